@@ -268,7 +268,7 @@ def bench(here: bool, arguments: list[str]) -> None:
 
 
 def fuzz(here: bool, arguments: list[str]) -> None:
-    """feed mutated input to a reader: fuzz ptx|run|link|fatbin|globals|kernels|capture [--count N]"""
+    """feed mutated input to a reader: fuzz ptx|run|link|fatbin|hip|globals|kernels|capture [--count N]"""
     place = workshop("test", here)
     place.run(
         "tests/fuzz/run.py", *arguments, then="the lines above name the findings and how to repeat them"

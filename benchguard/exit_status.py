@@ -9,6 +9,8 @@ UNREPLAYABLE = 4
 UNCONVERGED = 5
 SLOWER = 6
 UNSURE = 7
+UNPROVEN = 8
+"""With --require-evidence: a check of the time could not tell."""
 FAILED = 65
 """The submission failed to import, compile or run."""
 INTERNAL = 70

@@ -75,8 +75,8 @@ def _hip_headers(options: argparse.Namespace) -> HipHeaders:
 
 
 def _semantics(options: argparse.Namespace) -> Path:
-    named: Path | None = options.semantics
-    return named or (HIP if options.api == HIP.name else CUDA).semantics
+    path: Path | None = options.semantics
+    return path or (HIP if options.api == HIP.name else CUDA).semantics
 
 
 def _shim(options: argparse.Namespace) -> None:
@@ -122,14 +122,14 @@ def _exports(options: argparse.Namespace) -> None:
 
 def _table(options: argparse.Namespace) -> None:
     api = parse_headers(_headers(options))
-    recordings = load_semantics(_semantics(options), api)
-    written = {symbol: name for name, symbol in api.source_names.items() if name != symbol}
+    interceptions = load_semantics(_semantics(options), api)
+    names = {symbol: name for name, symbol in api.source_names.items() if name != symbol}
     for function in api.functions:
-        recording = recordings.get(function.name)
-        group = recording.group if recording else None
+        interception = interceptions.get(function.name)
+        group = interception.group if interception else None
         kind = "recorded" if group else "pass"
-        hook = ", ".join(recording.hooks if recording else ()) or "-"
-        source = f"  (written {written[function.name]})" if function.name in written else ""
+        hook = ", ".join(interception.hooks if interception else ()) or "-"
+        source = f"  (written {names[function.name]})" if function.name in names else ""
         print(f"{function.name:48} {kind:9} {group or '-':16} {hook}{source}".rstrip())
 
 

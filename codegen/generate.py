@@ -40,10 +40,10 @@ def hip_surface(
     """The surface of a shim for a HIP driver. The table of pairs lies beside `semantics`. Raises CodegenError."""
     api, cuda = parse_headers(headers), parse_headers(cuda_headers)
     table = load_pairs(semantics.with_name(PAIRS.name))
-    cuda_recordings = load_semantics(cuda_semantics, cuda)
-    recordings = share_hooks(table, api, load_semantics(semantics, api), cuda, cuda_recordings)
-    translation = Translation(cuda, load_translated(semantics, cuda), cuda_recordings, table)
-    return Surface(api, driver, headers.origin, recordings, translation)
+    cuda_interceptions = load_semantics(cuda_semantics, cuda)
+    interceptions = share_hooks(table, api, load_semantics(semantics, api), cuda, cuda_interceptions)
+    translation = Translation(cuda, load_translated(semantics, cuda), cuda_interceptions, table)
+    return Surface(api, driver, headers.origin, interceptions, translation)
 
 
 def generic_driver(api: Api, soname: str | None = None) -> DriverExports:

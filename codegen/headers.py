@@ -32,11 +32,11 @@ def find_headers(environment: Mapping[str, str] | None = None, minimum: int = 0)
 
     Headers older than `minimum` (a CUDA_VERSION) are passed over. Raises CodegenError if none are left.
     """
-    found = _all_headers(environment)
-    fitting = [headers for headers in found if headers.version >= minimum]
+    candidates = _all_headers(environment)
+    fitting = [headers for headers in candidates if headers.version >= minimum]
     if not fitting:
         raise CodegenError(
-            f"{found[0].origin}: its cuda.h {found[0].version} is too old, {minimum} is needed: "
+            f"{candidates[0].origin}: its cuda.h {candidates[0].version} is too old, {minimum} is needed: "
             "install the wheel nvidia-cuda-runtime"
         )
     return fitting[0]
@@ -64,17 +64,17 @@ def headers_in(folder: Path, origin: str | None = None) -> Headers:
 
 def _all_headers(environment: Mapping[str, str] | None) -> list[Headers]:
     """Best first; never empty."""
-    found = [
+    headers = [
         headers_in(folder, origin)
         for folder, origin in _candidates(os.environ if environment is None else environment)
         if (folder / "cuda.h").is_file() and (folder / "cudaTypedefs.h").is_file()
     ]
-    if not found:
+    if not headers:
         raise CodegenError(
             "no cuda.h with cudaTypedefs.h found: install the wheel nvidia-cuda-runtime, or a CUDA toolkit "
             "and point CUDA_HOME at it"
         )
-    return found
+    return headers
 
 
 def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[Path, str]]:

@@ -51,9 +51,9 @@ def hip_headers_in(folder: Path, origin: str | None = None) -> HipHeaders:
 
 
 def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
-    named = environment.get("ROCM_PATH")
-    if named:
-        yield Path(named) / "include", f"ROCm {named}"
+    root = environment.get("ROCM_PATH")
+    if root:
+        yield Path(root) / "include", f"ROCm {root}"
     yield Path("/opt/rocm/include"), "ROCm /opt/rocm"
     yield Path("/usr/include"), "the system's /usr/include"
     fetched = Path(sys.prefix) / "hip" / "usr" / "include"

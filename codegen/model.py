@@ -16,7 +16,7 @@ THREAD_SUFFIXES = ("_ptsz", "_ptds", "_spt")
 
 
 class Shape(Enum):
-    """How a value of a type is laid out, as far as recording it is concerned."""
+    """How a value of a type is laid out, as far as a trace record needs it."""
 
     VOID = "void"
     INTEGER = "integer"

@@ -74,19 +74,19 @@ def _decoded(rows: Mapping[str, Pair | str]) -> dict[str, Pair]:
 def arguments_of(pair: Pair, caller: Function, callee: Function, pairs: Pairs) -> list[str]:
     """The arguments of `caller`'s call of `callee`, as C text. Raises CodegenError where a type has no pair."""
     if pair.arguments is None:
-        given = [parameter.name for parameter in caller.parameters]
-        if len(given) != len(callee.parameters):
+        names = [parameter.name for parameter in caller.parameters]
+        if len(names) != len(callee.parameters):
             raise _error(caller, f"{callee.name} has {len(callee.parameters)} parameters; give its arguments")
     else:
-        given = pair.arguments
-    if len(given) > len(callee.parameters):
-        raise _error(caller, f"{callee.name} has {len(callee.parameters)} parameters, not {len(given)}")
+        names = pair.arguments
+    if len(names) > len(callee.parameters):
+        raise _error(caller, f"{callee.name} has {len(callee.parameters)} parameters, not {len(names)}")
     own = {parameter.name: parameter.type for parameter in caller.parameters}
-    written = [
+    items = [
         _converted(name, own[name], parameter.type, caller, pairs) if name in own else name
-        for name, parameter in zip(given, callee.parameters, strict=False)
+        for name, parameter in zip(names, callee.parameters, strict=False)
     ]
-    return written + [_zero(parameter.type) for parameter in callee.parameters[len(given) :]]
+    return items + [_zero(parameter.type) for parameter in callee.parameters[len(names) :]]
 
 
 def _converted(name: str, source: CType, target: CType, caller: Function, pairs: Pairs) -> str:
@@ -102,12 +102,12 @@ def _converted(name: str, source: CType, target: CType, caller: Function, pairs:
         raise _error(caller, f"{name}: no pair of {source.spellings[0]} and {target.spellings[0]}")
     if Shape.AGGREGATE in shapes:
         raise _error(caller, f"{name}: a structure that is passed by value has no cast; write the call in C")
-    written = type_text(target)
+    spelling = type_text(target)
     if shapes == {Shape.FUNCTION_POINTER}:
-        return f"({written})(void (*)(void)){name}"
+        return f"({spelling})(void (*)(void)){name}"
     if shapes == {Shape.POINTER, Shape.INTEGER} or loses_const:
-        return f"({written})(uintptr_t){name}"
-    return f"({written}){name}"
+        return f"({spelling})(uintptr_t){name}"
+    return f"({spelling}){name}"
 
 
 def type_text(kind: CType) -> str:

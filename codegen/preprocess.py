@@ -23,11 +23,11 @@ __all__ = ["INTERNAL", "compiler_command", "preprocess"]
 
 def compiler_command() -> list[str]:
     """The C compiler of this machine: $CC, cc, gcc or clang. Raises CodegenError if none is found."""
-    named = os.environ.get("CC", "")
-    if named.strip():
-        words = shlex.split(named)
+    command = os.environ.get("CC", "")
+    if command.strip():
+        words = shlex.split(command)
         if shutil.which(words[0]) is None:
-            raise CodegenError(f"CC={named}: no such program; unset CC or name a C compiler")
+            raise CodegenError(f"CC={command}: no such program; unset CC or name a C compiler")
         return words
     for name in ("cc", "gcc", "clang"):
         if shutil.which(name):

@@ -1,4 +1,4 @@
-"""The meaning of a semantics file: the recorded functions, and how each parameter is read."""
+"""The meaning of a semantics file: the functions that the shim intercepts, and the role of each parameter."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WITHOUT_STATUS = (Shape.VOID, Shape.POINTER)
 
 @dataclass(frozen=True)
 class Word:
-    """One recorded word: a parameter and its role."""
+    """One word of a trace record: a parameter and its role."""
 
     parameter: Parameter
     role: str
@@ -48,8 +48,8 @@ class SharedHook:
 
 
 @dataclass(frozen=True)
-class Recording:
-    """How one function is recorded. If `wrap` is set, neither `post` nor `wrap_when_recording` is."""
+class Interception:
+    """How the shim handles the calls of one function. If `wrap` is set, neither `post` nor `wrap_when_recording` is."""
 
     function: Function
     group: str | None
@@ -76,12 +76,12 @@ class Recording:
         return next((word for word in self.words if word.role == "stream"), None)
 
 
-def load_semantics(path: Path, api: Api) -> dict[str, Recording]:
-    """The recordings of every function of `api` that the file asks for, by name.
+def load_semantics(path: Path, api: Api) -> dict[str, Interception]:
+    """The interceptions of every function of `api` that the file asks for, by name.
 
     Raises CodegenError where the file contradicts itself or the header.
     """
-    return _Reader(path, decode(path, SemanticsFile), api).recordings()
+    return _Reader(path, decode(path, SemanticsFile), api).interceptions()
 
 
 def load_translated(path: Path, api: Api) -> tuple[Function, ...]:
@@ -105,7 +105,7 @@ class _Reader:
         self._roles = {**common_roles(), **file.roles}
         self._api = api
 
-    def recordings(self) -> dict[str, Recording]:
+    def interceptions(self) -> dict[str, Interception]:
         self._check_roles()
         groups = self._groups()
         self._check_parameters(groups)
@@ -114,23 +114,23 @@ class _Reader:
         wrap = self._hooks(self._file.wrap)
         wrap_when_recording = self._hooks(self._file.wrap_when_recording)
         operations = self._operations()
-        recordings = {}
+        interceptions = {}
         for function in self._api.functions:
             name = function.name
             hooks = (post.pop(name, None), wrap.pop(name, None), wrap_when_recording.pop(name, None))
             if function.base in groups:
                 reason = refused.get(function.base)
-                recordings[name] = self._recording(function, groups[function.base], *hooks, reason)
+                interceptions[name] = self._interception(function, groups[function.base], *hooks, reason)
             elif any(hooks[:2]):
                 raise self._error(f"{name} has a hook but is in no group; add it to [groups]")
             elif hooks[2]:
-                recordings[name] = self._recording(function, None, *hooks, None)
+                interceptions[name] = self._interception(function, None, *hooks, None)
             if hooks[2] in operations:
-                recordings[name] = changed(recordings[name], operation=operations[hooks[2]])
-        return recordings
+                interceptions[name] = changed(interceptions[name], operation=operations[hooks[2]])
+        return interceptions
 
     def _operations(self) -> dict[str, str]:
-        """The recording call by hook."""
+        """The C call that captures an operation, by hook."""
         operations: dict[str, str] = {}
         for call, hooks in self._file.operations.items():
             for hook in hooks:
@@ -142,7 +142,7 @@ class _Reader:
                     raise self._error(f"operations: {hook} records two operations; keep one")
         return operations
 
-    def _recording(
+    def _interception(
         self,
         function: Function,
         group: str | None,
@@ -150,7 +150,7 @@ class _Reader:
         wrap: str | None,
         wrap_when_recording: str | None,
         refused: str | None,
-    ) -> Recording:
+    ) -> Interception:
         if function.variadic or not (function.has_status or function.returns.shape in _WITHOUT_STATUS):
             raise self._error(
                 f"{function.name} is variadic or returns neither a status nor a pointer; it cannot be recorded"
@@ -175,7 +175,7 @@ class _Reader:
             words += (Word(returned, self._role(function, returned)),)
         if len(words) > ARGUMENTS_MAX:
             raise self._error(f"{function.name} has {len(words)} parameters; a record holds {ARGUMENTS_MAX}")
-        return Recording(function, group, words, post, wrap, wrap_when_recording, refused)
+        return Interception(function, group, words, post, wrap, wrap_when_recording, refused)
 
     def _groups(self) -> dict[str, str]:
         groups: dict[str, str] = {}
@@ -188,7 +188,7 @@ class _Reader:
 
     def _refused(self, groups: Mapping[str, str]) -> dict[str, str]:
         """Reason by documentation name."""
-        listed = self._listed()
+        patterns = self._listed()
         refused: dict[str, str] = {}
         for reason, names in self._file.refused.items():
             if not reason.isascii() or not reason.isprintable() or '"' in reason or "\\" in reason:
@@ -196,7 +196,7 @@ class _Reader:
                     f"refused: {reason!r} must be plain text: it becomes a string of a C program"
                 )
             for name in names:
-                if name not in listed:
+                if name not in patterns:
                     raise self._error(
                         f"refused: {name} is in no group; correct the name, or add it to [groups]"
                     )
@@ -231,17 +231,17 @@ class _Reader:
 
     def present(self, where: str, names: Names, known: Iterable[str]) -> list[str]:
         """The names that this header has. One it lacks must say since when there is such a function."""
-        found = []
+        present_names = []
         for entry in names:
             name, since = (entry, 0) if isinstance(entry, str) else (entry.name, entry.since)
             if name in known:
-                found.append(name)
+                present_names.append(name)
             elif self._api.version >= since and self._is_strict:
                 raise self._error(
                     f"{where}: the header ({self._api.vendor.title} {self._api.version}) has no {name}; "
                     "correct the name, or say since which version there is one"
                 )
-        return found
+        return present_names
 
     def _role(self, function: Function, parameter: Parameter) -> str:
         override = self._file.parameters.get(f"{function.base}.{parameter.name}")
@@ -283,10 +283,10 @@ class _Reader:
 
     def _check_parameters(self, groups: Mapping[str, str]) -> None:
         """An override that applies nowhere is a mistake, unless the header is too old for the function."""
-        listed = self._listed()
+        function_names = self._listed()
         for where in self._file.parameters:
             base, _, parameter = where.partition(".")
-            if base not in listed:
+            if base not in function_names:
                 raise self._error(f"{where}: {base} is in no group; correct the name, or add it to [groups]")
             forms = [function for function in self._api.functions if function.base == base]
             names = {p.name for function in forms for p in function.parameters} | {
@@ -312,10 +312,10 @@ def _can_be_read(kind: CType) -> bool:
     return pointee is not None and pointee.shape not in (Shape.VOID, Shape.AGGREGATE, Shape.FUNCTION_POINTER)
 
 
-def shared_first(recordings: Iterable[Recording]) -> dict[str, Recording]:
+def shared_first(interceptions: Iterable[Interception]) -> dict[str, Interception]:
     """For every hook the first function, in header order, that has it: its types are the hook's."""
-    first: dict[str, Recording] = {}
-    for recording in recordings:
-        for hook in recording.hooks if recording.shared is None else ():
-            first.setdefault(hook, recording)
+    first: dict[str, Interception] = {}
+    for interception in interceptions:
+        for hook in interception.hooks if interception.shared is None else ():
+            first.setdefault(hook, interception)
     return first

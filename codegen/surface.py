@@ -9,7 +9,7 @@ from functools import cached_property
 from .exports import DriverExports
 from .model import Api, Function
 from .pairs import Pairs
-from .semantics import Recording
+from .semantics import Interception
 
 
 @dataclass(frozen=True)
@@ -19,13 +19,13 @@ class Export:
     name: str
     slot: int
     function: Function | None
-    recording: Recording | None
+    interception: Interception | None
 
     @property
     def kind(self) -> str:
         """`recorded` (typed wrapper), `pass` (tail jump, or a wrapper that records nothing) or `untyped` (tail
         jump, in no header)."""
-        if self.recording is not None and self.recording.group is not None:
+        if self.interception is not None and self.interception.group is not None:
             return "recorded"
         return "untyped" if self.function is None else "pass"
 
@@ -38,7 +38,7 @@ class Translation:
     api: Api
     functions: tuple[Function, ...]
     """Those that hook/<vendor>/driver implements; all others are absent."""
-    recordings: Mapping[str, Recording]
+    interceptions: Mapping[str, Interception]
     pairs: Pairs
 
 
@@ -48,21 +48,21 @@ class Surface:
     driver: DriverExports
     origin: str
     """The origin of the headers, for people."""
-    recordings: Mapping[str, Recording]
+    interceptions: Mapping[str, Interception]
     translation: Translation | None = None
 
     @cached_property
     def exports(self) -> tuple[Export, ...]:
         return tuple(
-            Export(name, slot, self.api.by_name.get(name), self.recordings.get(name))
+            Export(name, slot, self.api.by_name.get(name), self.interceptions.get(name))
             for slot, name in enumerate(self.driver.names)
         )
 
     @cached_property
-    def recorded(self) -> tuple[Recording, ...]:
-        """The recordings of what the driver has, in header order; those without a group among them."""
+    def exported_interceptions(self) -> tuple[Interception, ...]:
+        """The interceptions of functions that the driver exports, in header order; those without a group, too."""
         present = set(self.driver.names)
-        return tuple(r for r in self.recordings.values() if r.function.name in present)
+        return tuple(each for each in self.interceptions.values() if each.function.name in present)
 
     @cached_property
     def lacking(self) -> tuple[Function, ...]:

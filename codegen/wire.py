@@ -97,7 +97,7 @@ class _Reader:
                 yield Member(declared.name, code)
 
     def _union(self, owner: str, name: str, union: Any) -> Member:
-        found: dict[str, tuple[Member, ...]] = {}
+        alternatives: dict[str, tuple[Member, ...]] = {}
         longest = 0
         for declared in union.decls:
             if isinstance(declared.type, c_ast.ArrayDecl):  # the union's bytes as words
@@ -105,9 +105,9 @@ class _Reader:
                 longest = max(longest, calcsize(f"<{_number(declared.type.dim)}{code}"))
                 continue
             members = tuple(self._members(owner, declared.type.type))
-            found[declared.name] = members
+            alternatives[declared.name] = members
             longest = max(longest, sum(member.size for member in members))
-        self.alternatives[owner] = found
+        self.alternatives[owner] = alternatives
         return Member(name, f"{longest}s")
 
 

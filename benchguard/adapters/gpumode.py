@@ -48,16 +48,16 @@ class TaskFile:
 
 
 def load(spec: str, options: Mapping[str, str]) -> Suite:
-    chosen = known(options, OPTIONS, "gpumode")
-    kinds = one_of(chosen, "cases", ("all", *_KINDS))
-    names = tuple(each.strip() for each in chosen["distributions"].split(","))
+    settings = known(options, OPTIONS, "gpumode")
+    kinds = one_of(settings, "cases", ("all", *_KINDS))
+    names = tuple(each.strip() for each in settings["distributions"].split(","))
     if len(set(names)) < len(names) or not set(names) <= set(distributions.NAMES):
         raise UsageError(
-            f"distributions cannot be {chosen['distributions']!r}; give some of {', '.join(distributions.NAMES)}"
+            f"distributions cannot be {settings['distributions']!r}; give some of {', '.join(distributions.NAMES)}"
         )
     path = Path(spec)
     file = read_task((path if path.name == TASK_FILE else path / TASK_FILE).resolve())
-    task = _task_of(file, device_for(chosen["device"]))
+    task = _task_of(file, device_for(settings["device"]))
     cases = tuple(
         GpuModeCase(task, f"{_KINDS[kind]}.{number}", arguments, names)
         for kind in _KINDS
@@ -93,35 +93,35 @@ def spec_text(arguments: Mapping[str, Any]) -> str:
     return "; ".join(f"{name}: {value}" for name, value in arguments.items())
 
 
-def _files_of(path: Path, listed: object) -> dict[str, Path]:
+def _files_of(path: Path, entries: object) -> dict[str, Path]:
     """Python files by module name. A missing file is an error only if it is imported."""
-    found = {}
-    for each in listed if isinstance(listed, list) else []:
+    files = {}
+    for each in entries if isinstance(entries, list) else []:
         name, source = (
             (each.get(key) for key in ("name", "source")) if isinstance(each, dict) else (None,) * 2
         )
         if not isinstance(name, str) or not isinstance(source, str):
             raise ProblemError(f"{path}: files has {each!r}; each is {{name: ..., source: ...}}")
         if source != _SUBMISSION and name.endswith(".py") and (path.parent / source).is_file():
-            found[name.removesuffix(".py")] = (path.parent / source).resolve()
+            files[name.removesuffix(".py")] = (path.parent / source).resolve()
     beside = path.parent / "reference.py"
-    if "reference" not in found and beside.is_file():
-        found["reference"] = beside
-    if "reference" not in found:
+    if "reference" not in files and beside.is_file():
+        files["reference"] = beside
+    if "reference" not in files:
         raise ProblemError(f"{path}: files has no reference.py; add it")
-    return found
+    return files
 
 
-def _arguments_of(path: Path, kind: str, listed: object) -> tuple[dict[str, Any], ...]:
-    good = isinstance(listed, list) and all(
-        isinstance(each, dict) and all(isinstance(name, str) for name in each) for each in listed
+def _arguments_of(path: Path, kind: str, entries: object) -> tuple[dict[str, Any], ...]:
+    good = isinstance(entries, list) and all(
+        isinstance(each, dict) and all(isinstance(name, str) for name in each) for each in entries
     )
     if not good:
         raise ProblemError(
             f"{path}: {kind} must be a list of arguments by name, such as {{size: 128, seed: 1}}"
         )
-    assert isinstance(listed, list)
-    return tuple(dict(each) for each in listed)
+    assert isinstance(entries, list)
+    return tuple(dict(each) for each in entries)
 
 
 def _task_of(file: TaskFile, device: str) -> Task:

@@ -52,7 +52,7 @@ class Template:
     bare: bool
     results: tuple[str, ...]
     single: bool
-    said: tuple[str, ...]
+    descriptions: tuple[str, ...]
 
     @property
     def convention(self) -> str:
@@ -69,12 +69,12 @@ class GpuModeCase:
     def __init__(
         self, task: Task, name: str, arguments: Mapping[str, Any], distributions: tuple[str, ...]
     ) -> None:
-        self.task, self.name, self.given, self.distributions = task, name, dict(arguments), distributions
+        self.task, self.name, self.arguments, self.distributions = task, name, dict(arguments), distributions
         self.where = f"{task.path}: case {name}"
 
     @cached_property
     def spec(self) -> CaseSpec:
-        params = {name: str(value) for name, value in self.given.items()}
+        params = {name: str(value) for name, value in self.arguments.items()}
         return CaseSpec(self.name, self._template.arguments, params)
 
     @cached_property
@@ -88,18 +88,18 @@ class GpuModeCase:
 
     def inputs(self, seed: int, distribution: str) -> dict[str, Array]:
         template = self._template
-        values, _ = self._drawn(seed)
-        if tuple(described(values)) != template.said:
+        values, _ = self._draw(seed)
+        if tuple(described(values)) != template.descriptions:
             raise ProblemError(
-                f"{self.where}: generate_input gives {', '.join(template.said)} for one seed and "
+                f"{self.where}: generate_input gives {', '.join(template.descriptions)} for one seed and "
                 f"{', '.join(described(values))} for another; shapes, dtypes and numbers may not depend on it"
             )
         read = {each.name for each in self.spec.read}
-        found = {name: value for name, value in zip(template.names, values, strict=True) if name in read}
+        arrays = {name: value for name, value in zip(template.names, values, strict=True) if name in read}
         if distribution != variants.OWN:
-            for name, value in found.items():
-                found[name] = variants.transformed(to_numpy(value), distribution, seed, name)
-        return found
+            for name, value in arrays.items():
+                arrays[name] = variants.transformed(to_numpy(value), distribution, seed, name)
+        return arrays
 
     def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         data = self._values(inputs)
@@ -122,13 +122,13 @@ class GpuModeCase:
         output = outputs[0] if self._template.single else tuple(outputs)
         return _reason(self.task.call(self.task.check, self._data(self._values(inputs)), output))
 
-    def _drawn(self, secret: int | None) -> tuple[list[Any], bool]:
+    def _draw(self, secret: int | None) -> tuple[list[Any], bool]:
         """The values of data, and whether data is a single value."""
-        given = dict(self.given)
-        if secret is not None and "seed" in given:
-            given["seed"] = int(generator(secret, "seed").integers(1 << 31))
+        arguments = dict(self.arguments)
+        if secret is not None and "seed" in arguments:
+            arguments["seed"] = int(generator(secret, "seed").integers(1 << 31))
         with seeded(secret):
-            data = self.task.call(self.task.generate, **given)
+            data = self.task.call(self.task.generate, **arguments)
         return (list(data), False) if isinstance(data, (tuple, list)) else ([data], True)
 
     def _values(self, inputs: Mapping[str, Array]) -> list[Any]:
@@ -148,7 +148,7 @@ class GpuModeCase:
 
     @cached_property
     def _template(self) -> Template:
-        values, bare = self._drawn(None)
+        values, bare = self._draw(None)
         for place, value in enumerate(values):  # before the reference fails of what cannot be graded anyway
             argument_of(f"value {place} of data", value, "input", self.where)
         first = self._run(values, bare)
@@ -246,14 +246,14 @@ def _other(tensor: Any) -> Any:
     return tensor.logical_not() if tensor.dtype == torch_module().bool else tensor ^ 1
 
 
-def _reason(said: Any) -> str | None:
+def _reason(answer: Any) -> str | None:
     """The reason for rejection in a result of check_implementation: a bool, (bool, text), or text, empty if right."""
     words: object = ""
-    good = said
-    if isinstance(said, tuple) and len(said) == 2:
-        good, words = said
-    elif isinstance(said, (str, list)):
-        good, words = not said, said
+    good = answer
+    if isinstance(answer, tuple) and len(answer) == 2:
+        good, words = answer
+    elif isinstance(answer, (str, list)):
+        good, words = not answer, answer
     if bool(good):
         return None
     text = "\n".join(map(str, words)) if isinstance(words, list) else str(words)

@@ -14,12 +14,12 @@ from typing import Any
 from ..errors import UsageError
 
 
-def device_for(wanted: str) -> str:
+def device_for(name: str) -> str:
     """torch's name of the device for a task's own code. Raises UsageError."""
-    if wanted not in ("auto", "cpu", "cuda"):
-        raise UsageError(f"device cannot be {wanted!r}; give auto, cpu or cuda")
-    available = wanted != "cpu" and bool(torch_module().cuda.is_available())
-    if wanted == "cuda" and not available:
+    if name not in ("auto", "cpu", "cuda"):
+        raise UsageError(f"device cannot be {name!r}; give auto, cpu or cuda")
+    available = name != "cpu" and bool(torch_module().cuda.is_available())
+    if name == "cuda" and not available:
         raise UsageError("device is cuda, but torch sees no GPU here; give auto or cpu")
     return "cuda" if available else "cpu"
 

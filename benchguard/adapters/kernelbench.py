@@ -50,19 +50,19 @@ TOLERANCES = {
 
 
 def load(spec: str, options: Mapping[str, str]) -> Suite:
-    chosen = known(options, OPTIONS, "kernelbench")
-    precision = one_of(chosen, "precision", tuple(TOLERANCES))
-    weights = one_of(chosen, "weights", ("seed", "given"))
-    names = tuple(each.strip() for each in chosen["distributions"].split(","))
+    settings = known(options, OPTIONS, "kernelbench")
+    precision = one_of(settings, "precision", tuple(TOLERANCES))
+    weights = one_of(settings, "weights", ("seed", "given"))
+    names = tuple(each.strip() for each in settings["distributions"].split(","))
     if len(set(names)) < len(names) or not set(names) <= set(variants.NAMES):
         raise UsageError(
-            f"distributions cannot be {chosen['distributions']!r}; give some of {', '.join(variants.NAMES)}"
+            f"distributions cannot be {settings['distributions']!r}; give some of {', '.join(variants.NAMES)}"
         )
     path = Path(spec)
     if not path.is_file():
         raise UsageError(f"no such problem: {spec}; give the path of KernelBench's Python file")
     case = KernelBenchCase(
-        opened(path.resolve(), device_for(chosen["device"]), precision), weights == "given", names
+        opened(path.resolve(), device_for(settings["device"]), precision), weights == "given", names
     )
     return Suite(path.stem, (case,), "module", ENTRY, case.problem.init)
 
@@ -106,7 +106,7 @@ class KernelBenchCase:
     def spec(self) -> CaseSpec:
         problem = self.problem
         results = _listed(self._forward([self._copy(each) for each in self._values], wide=False))
-        given = [
+        arguments = [
             argument_of(f"input{number}", value, "input", self.where)
             for number, value in enumerate(self._values)
         ]
@@ -118,7 +118,7 @@ class KernelBenchCase:
             outputs.append(argument_of(f"output{number}", problem.cast(each), "output", self.where))
         return CaseSpec(
             self.name,
-            (*given, *state, *outputs),
+            (*arguments, *state, *outputs),
             {f"init{n}": str(each) for n, each in enumerate(problem.init)},
         )
 
@@ -130,20 +130,20 @@ class KernelBenchCase:
         }
 
     def inputs(self, seed: int, distribution: str) -> dict[str, Array]:
-        values = self._drawn(seed)
+        values = self._draw(seed)
         if described(values) != described(self._values):
             raise ProblemError(
                 f"{self.where}: get_inputs gives {', '.join(described(self._values))} once and "
                 f"{', '.join(described(values))} then; shapes, dtypes and numbers may not be random"
             )
-        found = {}
+        arrays = {}
         for argument, value in zip(self.spec.arguments, values, strict=False):
             if isinstance(argument, Buffer):
-                found[argument.name] = value
+                arrays[argument.name] = value
                 if distribution != variants.OWN:
                     numbers = to_numpy(value)
-                    found[argument.name] = variants.transformed(numbers, distribution, seed, argument.name)
-        return found | self._state
+                    arrays[argument.name] = variants.transformed(numbers, distribution, seed, argument.name)
+        return arrays | self._state
 
     def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         device = self.problem.device
@@ -160,14 +160,14 @@ class KernelBenchCase:
         del inputs, expected, actual
         return None
 
-    def _drawn(self, secret: int | None) -> list[Any]:
+    def _draw(self, secret: int | None) -> list[Any]:
         with seeded(secret):
-            given = self.problem.call("get_inputs", self.problem.get_inputs)
-        return [self.problem.cast(each) for each in _listed(given)]
+            inputs = self.problem.call("get_inputs", self.problem.get_inputs)
+        return [self.problem.cast(each) for each in _listed(inputs)]
 
     @cached_property
     def _values(self) -> list[Any]:
-        return self._drawn(None)
+        return self._draw(None)
 
     @cached_property
     def _state(self) -> dict[str, Any]:
@@ -175,10 +175,10 @@ class KernelBenchCase:
         if not self.weights_given:
             return {}
         state = self.problem.model.state_dict()
-        found = {re.sub(r"\W", "_", name): each.detach() for name, each in state.items() if each.numel()}
-        if len(found) < sum(bool(each.numel()) for each in state.values()):
+        arrays = {re.sub(r"\W", "_", name): each.detach() for name, each in state.items() if each.numel()}
+        if len(arrays) < sum(bool(each.numel()) for each in state.values()):
             raise ProblemError(f"{self.where}: two parameters of Model differ only in dots and underscores")
-        return found
+        return arrays
 
     @cached_property
     def _wide(self) -> bool:
@@ -237,5 +237,5 @@ def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, (bool, int, float, str))
 
 
-def _listed(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, (tuple, list)) else [given]
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (tuple, list)) else [value]

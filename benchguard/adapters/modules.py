@@ -30,9 +30,11 @@ class TaskModules:
     @classmethod
     def listed(cls, files: Mapping[str, Path]) -> TaskModules:
         """The files that a task lists, by module name."""
-        kept = {name: path for name, path in files.items() if name not in INSTALLED and not is_withheld(path)}
-        copied = {name: Source.read(path) for name, path in kept.items()}
-        return cls(Sources(copied, {SUBMISSION, *files} - kept.keys() - INSTALLED))
+        modules = {
+            name: path for name, path in files.items() if name not in INSTALLED and not is_withheld(path)
+        }
+        copied = {name: Source.read(path) for name, path in modules.items()}
+        return cls(Sources(copied, {SUBMISSION, *files} - modules.keys() - INSTALLED))
 
     @classmethod
     def of(cls, file: Path, aliases: Mapping[str, ModuleType] = {}) -> TaskModules:

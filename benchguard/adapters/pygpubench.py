@@ -41,9 +41,9 @@ ENTRY = "kernel"
 
 
 def load(spec: str, options: Mapping[str, str]) -> Suite:
-    chosen = known(options, OPTIONS, "pygpubench")
+    settings = known(options, OPTIONS, "pygpubench")
     try:
-        arguments = json.loads(chosen["arguments"])
+        arguments = json.loads(settings["arguments"])
     except ValueError as error:
         raise UsageError(
             f'arguments are not valid JSON ({error}); give an object, {{"size": 1024}}'
@@ -55,7 +55,7 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     function = getattr(modules.load(path.stem), name, None)
     if not callable(function):
         raise ProblemError(f"{path}: has no function {name}; define it, or name another as PATH:FUNCTION")
-    test = PygpubenchTest(path, modules, device_for(chosen["device"]), function, arguments)
+    test = PygpubenchTest(path, modules, device_for(settings["device"]), function, arguments)
     return Suite(f"{path.stem}.{name}", (PygpubenchCase(test),), "output_first", ENTRY)
 
 
@@ -65,10 +65,10 @@ def function_of(spec: str) -> tuple[Path, str]:
     if not colon:
         place, _, name = spec.rpartition(".")
         try:
-            found = importlib.util.find_spec(place) if place and name != "py" else None
+            module_spec = importlib.util.find_spec(place) if place and name != "py" else None
         except (ImportError, ValueError):
-            found = None
-        place = found.origin if found is not None and found.origin else ""
+            module_spec = None
+        place = module_spec.origin if module_spec is not None and module_spec.origin else ""
     path = Path(place or spec)
     if not name.isidentifier() or not path.is_file() or path.suffix != ".py":
         raise UsageError(f"no such test generator: {spec}; give PATH:FUNCTION, or MODULE.FUNCTION")
@@ -127,19 +127,19 @@ class PygpubenchCase:
 
     def inputs(self, seed: int, distribution: str) -> dict[str, Array]:
         del distribution
-        made = self._made(seed)
-        if described(made.values) != described(self._first.values):
+        case = self._make(seed)
+        if described(case.values) != described(self._first.values):
             raise ProblemError(
                 f"{self.where}: the generator gives {', '.join(described(self._first.values))} for one seed and "
-                f"{', '.join(described(made.values))} for another; shapes, dtypes and numbers may not depend on it"
+                f"{', '.join(described(case.values))} for another; shapes, dtypes and numbers may not depend on it"
             )
-        found = _Inputs(
+        arrays = _Inputs(
             (argument.name, value)
-            for argument, value in zip(self.spec.arguments, made.values, strict=True)
+            for argument, value in zip(self.spec.arguments, case.values, strict=True)
             if isinstance(argument, Buffer) and argument.is_read
         )
-        found.expected = made.expected
-        return found
+        arrays.expected = case.expected
+        return arrays
 
     def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         if not isinstance(inputs, _Inputs):
@@ -154,27 +154,27 @@ class PygpubenchCase:
 
     @cached_property
     def _first(self) -> Made:
-        return self._made(0)
+        return self._make(0)
 
-    def _made(self, secret: int) -> Made:
+    def _make(self, secret: int) -> Made:
         test = self.test
         seed = int(generator(secret, "seed").integers(1 << 31))
         doing = f"{test.function.__name__}(seed=...)"
         with test.modules.active(), running_on(test.device), blaming(test.path, doing), seeded(secret):
-            made = test.function(seed=seed, **test.arguments)
+            case = test.function(seed=seed, **test.arguments)
         if (
-            not isinstance(made, tuple)
-            or len(made) != 2
-            or not isinstance(made[0], (tuple, list))
-            or not made[0]
+            not isinstance(case, tuple)
+            or len(case) != 2
+            or not isinstance(case[0], (tuple, list))
+            or not case[0]
         ):
             raise ProblemError(
                 f"{self.where}: {doing} has to return (output, *inputs), (expected, rtol, atol)"
             )
-        return Made(list(made[0]), *self._expectation(made[1]))
+        return Made(list(case[0]), *self._expectation(case[1]))
 
-    def _expectation(self, given: Any) -> tuple[Any, Tolerance]:
-        whole = given if isinstance(given, (tuple, list)) else (given,)
+    def _expectation(self, value: Any) -> tuple[Any, Tolerance]:
+        whole = value if isinstance(value, (tuple, list)) else (value,)
         if len(whole) not in (1, 3) or not is_array(whole[0]):
             raise ProblemError(
                 f"{self.where}: the expected value must be a tensor or (tensor, rtol, atol); it has {len(whole)} items"

@@ -143,12 +143,12 @@ def _call(data: bytes, at: int, end: int, common: _Common, count: int) -> Record
 
 def _launch(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
     body = _fits(at, layout.LAUNCH.size, end, "launch")
-    kernel, stream, gx, gy, gz, bx, by, bz, shared, flags, total, kept = layout.LAUNCH.unpack_from(data, at)
-    if count > layout.ATTRIBUTES_MAX or kept > layout.PARAMETERS_MAX or kept > total:
-        raise CorruptRingError(f"launch with {count} attributes and {kept} of {total} bytes of parameters")
+    kernel, stream, gx, gy, gz, bx, by, bz, shared, flags, total, stored = layout.LAUNCH.unpack_from(data, at)
+    if count > layout.ATTRIBUTES_MAX or stored > layout.PARAMETERS_MAX or stored > total:
+        raise CorruptRingError(f"launch with {count} attributes and {stored} of {total} bytes of parameters")
     after = _fits(body, count * layout.ATTRIBUTE.size, end, "launch attributes")
     attributes = tuple(layout.ATTRIBUTE.iter_unpack(data[body:after])) if count else ()
-    parameters = data[after : _fits(after, kept, end, "parameters")]
+    parameters = data[after : _fits(after, stored, end, "parameters")]
     return Launch(
         *common, kernel, stream, (gx, gy, gz), (bx, by, bz), shared, flags, total, attributes, parameters
     )
@@ -225,12 +225,12 @@ def _graph(data: bytes, at: int, end: int, common: _Common, count: int) -> Recor
 
 def _graph_node(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
     body = _fits(at, layout.GRAPH_NODE.size, end, "graph node")
-    graph, kernel, gx, gy, gz, bx, by, bz, shared, flags, total, kept = layout.GRAPH_NODE.unpack_from(
+    graph, kernel, gx, gy, gz, bx, by, bz, shared, flags, total, stored = layout.GRAPH_NODE.unpack_from(
         data, at
     )
-    if kept > layout.PARAMETERS_MAX or kept > total:
-        raise CorruptRingError(f"graph node with {kept} of {total} bytes of parameters")
-    parameters = data[body : _fits(body, kept, end, "parameters")]
+    if stored > layout.PARAMETERS_MAX or stored > total:
+        raise CorruptRingError(f"graph node with {stored} of {total} bytes of parameters")
+    parameters = data[body : _fits(body, stored, end, "parameters")]
     return GraphNode(
         *common, graph, count, kernel, (gx, gy, gz), (bx, by, bz), shared, flags, total, parameters
     )

@@ -16,6 +16,8 @@ from typing import IO
 
 import msgspec
 
+from .kernel_name import display_name
+
 ANSWER_SECONDS = 5.0
 NAME_MAX = 8192
 # With substitutions a name of 240 bytes can expand to 285 MB. Longer results are dropped, and making them times out.
@@ -71,9 +73,9 @@ class Demangler:
 
 
 def readable_names(names: Iterable[str]) -> dict[str, str]:
-    """The names, demangled if they are mangled and the demangler knows them."""
+    """The names as tables show them: demangled if they are mangled and the demangler knows them, without ABI tags."""
     with closing(Demangler()) as demangler:
-        return {name: demangler.demangle(name) or name for name in names}
+        return {name: display_name(demangler.demangle(name) or name) for name in names}
 
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:

@@ -134,11 +134,11 @@ class Drain:
         start, data = tail % capacity, at + layout.PAGE
         first = min(size, capacity - start)
         memory = self._session.memory
-        taken = memory[data + start : data + start + first] + memory[data : data + size - first]
+        records = memory[data + start : data + start + first] + memory[data : data + size - first]
         self._words[(at + layout.RING_TAIL_AT) // 8] = head
         with self._lock:
             self._backlog_bytes += size
-        self.backlog.append(Chunk(self._identity(index), taken))
+        self.backlog.append(Chunk(self._identity(index), records))
         return True
 
     def _reap(self) -> None:

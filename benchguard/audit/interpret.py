@@ -47,7 +47,7 @@ class Interpreter:
         self._calls = [_encode(export.name) for export in surface.exports]
         self._unloads = {slot for slot, export in enumerate(surface.exports) if export.name in UNLOADS}
         self._started_ns = started_ns
-        self.kept = ImageFolder(keep_images)
+        self.images = ImageFolder(keep_images)
         self._demangler = Demangler()
         self._processes: dict[tuple[int, int], KnownProcess] = {}
         self._pending: list[Pending] = []
@@ -219,7 +219,7 @@ class Interpreter:
 
     def _image(self, identity: Identity, process: KnownProcess, record: decode.Image) -> None:
         content = self._session.image(record.stored_at, record.bytes) if record.stored else None
-        digest = self.kept.digest(content) if content is not None else None
+        digest = self.images.digest(content) if content is not None else None
         if digest is not None:
             process.stored[record.handle] = record.stored_at, record.bytes
         process.images[record.image] = digest
@@ -295,8 +295,8 @@ class Interpreter:
     def _write_graph(self, identity: Identity, process: KnownProcess, record: decode.Graph) -> None:
         process.graphs[record.graph] = record.kernels
         nodes = process.nodes.get(record.graph, {})
-        listed = [nodes[position] for position in sorted(nodes) if position < record.kernels]
-        known = [(process.kernels.get(node.kernel, UNKNOWN_KERNEL), node) for node in listed]
+        kernels = [nodes[position] for position in sorted(nodes) if position < record.kernels]
+        known = [(process.kernels.get(node.kernel, UNKNOWN_KERNEL), node) for node in kernels]
         time_ns, first = self._time(process, record.begin), 0
         for part in _graph_parts(known):
             self._add(

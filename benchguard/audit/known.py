@@ -69,11 +69,11 @@ def plausible_layout(layout: tuple[tuple[int, int], ...]) -> tuple[tuple[int, in
     return layout
 
 
-def split_parameters(kept: bytes, layout: tuple[tuple[int, int], ...]) -> list[str]:
-    """The kept bytes of each parameter, in hexadecimal; without a layout, all bytes as one parameter."""
+def split_parameters(stored: bytes, layout: tuple[tuple[int, int], ...]) -> list[str]:
+    """The stored bytes of each parameter, in hexadecimal; without a layout, all bytes as one parameter."""
     if not layout:
-        return [kept.hex()] if kept else []
-    return [kept[offset : offset + size].hex() for offset, size in layout if offset < len(kept)]
+        return [stored.hex()] if stored else []
+    return [stored[offset : offset + size].hex() for offset, size in layout if offset < len(stored)]
 
 
 def launch_attributes(record: decode.Launch) -> dict[str, object]:

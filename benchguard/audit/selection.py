@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..errors import UsageError
-
-_PLAIN = re.compile(r"_Z[NKVrL]*(?:St)?(?P<parts>\d.*)", re.DOTALL)
+from .kernel_name import display_name, plain_name
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,15 @@ class ByKernel:
         return f"kernel={self.nth}:{self.pattern}"
 
     def matches(self, name: str, demangled: str | None = None) -> bool:
-        """Whether the pattern matches the mangled name, the function's own name in it, or the demangled name."""
+        """Whether the pattern is, or matches, the mangled name, the function's own name in it, or the demangled name.
+
+        The demangled name counts in full, and as tables show it.
+        """
         if not name:
             return False
-        spellings = (name, plain_name(name), demangled)
-        return self.pattern == demangled or any(fnmatch.fnmatchcase(n, self.pattern) for n in spellings if n)
+        readable = [demangled, display_name(demangled)] if demangled else []
+        spellings = [name, plain_name(name), *readable]
+        return self.pattern in readable or any(fnmatch.fnmatchcase(n, self.pattern) for n in spellings if n)
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,8 @@ Selection: TypeAlias = ByProgram | ByLaunches | ByKernel | ByWindow
 
 def parse_selection(launches: str | None, kernel: str | None, window: int | None) -> Selection:
     """From the options of `record`. Raises UsageError."""
-    given = [option for option in (launches, kernel, window) if option is not None]
-    if len(given) > 1:
+    options = [option for option in (launches, kernel, window) if option is not None]
+    if len(options) > 1:
         raise UsageError("--launches, --kernel and --window each choose the region; give only one")
     if launches is not None:
         numbers = re.fullmatch(r"(\d{1,18}):(\d{1,18})", launches, re.ASCII)
@@ -93,17 +96,3 @@ def _parse_kernel(text: str) -> ByKernel:
     if not pattern or "\0" in pattern or nth < 1:
         raise UsageError(f"--kernel {text}: write PATTERN or PATTERN:N, launches of it counted from 1")
     return ByKernel(pattern, nth)
-
-
-def plain_name(name: str) -> str:
-    """`scale` of _Z5scalePf; "" for a name that is not mangled so (hook/core/region/kernel_name.c)."""
-    mangled = _PLAIN.match(name)
-    rest, plain = mangled["parts"] if mangled else "", ""
-    while (digits := re.match(r"\d+", rest, re.ASCII)) is not None:
-        start = digits.end()
-        length = int(digits[0][:6])
-        if not 0 < length < 512 or start + length > len(rest):
-            break
-        plain = rest[start : start + length]
-        rest = rest[start + length :].removeprefix("L")
-    return plain

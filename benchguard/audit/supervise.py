@@ -46,7 +46,7 @@ FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, sign
 
 @dataclass(frozen=True)
 class Recorded:
-    """Which region of the command is recorded, and the folder for its recordings: absolute, and there."""
+    """Which region of the command is recorded, and the folder for its raw captures: absolute, and there."""
 
     folder: Path
     selection: Selection
@@ -359,7 +359,7 @@ def _ended(
         calls_lost=counters.calls_lost,
         outlived=outlived,
         log_error=log.error,
-        images_error=interpreter.kept.error,
+        images_error=interpreter.images.error,
         unobserved=tuple(f"{pid} {command}" for pid, command in watch.found.items()),
     )
 

@@ -84,10 +84,10 @@ Reader = Callable[[tuple[Any, ...], Data | None], Any]
 
 
 def _decode(
-    layout: Layout, made: type, raw: bytes | memoryview, at: int, data: Data | None, skip: str = ""
+    layout: Layout, kind: type, raw: bytes | memoryview, at: int, data: Data | None, skip: str = ""
 ) -> Any:
     values = layout.struct.unpack_from(raw, at)
-    return made(**{name: read(values, data) for name, read in _readers(layout, skip)})
+    return kind(**{name: read(values, data) for name, read in _readers(layout, skip)})
 
 
 @cache
@@ -129,8 +129,8 @@ def _from_span(field: Field, offset: int, size: int, data: Data | None) -> Any:
     if size % element:
         raise MalformedError(f"{field.attribute} of {size} bytes; whole elements have {element}")
     if isinstance(field.span, Layout):
-        made = PARTS[field.span.name]
-        return tuple(_decode(field.span, made, raw, at, None) for at in range(0, size, element))
+        kind = PARTS[field.span.name]
+        return tuple(_decode(field.span, kind, raw, at, None) for at in range(0, size, element))
     return Struct(f"<{size // element}Q").unpack(raw)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 
 from .unpack import CodeError, Method, unpack
 
@@ -17,6 +18,46 @@ _ENTRY = struct.Struct("<HHIQI")
 """Kind, version, header bytes, payload bytes, compressed bytes."""
 _FLAGS, _RAW_BYTES = struct.Struct("<Q"), struct.Struct("<Q")
 _FLAGS_AT, _RAW_BYTES_AT, _ENTRY_BYTES_MIN = 40, 56, 64
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Code of a fat binary: where it lies in the image, and how it is compressed."""
+
+    begin: int
+    stored: int
+    raw_bytes: int
+    method: Method | None
+
+    def code(self, image: bytes) -> bytes:
+        """Raises CodeError."""
+        stored = image[self.begin : self.begin + self.stored]
+        return stored if self.method is None else unpack(stored, self.method, self.raw_bytes)
+
+
+def length_of(header: bytes) -> int:
+    """Bytes of the fat binary that begins with this header; 0 if none does."""
+    magic, _, header_bytes, payload_bytes = _HEADER.unpack(header)
+    return int(header_bytes + payload_bytes) if magic == MAGIC else 0
+
+
+def entries(image: bytes) -> Iterator[Entry]:
+    """All entries of a fat binary; none for other images."""
+    if len(image) < _HEADER.size or _HEADER.unpack_from(image)[0] != MAGIC:
+        return
+    _, _, header_bytes, payload_bytes = _HEADER.unpack_from(image)
+    at, end = header_bytes, min(len(image), header_bytes + payload_bytes)
+    for _ in range(ENTRIES_MAX):
+        if at + _ENTRY_BYTES_MIN > end:
+            return
+        _, _, entry_header, payload, compressed = _ENTRY.unpack_from(image, at)
+        (flags,) = _FLAGS.unpack_from(image, at + _FLAGS_AT)
+        (raw_bytes,) = _RAW_BYTES.unpack_from(image, at + _RAW_BYTES_AT)
+        method = Method.ZSTD if flags & ZSTD else Method.LZ4 if flags & LZ4 else None
+        yield Entry(at + entry_header, compressed if method and compressed else payload, raw_bytes, method)
+        if entry_header + payload == 0:
+            return
+        at += entry_header + payload
 
 
 def packed_codes(image: bytes) -> Iterator[bytes]:

@@ -282,7 +282,7 @@ class _RunBytes:
 
 
 def _allocations(capture: Capture) -> Iterator[AllocationView]:
-    kept, changed = _RunBytes(capture.before), _RunBytes(capture.after)
+    stored, changed = _RunBytes(capture.before), _RunBytes(capture.after)
     for each in capture.allocations:
         extent = each.address, each.address + each.bytes
         yield AllocationView(
@@ -291,6 +291,6 @@ def _allocations(capture: Capture) -> Iterator[AllocationView]:
             call=each.call,
             before=bool(each.flags & AllocationFlag.BEFORE),
             after=bool(each.flags & AllocationFlag.AFTER),
-            kept_bytes=kept.within(*extent),
+            kept_bytes=stored.within(*extent),
             changed_bytes=changed.within(*extent),
         )

@@ -35,7 +35,7 @@ class PackSummary:
     name: str
     operations: int
     refusals: tuple[Refusal, ...]
-    recording_bytes: int
+    raw_bytes: int
     file_bytes: int
     memory_bytes: int
     changed_bytes: int
@@ -44,7 +44,7 @@ class PackSummary:
 
 
 def pack(
-    recording: Path, target: Path, calls: Sequence[str] = (), *, deadline: float | None = None
+    raw_capture: Path, target: Path, calls: Sequence[str] = (), *, deadline: float | None = None
 ) -> PackSummary:
     """Write the capture `target` of a raw capture. Raises CaptureError.
 
@@ -53,30 +53,32 @@ def pack(
     """
     began = time.monotonic()
     try:
-        descriptor = open_raw_capture(recording)
+        descriptor = open_raw_capture(raw_capture)
     except OSError as error:
         raise CaptureError(
-            f"cannot read the raw capture {recording}: {error.strerror}; check the path"
+            f"cannot read the raw capture {raw_capture}: {error.strerror}; check the path"
         ) from error
     try:
         opened = RawCapture(descriptor, deadline)
         gathered = gather(opened)
         summary: dict[str, Any] = {}
-        with CaptureWriter(target, lambda written: summary.update(_summary(written, recording))) as writer:
+        with CaptureWriter(target, lambda path: summary.update(_summary(path, raw_capture))) as writer:
             ElementPacker(gathered, writer, calls).pack()
-            kept, changed = _pack_memory(gathered, writer)
+            memory_bytes, changed_bytes = _pack_memory(gathered, writer)
             _finish(gathered, writer)
     except MalformedError as error:
-        raise _failed(recording, str(error)) from None
+        raise _failed(raw_capture, str(error)) from None
     except OSError as error:
-        raise CaptureError(f"cannot read the raw capture {recording}: {error.strerror}; try again") from error
+        raise CaptureError(
+            f"cannot read the raw capture {raw_capture}: {error.strerror}; try again"
+        ) from error
     finally:
         os.close(descriptor)
     return PackSummary(
         path=target,
-        recording_bytes=opened.bytes,
-        memory_bytes=kept,
-        changed_bytes=changed,
+        raw_bytes=opened.bytes,
+        memory_bytes=memory_bytes,
+        changed_bytes=changed_bytes,
         unknown=opened.unknown,
         seconds=time.monotonic() - began,
         **summary,
@@ -85,29 +87,29 @@ def pack(
 
 def _pack_memory(gathered: Gathered, writer: CaptureWriter) -> tuple[int, int]:
     before = _snapshot(gathered, Kind.BEFORE)
-    kept = pack_before(writer, before)
+    memory_bytes = pack_before(writer, before)
     if _end(gathered).status:
-        return kept, 0  # memory after a fault is undefined
+        return memory_bytes, 0  # memory after a fault is undefined
     living = [
         (values["address"] // PAGE * PAGE, -(-(values["address"] + values["bytes"]) // PAGE) * PAGE)
         for values in map(gathered.values, gathered.elements[Kind.ALLOCATION])
         if values["flags"] & AllocationFlag.AFTER
     ]
-    return kept, pack_after(writer, before, _snapshot(gathered, Kind.AFTER), Joined(living))
+    return memory_bytes, pack_after(writer, before, _snapshot(gathered, Kind.AFTER), Joined(living))
 
 
 def _snapshot(gathered: Gathered, kind: Kind) -> Snapshot:
     stretches = []
     for element in gathered.elements[kind]:
         values = gathered.values(element)
-        place = gathered.recording.place(element, *values["content"])
+        place = gathered.raw_capture.place(element, *values["content"])
         if place.bytes not in (0, values["bytes"]):
             raise MalformedError(
                 f"memory at {element.at}: {place.bytes} bytes of content for {values['bytes']}"
             )
         if place.bytes:
             stretches.append(Stretch(values["address"], place))
-    return Snapshot(gathered.recording, stretches)
+    return Snapshot(gathered.raw_capture, stretches)
 
 
 def _end(gathered: Gathered) -> End:
@@ -130,10 +132,10 @@ def _finish(gathered: Gathered, writer: CaptureWriter) -> None:
     writer.add(end)
 
 
-def _summary(written: Path, recording: Path) -> dict[str, Any]:
+def _summary(path: Path, raw_capture: Path) -> dict[str, Any]:
     """Check the finished file, and describe it."""
     try:
-        with Capture.open(written) as capture:
+        with Capture.open(path) as capture:
             return {
                 "name": capture.name,
                 "operations": len(capture.operations),
@@ -141,8 +143,8 @@ def _summary(written: Path, recording: Path) -> dict[str, Any]:
                 "file_bytes": capture.file_bytes,
             }
     except CaptureError as error:
-        raise _failed(recording, str(error.__cause__ or error)) from None
+        raise _failed(raw_capture, str(error.__cause__ or error)) from None
 
 
-def _failed(recording: Path, what: str) -> CaptureError:
-    return CaptureError(f"{recording}: {what}; the raw capture is kept, record the program again")
+def _failed(raw_capture: Path, what: str) -> CaptureError:
+    return CaptureError(f"{raw_capture}: {what}; the raw capture is kept, record the program again")

@@ -31,7 +31,7 @@ MAPPED = frozenset({b"cuMemMap", b"hipMemMap"})
 class Gathered:
     """All elements of a raw capture, by kind."""
 
-    recording: RawCapture
+    raw_capture: RawCapture
     elements: dict[Kind, list[Element]] = field(default_factory=lambda: defaultdict(list))
 
     def values(self, element: Element) -> dict[str, Any]:
@@ -39,10 +39,10 @@ class Gathered:
         return _named(element.layout, element.raw)
 
 
-def gather(recording: RawCapture) -> Gathered:
+def gather(raw_capture: RawCapture) -> Gathered:
     """Raises MalformedError."""
-    gathered = Gathered(recording)
-    for element in recording.elements():
+    gathered = Gathered(raw_capture)
+    for element in raw_capture.elements():
         gathered.elements[element.kind].append(element)
     if len(gathered.elements[Kind.DEVICE]) != 1:
         raise MalformedError("the region ended before it had begun: no device was recorded")
@@ -54,7 +54,7 @@ class ElementPacker:
 
     def __init__(self, gathered: Gathered, writer: CaptureWriter, calls: Sequence[str]) -> None:
         self._gathered = gathered
-        self._recording = gathered.recording
+        self._raw_capture = gathered.raw_capture
         self._writer = writer
         self._calls = calls
         self._images: list[int] = []
@@ -91,9 +91,9 @@ class ElementPacker:
         known: dict[tuple[bytes, int], int] = {}
         for element in self._gathered.elements[Kind.IMAGE]:
             values = self._gathered.values(element)
-            place = self._recording.place(element, *values["content"])
+            place = self._raw_capture.place(element, *values["content"])
             digest = hashlib.sha256()
-            for chunk in self._recording.chunks(place, BLOB_MAX):
+            for chunk in self._raw_capture.chunks(place, BLOB_MAX):
                 digest.update(chunk)
             key = digest.digest(), place.bytes
             if key not in known:
@@ -106,9 +106,9 @@ class ElementPacker:
         known: dict[tuple[Any, ...], int] = {}
         for element in self._gathered.elements[Kind.GLOBAL]:
             values = self._gathered.values(element)
-            name = self._recording.span(element, *values["name"])
+            name = self._raw_capture.span(element, *values["name"])
             key = values["module"], values["address"], values["bytes"], name
-            before, after = (self._recording.place(element, *values[each]) for each in ("before", "after"))
+            before, after = (self._raw_capture.place(element, *values[each]) for each in ("before", "after"))
             index = known.setdefault(key, len(merged))
             self._globals.append(index)
             if index == len(merged):
@@ -129,7 +129,7 @@ class ElementPacker:
             key = values["address"], values["bytes"]
             flags[key] |= values["flags"]
             slot = values["slot"]
-            call = self._recording.span(element, *values["call"])
+            call = self._raw_capture.span(element, *values["call"])
             if not call and slot < len(self._calls):
                 call = self._calls[slot].encode()
             calls[key] = calls[key] or call
@@ -141,7 +141,7 @@ class ElementPacker:
     def _pack_operation(self, element: Element) -> None:
         values = self._gathered.values(element)
         if values["kind"] == OperationKind.MEMCPY_HTOD:
-            place = self._recording.place(element, *values["content"])
+            place = self._raw_capture.place(element, *values["content"])
             self._move(element, content=self._content(place))
         else:
             self._move(element)
@@ -156,7 +156,7 @@ class ElementPacker:
             elif isinstance(change, Content):
                 values += [change.first, change.bytes]
             elif each.span is not None:
-                raw = self._recording.span(element, *value)
+                raw = self._raw_capture.span(element, *value)
                 values += self._writer.span(raw[:TEXT_MAX] if each.span is Holds.TEXT else raw)
             elif isinstance(change, tuple):
                 values += change
@@ -172,10 +172,10 @@ class ElementPacker:
         return indexes[value]
 
     def _content(self, place: Place) -> Content:
-        return self._writer.content_of(self._recording.chunks(place, BLOB_MAX), place.bytes)
+        return self._writer.content_of(self._raw_capture.chunks(place, BLOB_MAX), place.bytes)
 
     def _are_equal(self, one: Place, other: Place) -> bool:
-        chunks = self._recording.chunks(one, BLOB_MAX), self._recording.chunks(other, BLOB_MAX)
+        chunks = self._raw_capture.chunks(one, BLOB_MAX), self._raw_capture.chunks(other, BLOB_MAX)
         return one.bytes == other.bytes and all(a == b for a, b in zip(*chunks, strict=True))
 
 

@@ -34,8 +34,8 @@ class Stretch:
 class Snapshot:
     """All memory at one time; what no stretch holds is zero. Raises MalformedError."""
 
-    def __init__(self, recording: RawCapture, stretches: Iterable[Stretch]) -> None:
-        self._descriptor = recording.descriptor
+    def __init__(self, raw_capture: RawCapture, stretches: Iterable[Stretch]) -> None:
+        self._descriptor = raw_capture.descriptor
         self.stretches = sorted(stretches, key=_address)
         end = 0
         for stretch in self.stretches:
@@ -68,13 +68,13 @@ class _Page(enum.Enum):
 
 def pack_before(writer: CaptureWriter, before: Snapshot) -> int:
     """Write BEFORE; returns how many bytes are not left out."""
-    kept = 0
+    stored_bytes = 0
     for begin, end in Joined((each.address, each.end) for each in before.stretches).ranges:
         for address, size in _windows(begin, end):
             memory = before.read(address, size)
             states = [_Page.LEFT_OUT if _is_zero(page) else _Page.KEPT for page in _pages(memory)]
-            kept += _write(writer, Kind.BEFORE, address, memory, states)
-    return kept
+            stored_bytes += _write(writer, Kind.BEFORE, address, memory, states)
+    return stored_bytes
 
 
 def pack_after(writer: CaptureWriter, before: Snapshot, after: Snapshot, living: Joined) -> int:
@@ -94,14 +94,14 @@ def _write(
     writer: CaptureWriter, kind: Kind, address: int, memory: bytearray, states: Iterable[_Page]
 ) -> int:
     """A run for every group of pages that are alike; returns the bytes of all runs."""
-    page, written = 0, 0
+    page, size = 0, 0
     for state, group in groupby(states):
         begin, page = page, page + len(list(group))
         raw = bytes(memory[begin * PAGE : page * PAGE])
         if state is not _Page.LEFT_OUT:
             writer.add_run(kind, address + begin * PAGE, raw if state is _Page.KEPT else None, len(raw))
-            written += len(raw)
-    return written
+            size += len(raw)
+    return size
 
 
 def _differing(old: bytearray, new: bytearray) -> _Page:

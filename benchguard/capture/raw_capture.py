@@ -45,7 +45,7 @@ class Place:
 
 
 class RawCapture:
-    """An open recording. Everything here raises MalformedError."""
+    """An open raw capture. Everything here raises MalformedError."""
 
     def __init__(self, descriptor: int, deadline: float | None = None) -> None:
         """`deadline` is by the monotonic clock."""

@@ -18,10 +18,10 @@ class SpanData:
         self._raw = raw
 
     def span(self, offset: int, size: int) -> bytes:
-        found = self._raw[offset : offset + size]
-        if len(found) != size:
+        raw = self._raw[offset : offset + size]
+        if len(raw) != size:
             raise MalformedError(f"{size} bytes at {offset} of the data, which has {len(self._raw)}")
-        return found
+        return raw
 
 
 class Table(Sequence[Element], Generic[Element]):

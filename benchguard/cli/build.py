@@ -31,17 +31,16 @@ def build(driver: str, force: bool) -> int:
     from ..shim.interposer import gap_text
     from ..shim.surface import read_surface
 
-    found = discover(driver)
-    shim = shim_for(found)
+    library = discover(driver)
+    shim = shim_for(library)
     if force and shim.gap is None and not shim.built:
         shutil.rmtree(shim.path.parent)
-        shim = shim_for(found)
+        shim = shim_for(library)
     surface = read_surface(shim.surface_path)
-    say(f"driver   {found.path} ({found.origin}, build-id {found.build_id or 'none'})")
+    say(f"driver   {library.path} ({library.origin}, build-id {library.build_id or 'none'})")
     say(f"shim     {shim.path} ({'built' if shim.built else 'cached' if shim.gap is None else 'packaged'})")
-    say(
-        f"header   {surface.header.origin}, {found.vendor.name} {found.vendor.headers.release(surface.header.version)}"
-    )
+    release = library.vendor.headers.release(surface.header.version)
+    say(f"header   {surface.header.origin}, {library.vendor.name} {release}")
     counts = ", ".join(f"{surface.count(kind)} {kind}" for kind in ("recorded", "pass", "untyped"))
     say(f"exports  {len(surface.exports)}: {counts}")
     gap = gap_text(shim)

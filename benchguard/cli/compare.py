@@ -83,7 +83,7 @@ def compare(
     write_json(json_path, result.to_json())
     if result.call is None:
         notify(result.reason)
-        return result.b.status
+        return result.status
     return _status(fail_on, result)
 
 

@@ -84,12 +84,12 @@ def _hip_driver() -> Finding:
         driver = discover("hip")
     except ShimError as error:
         return Finding("ok", "hip driver", f"none; only HIP programs need one ({error})")
-    found = f"{driver.path}, by {driver.origin}, build-id {driver.build_id or 'none'}"
+    text = f"{driver.path}, by {driver.origin}, build-id {driver.build_id or 'none'}"
     obstacle = find_obstacle(driver)
     if obstacle is None:
-        return Finding("ok", "hip driver", found)
+        return Finding("ok", "hip driver", text)
     level: Level = "warn" if driver.vendor.has_device() else "ok"
-    return Finding(level, "hip driver", f"{found}; not used: {obstacle}")
+    return Finding(level, "hip driver", f"{text}; not used: {obstacle}")
 
 
 def _hip_header() -> Finding:
@@ -123,10 +123,10 @@ def _memory() -> Finding:
 
 
 def _kernel_feature(subject: str, probe: Callable[[], str | None], then: str) -> Finding:
-    found = probe()
-    if found is None:
+    trouble = probe()
+    if trouble is None:
         return Finding("warn", subject, "missing in this kernel, or not allowed here", then)
-    return Finding("ok", subject, found)
+    return Finding("ok", subject, trouble)
 
 
 def _torch() -> Finding:
@@ -191,12 +191,12 @@ def doctor(as_json: bool) -> int:
 
     Prints one line per check: ok, warn (works with limits) or fail, and advice. Exits with 1 if a check fails.
     """
-    found = list(findings())
+    report = list(findings())
     if as_json:
-        document = {"schema": SCHEMA, "findings": found}
+        document = {"schema": SCHEMA, "findings": report}
         print_document(json_document(document))
     else:
-        for finding in found:
+        for finding in report:
             then = f"; {finding.then}" if finding.then else ""
             say(f"{finding.level:4}  {finding.subject:12} {finding.found}{then}")
-    return int(any(finding.level == "fail" for finding in found))
+    return int(any(finding.level == "fail" for finding in report))

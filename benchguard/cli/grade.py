@@ -25,6 +25,7 @@ from .output import notify
 
 @click.command(
     epilog="\b\nExit status: 0 pass; 1 wrong; 2 usage; 3 violation; 4 cannot be replayed; 5 did not converge;\n"
+    "8 unproven; "
     "65 the submission failed to import, compile or run; 70 internal error; 124 timeout."
 )
 @click.argument("problem", metavar="PROBLEM")
@@ -58,8 +59,14 @@ from .output import notify
         ),
         "network": "Let the submission use the network.",
         "require_sandbox": "Refuse to run the submission in a partial sandbox.",
+        "require_evidence": "Exit with 8 if a check of the time could not tell.",
         "forbid_library": Flag(
             "Reject a submission that runs a kernel of this name, or from this library (libcublas*); may be repeated.",
+            "PATTERN",
+        ),
+        "allow_images": Flag(
+            "Reject kernels but those of this library, of an image with this SHA-256, or of the `submission` itself; "
+            "may be repeated.",
             "PATTERN",
         ),
         "inline": "Time in the submission's own process: for work that cannot be replayed, with less trust.",

@@ -44,6 +44,7 @@ def closing_lines(result: GradeResult) -> Iterator[str]:
                 f"{case.name}: {case.checks.samples} outputs checked in full, {case.checks.wrong} wrong; "
                 f"{case.inputs.sets} secret input sets ({kinds}), {case.inputs.one_use} of them for one sample each"
             )
+    yield from _unknown_lines(result)
     if result.sandbox.full or not result.sandbox.features:  # otherwise a note names the missing protections
         yield f"sandbox: {'full' if result.sandbox.full else 'not started'}"
     if result.audit is not None:
@@ -52,6 +53,17 @@ def closing_lines(result: GradeResult) -> Iterator[str]:
     yield from (f"note: {note}" for note in result.notes)
     parts = ", ".join(f"{name} {took:.2f}" for name, took in result.seconds.items())
     yield f"{result.verdict} in {result.wall_s:.2f} s ({parts}); trust {result.trust}"
+
+
+def _unknown_lines(result: GradeResult) -> Iterator[str]:
+    """The checks that could not tell, by reason."""
+    for case in result.cases:
+        checks: dict[str, list[str]] = {}
+        for each in case.evidence:
+            if each.state == "could not tell":
+                checks.setdefault(each.text, []).append(each.check)
+        for reason, names in checks.items():
+            yield f"{case.name}: could not check {', '.join(names)}: {reason}"
 
 
 _CASE_COLUMNS = (
@@ -95,16 +107,16 @@ _KERNEL_COLUMNS = (
     Column("block"),
     Column("registers", right=True),
     Column("image"),
-    Column("loaded by"),
+    Column("source"),
 )
 
 
 def _kernel_rows(result: GradeResult) -> list[list[str]]:
-    rows, shown = [], result.kernels[:KERNELS_MAX]
-    names = readable_names(use.name for use in shown)
-    for use in shown:
+    rows, kernels = [], result.kernels[:KERNELS_MAX]
+    names = readable_names(use.name for use in kernels)
+    for use in kernels:
         shape = ["x".join(map(str, use.grid)), "x".join(map(str, use.block))]
-        origin = use.origin.rpartition("/")[2]
+        source = (use.source or use.origin).rpartition("/")[2]
         rows.append(
             [
                 names[use.name],
@@ -112,7 +124,7 @@ def _kernel_rows(result: GradeResult) -> list[list[str]]:
                 *shape,
                 str(use.registers),
                 use.image_sha256[:12],
-                origin,
+                source,
             ]
         )
     more = len(result.kernels) - KERNELS_MAX

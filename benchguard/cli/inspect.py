@@ -12,6 +12,7 @@ import msgspec
 
 from ..errors import BenchguardError
 from ..ipc.json_text import json_document
+from .options import OutputFolder
 from .output import print_document, say
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ _SUFFIXES = {
 @click.option(
     "--images",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputFolder(),
     metavar="FOLDER",
     help="Write every code image to this folder, named by its SHA-256.",
 )
@@ -68,10 +69,10 @@ def inspect(
         with closing(Demangler()) as demangler:
             view = overview(capture, demangler.demangle)
         if as_json:
-            shown = msgspec.to_builtins(view)
+            document = msgspec.to_builtins(view)
             if operations:
-                shown["operation_list"] = [_operation(each) for each in capture.operations]
-            print_document(json_document(shown))
+                document["operation_list"] = [_operation(each) for each in capture.operations]
+            print_document(json_document(document))
         else:
             render(view, sys.stdout, memory, capture.operations if operations else None)
     if blobs is not None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import TextIO
 
+from ..audit.kernel_name import display_name
 from ..capture.layout import NOTHING, OperationFlag, Vendor
 from ..capture.model import (
     Device,
@@ -34,10 +35,10 @@ def render(view: Overview, output: TextIO, memory: bool, operations: Iterable[Op
 
     def show(title: str, columns: Sequence[Column], rows: list[list[str]], most: int = ROWS_MAX) -> None:
         if rows:
-            shown = rows[:most]
+            cells = rows[:most]
             if len(rows) > most:
-                shown.append([f"... {len(rows) - most} more", *[""] * (len(columns) - 1)])
-            console.print(table(title, columns, shown, console.width, output.isatty()))
+                cells.append([f"... {len(rows) - most} more", *[""] * (len(columns) - 1)])
+            console.print(table(title, columns, cells, console.width, output.isatty()))
 
     print_lines(console, _head(view))
     show("kernels", _KERNELS, list(_kernels(view)))
@@ -50,7 +51,7 @@ def render(view: Overview, output: TextIO, memory: bool, operations: Iterable[Op
     show("allocations", _ALLOCATIONS, list(_allocations(view)), every if memory else ROWS_MAX)
     show("globals", _GLOBALS, list(_globals(view)), every if memory else ROWS_MAX)
     if operations is not None:
-        names = [each.demangled or each.name for each in view.kernels]
+        names = [display_name(each.demangled or each.name) for each in view.kernels]
         rows = [_operation(index, each, names) for index, each in enumerate(operations)]
         show("operations", _OPERATIONS, rows, len(rows))
     print_lines(console, _foot(view))
@@ -120,7 +121,7 @@ def _kernels(view: Overview) -> Iterator[list[str]]:
     for each in view.kernels:
         more = f" +{each.shapes - 1}" if each.shapes > 1 else ""
         yield [
-            each.demangled or each.name,
+            display_name(each.demangled or each.name),
             str(each.launches),
             str(each.graph_launches),
             "x".join(map(str, each.grid)) + more,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 from typing import TextIO
 
+from ..audit.kernel_name import display_name
 from ..audit.summary import Summary
 from .table import Column, console_for, print_lines, table
 
@@ -67,7 +68,7 @@ def _kernel_rows(summary: Summary) -> list[list[str]]:
     for row in summary.kernels[:ROWS_MAX]:
         more = f" +{row.shapes - 1}" if row.shapes > 1 else ""
         rows.append([
-            row.name,
+            display_name(row.name),
             str(row.launches),
             str(row.graph_launches),
             f"{row.total / total:.0%}",

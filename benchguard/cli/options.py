@@ -42,8 +42,8 @@ def options_of(kind: type[Any], flags: Mapping[str, str | Flag]) -> Callable[[Co
 
     def decorate(command: Command) -> Command:
         for name, flag in reversed(list(flags.items())):
-            shown = Flag(flag) if isinstance(flag, str) else flag
-            option = _option(name, types[name], fields[name].default, shown)
+            item = Flag(flag) if isinstance(flag, str) else flag
+            option = _option(name, types[name], fields[name].default, item)
             command = option(command)
         return command
 
@@ -99,6 +99,22 @@ class OutputPath(click.Path):
         return self.fail(reason, param, ctx) if reason else path
 
 
+class OutputFolder(click.Path):
+    """A folder that the command makes and fills: a folder that cannot be made is a usage error."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, writable=True, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path: Any = super().convert(value, param, ctx)
+        existing = next(each for each in (path, *path.absolute().parents) if each.exists())
+        if not existing.is_dir():
+            self.fail(f"{existing} is not a folder; name another", param, ctx)
+        if not os.access(existing, os.W_OK):
+            self.fail(f"{existing} is not writable; name another folder", param, ctx)
+        return path
+
+
 def unwritable(path: Path) -> str:
     """Why a file cannot be written at this path; empty if it probably can."""
     folder = path.parent
@@ -121,10 +137,10 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
-        found = self._FORM.fullmatch(value.strip())
-        if found is None:
+        match = self._FORM.fullmatch(value.strip())
+        if match is None:
             self.fail(f"{value!r} is not a size; give bytes, or a number with K, M, G or T", param, ctx)
-        return int(found[1]) * self._SCALES[found[2].upper()]
+        return int(match[1]) * self._SCALES[match[2].upper()]
 
 
 def complete_driver(words: Sequence[str]) -> Callable[..., list[CompletionItem]]:
@@ -177,13 +193,13 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print only erro
 
 def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
     """A dictionary from repeated NAME=VALUE words. Raises UsageError."""
-    found = {}
+    items = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not (name and equals):
             raise UsageError(f"{option} {word!r} is not NAME=VALUE")
-        found[name] = value
-    return found
+        items[name] = value
+    return items
 
 
 def write_text(path: Path, text: str) -> None:

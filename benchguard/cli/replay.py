@@ -138,18 +138,18 @@ def replay(
 
 
 def _inputs(words: tuple[str, ...]) -> dict[str | int, Source]:
-    found: defaultdict[str | int, list[bytes]] = defaultdict(list)
+    contents: defaultdict[str | int, list[bytes]] = defaultdict(list)
     for word in words:
         name, file = _pair("--input", word)
         try:
-            found[_key("--input", name)].append(Path(file).read_bytes())
+            contents[_key("--input", name)].append(Path(file).read_bytes())
         except OSError as error:
             raise UsageError(f"cannot read the input {file}: {error.strerror}; check the path") from error
-    return {key: sets[0] if len(sets) == 1 else sets for key, sets in found.items()}
+    return {key: sets[0] if len(sets) == 1 else sets for key, sets in contents.items()}
 
 
 def _outputs(words: tuple[str, ...]) -> dict[str | tuple[int, int], Path]:
-    found: dict[str | tuple[int, int], Path] = {}
+    paths: dict[str | tuple[int, int], Path] = {}
     for word in words:
         name, file = _pair("--output", word)
         if reason := unwritable(Path(file)):
@@ -157,10 +157,10 @@ def _outputs(words: tuple[str, ...]) -> dict[str | tuple[int, int], Path]:
         place, _, size = name.partition(":")
         key = _key("--output", place)
         if isinstance(key, str):
-            found[name] = Path(file)
+            paths[name] = Path(file)
         else:
-            found[key, _number("--output", size)] = Path(file)
-    return found
+            paths[key, _number("--output", size)] = Path(file)
+    return paths
 
 
 def _pair(option: str, word: str) -> tuple[str, str]:

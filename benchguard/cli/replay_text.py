@@ -127,9 +127,9 @@ _KERNEL_COLUMNS = (
 
 
 def _kernel_rows(result: ReplayResult) -> list[list[str]]:
-    rows, shown = [], result.kernels[:ROWS_MAX]
-    names = readable_names(use.name for use in shown)
-    for use in shown:
+    rows, kernels = [], result.kernels[:ROWS_MAX]
+    names = readable_names(use.name for use in kernels)
+    for use in kernels:
         shape = ["x".join(map(str, use.grid)), "x".join(map(str, use.block))]
         sizes = [str(use.registers), str(use.shared_bytes)]
         rows.append([names[use.name], str(use.launches), *shape, *sizes, use.image_sha256[:12]])
@@ -156,8 +156,8 @@ def _difference_rows(result: ReplayResult) -> list[list[str]]:
     for each in result.differences[:ROWS_MAX]:
         sizes = [str(each.bytes), str(each.differing), f"{each.first_offset:#x}"]
         same = "no" if each.again else "yes"
-        found = [each.expected[:16], each.actual[:16]]
-        rows.append([each.memory, f"{each.address:#x}", *sizes, *found, same])
+        cells = [each.expected[:16], each.actual[:16]]
+        rows.append([each.memory, f"{each.address:#x}", *sizes, *cells, same])
     more = result.difference_count - len(rows)
     if more > 0:
         rows.append([f"... {more} more", "", "", "", "", "", "", ""])

@@ -56,7 +56,7 @@ def table(title: str, columns: Sequence[Column], rows: list[list[str]], width: i
             max(widest - max(excess, 0), min(widest, REST_WIDTH_MIN)) if column.rest else widest
             for column, widest in zip(columns, widths, strict=True)
         ]
-    drawn = Table(
+    grid = Table(
         title=Text(printable(title)),
         title_justify="left",
         title_style="bold" if terminal else "",
@@ -68,7 +68,7 @@ def table(title: str, columns: Sequence[Column], rows: list[list[str]], width: i
     )
     for column, widest in zip(columns, widths, strict=True):
         justify: Literal["left", "right"] = "right" if column.right else "left"
-        drawn.add_column(column.heading, justify=justify, overflow="fold", width=widest)
+        grid.add_column(column.heading, justify=justify, overflow="fold", width=widest)
     for row in rows:
-        drawn.add_row(*map(Text, row))
-    return drawn
+        grid.add_row(*map(Text, row))
+    return grid

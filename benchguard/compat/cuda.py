@@ -63,12 +63,12 @@ class Cuda:
 
     def functions(self, ptx: Path, *names: str) -> tuple[Handle, list[Handle]]:
         """Load a PTX module; return it and its kernels."""
-        module, found = Handle(), []
+        module, handles = Handle(), []
         self.call("cuModuleLoadData", ctypes.byref(module), ptx.read_bytes() + b"\0")
         for name in names:
-            found.append(Handle())
-            self.call("cuModuleGetFunction", ctypes.byref(found[-1]), module, name.encode())
-        return module, found
+            handles.append(Handle())
+            self.call("cuModuleGetFunction", ctypes.byref(handles[-1]), module, name.encode())
+        return module, handles
 
     def launch(self, function: Handle, blocks: int, threads: int, stream: Handle, *values: Any) -> None:
         """Launch a kernel on a one-dimensional grid. `values` are its arguments, as ctypes objects."""

@@ -15,7 +15,7 @@ class DeterministicContext:
     def __enter__(self) -> DeterministicContext:
         torch = self._torch = importlib.import_module("torch")
         cudnn = torch.backends.cudnn
-        self._kept: Any = (
+        self._settings: Any = (
             cudnn.allow_tf32,
             cudnn.deterministic,
             torch.are_deterministic_algorithms_enabled(),
@@ -26,7 +26,7 @@ class DeterministicContext:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        *flags, workspace = self._kept
+        *flags, workspace = self._settings
         self._set(*flags)
         if workspace is None:
             os.environ.pop(_WORKSPACE, None)

@@ -70,8 +70,8 @@ def do_bench(
 def summary(times: list[float], quantiles: Sequence[float] | None, return_mode: ReturnMode) -> Any:
     if quantiles is None:
         return _SUMMARIES[return_mode](times)
-    found = [quantile(sorted(times), each) for each in quantiles]
-    return found[0] if len(found) == 1 else found
+    values = [quantile(sorted(times), each) for each in quantiles]
+    return values[0] if len(values) == 1 else values
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:

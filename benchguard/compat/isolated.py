@@ -88,19 +88,19 @@ def do_bench_isolated(
     return result_of(grade(generator_spec(test_generator), path, options), repeats)
 
 
-def result_of(found: GradeResult, repeats: int) -> BenchmarkResult:
+def result_of(graded: GradeResult, repeats: int) -> BenchmarkResult:
     """Convert a grade of one case to pygpubench's form. Raises BenchmarkError for a grade without times."""
-    if found.verdict not in ("pass", "wrong") or not found.cases:
-        raise BenchmarkError(f"{found.verdict}: {found.reason}", found)
-    case = found.cases[0]
+    if graded.verdict not in ("pass", "wrong") or not graded.cases:
+        raise BenchmarkError(f"{graded.verdict}: {graded.reason}", graded)
+    case = graded.cases[0]
     times = list(case.samples[:repeats])
     errors = 0
-    if found.verdict == "wrong":
+    if graded.verdict == "wrong":
         errors = max(1, case.checks.wrong if case.checks is not None else 1)
     return BenchmarkResult(
         None if case.overhead is None else case.overhead.empty_pair_us,
         times + [NOT_RUN] * (repeats - len(times)),
         errors,
         len(times) == repeats,
-        found,
+        graded,
     )

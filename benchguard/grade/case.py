@@ -5,48 +5,39 @@ from __future__ import annotations
 import secrets as system_random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..capture import Capture, CaptureError
 from ..judge.ceilings import rates_of
-from ..judge.contract import AskChecked, Checked, Secrets
+from ..judge.contract import Checked
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
-from ..replay.buffers import Buffers, SharedInputs, SlotPool
-from ..replay.collect import Progress
-from ..replay.options import ReplayOptions
-from ..replay.replay import replay_buffers
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
 from .device_launch import graph_launcher
-from .evidence import KernelEvidence, forbidden, kernels_of, uploaded_bytes
+from .evidence import KernelEvidence, kernels_of, uploaded_bytes
+from .judged_replay import Report, SecretInputs, judged_replay
 from .options import GradeOptions
-from .outcome import Findings, Outcome, longest_tail, outcome_of
+from .outcome import Findings, Outcome, evidence_of, longest_tail, outcome_of
+from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding, check_capture
-from .timing import first_use_of, reported
+from .timing import carried_reason, first_use_of, reported, untested
 from .traces import first_difference
 
-REPLAY_SECONDS_MIN = 1.0
 ON_THE_DEVICE = "decide in a kernel instead of host code, or grade with --inline"
-
-Report = Callable[[str, int, float | None], None]
 
 
 @dataclass(frozen=True)
 class CaseWork:
-    """Inputs of one case. `ends`: descriptors of the input pool, of the output slots, and of the announcing and the
-    releasing pipe. `seconds` are left before the time-out."""
+    """The inputs of a case's grade. `seconds` are left before the time-out."""
 
-    index: int
     spec: CaseSpec
     found: Quarantined
-    secrets: Secrets
-    ends: tuple[int, int, int, int]
+    secret: SecretInputs
     seconds: float
 
 
@@ -63,23 +54,23 @@ class Recorded:
 def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> TimedCase:
     """Grade a case. Raises UsageError for invalid replay options; anything a capture contains leads to a verdict."""
     began = time.monotonic()
-    pair = work.found.captures[work.index]
-    chosen = pair[system_random.randbelow(2)]  # a random capture, so that a submission cannot prepare for it
+    pair = work.found.captures[work.secret.case]
+    choice = pair[system_random.randbelow(2)]  # a random capture, so that a submission cannot prepare for it
     try:
         with Capture.open(pair[0]) as first, Capture.open(pair[1]) as second:
             finding, suspicion = _findings(first, second, work.spec)
-            capture = first if chosen == pair[0] else second
+            capture = first if choice == pair[0] else second
             kernels, uploaded, name = kernels_of(capture), uploaded_bytes(capture), capture.name
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
-    if finding is None and (library := forbidden(kernels, options.forbid_library)):
-        finding = Finding("violation", library)
+    kernels = attributed(kernels, options.forbid_library, options.allow_images)
+    if finding is None and (refusal := refusal_of(kernels, options.forbid_library, options.allow_images)):
+        finding = Finding("violation", refusal)
     if finding is not None:
         return _refused(work, finding, began, kernels)
-    result = _replay(chosen, work, options, report)
-    judge.ask(AskChecked(work.index))
-    checked, _ = judge.answer(Checked)
-    return _judged(work, result, checked, Recorded(kernels, uploaded, name, suspicion), began)
+    result, checked = judged_replay(choice, work.secret, judge, options, work.seconds, report)
+    recorded = Recorded(kernels, uploaded, name, suspicion)
+    return _judged(work, result, checked, recorded, options.require_evidence == "full", began)
 
 
 def _findings(first: Capture, second: Capture, spec: CaseSpec) -> tuple[Finding | None, str]:
@@ -102,31 +93,6 @@ def _findings(first: Capture, second: Capture, spec: CaseSpec) -> tuple[Finding 
     return Finding("unreplayable", f"{text}; {ON_THE_DEVICE}") if difference.of_work else None, text
 
 
-def _replay(path: Path, work: CaseWork, options: GradeOptions, report: Report) -> ReplayResult:
-    pool, outputs, announce, release = work.ends
-    known = work.secrets
-    buffers = Buffers(
-        inputs=SharedInputs(pool, known.sets, known.one_use, known.inputs.stride, known.inputs.places),
-        slots=SlotPool(outputs, known.slots, known.outputs.stride, known.outputs.places, announce, release),
-    )
-    how = ReplayOptions(
-        strict=True,
-        cold=options.cold,
-        flush_cache=options.flush_cache,
-        samples=options.samples,
-        until=options.until,
-        require_converged=options.require_converged,
-        timeout=max(REPLAY_SECONDS_MIN, work.seconds),
-        driver=options.driver,
-        device=options.device,
-    )
-    return replay_buffers(path, how, buffers, lambda each: _tell(report, each))
-
-
-def _tell(report: Report, progress: Progress) -> None:
-    report(progress.phase, progress.samples, progress.median_us)
-
-
 def _refused(
     work: CaseWork, finding: Finding, began: float, kernels: tuple[KernelEvidence, ...] = ()
 ) -> TimedCase:
@@ -146,16 +112,19 @@ def _judged(
     result: ReplayResult,
     checked: Checked,
     recorded: Recorded,
+    require_evidence: bool,
     began: float,
 ) -> TimedCase:
-    spec, known = work.spec, work.secrets
+    spec, known = work.spec, work.secret.sets
     rows = reported(result.table)
     summary = summarise([row.device_us for row in rows]) if rows else None
     median = summary.median if summary else None
     device = result.device.name if result.device else ""
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)
     first_use = first_use_of(result.table)
-    outcome = outcome_of(Findings(result, checked if result.table else None, rates, first_use))
+    carried = carried_reason(result.table, first_use)
+    findings = Findings(result, checked if result.table else None, rates, carried)
+    outcome = outcome_of(findings, require_evidence)
     if outcome.verdict == "wrong" and recorded.suspicion:
         outcome = Outcome(
             "unreplayable", f"{recorded.suspicion}; {ON_THE_DEVICE}. On other inputs {outcome.reason}"
@@ -176,6 +145,7 @@ def _judged(
         max_rel_error=checked.max_relative_error if looked_at else None,
         inputs=Inputs(known.sets, known.one_use, dict(Counter(known.distributions))),
         checks=Checks(checked.samples, checked.wrong, checked.nondeterministic, checked.precision),
+        evidence=evidence_of(findings) if result.table else (),
         times=Times(
             recorded=_recorded_us(work),
             one_use=first_use.one_use_us if first_use else None,
@@ -200,9 +170,8 @@ def _notes(result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow]) 
     if recorded.suspicion:
         yield recorded.suspicion
     if len(rows) < len(result.table):
-        yield (
-            f"timed on the {len(rows)} one-use inputs only: the samples on repeated inputs are too few or faster"
-        )
+        why = untested(result.table) or "samples on repeated inputs are faster"
+        yield f"timed on the {len(rows)} one-use inputs only: {why}"
 
 
 def _seconds(result: ReplayResult) -> dict[str, float]:
@@ -216,7 +185,7 @@ def _seconds(result: ReplayResult) -> dict[str, float]:
 
 
 def _recorded_us(work: CaseWork) -> float | None:
-    seconds = work.found.seconds.get(f"call {work.index}")
+    seconds = work.found.seconds.get(f"call {work.secret.case}")
     return None if seconds is None else 1e6 * seconds
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any, Literal
 
 import msgspec
@@ -16,23 +17,25 @@ import msgspec
 from ..capture import Capture, CaptureError
 from ..errors import BenchguardError, UsageError
 from ..ipc.json_text import json_document
-from ..judge.contract import Ask, AskSecrets, Opened, Secrets
+from ..judge.contract import Ask, Opened
 from ..judge.process import JudgeProcess
-from ..replay.buffers import Buffers, SharedInputs
-from ..replay.options import ReplayOptions
-from ..replay.replay import replay_buffers
-from .comparison import Block, Call, Comparison, compare_blocks, overall
+from .comparison import Call, compare_blocks, overall
 from .grade import check_inputs, grade
 from .opening import POOL_BYTES
 from .options import BLOCKS, BLOCKS_MIN, COMPARE_SAMPLES, GradeOptions
 from .progress import GradeProgress, Report
-from .result import GradedCase, GradeResult
+from .result import STATUS, GradeResult, Verdict
+from .turns import ORDER, Failure, Turns, take_turns
 
 SCHEMA: Literal["neutrino-bench/compare/1"] = "neutrino-bench/compare/1"
 
 
 class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One test case. `ratio` is time of B / time of A; `blocks` has medians of A, B, B, A in microseconds."""
+    """One test case. `ratio` is time of B / time of A; `blocks` has medians of A, B, B, A in microseconds.
+
+    `one_use_a` and `one_use_b` tell whether a side is timed on its one-use inputs only. `samples` were timed, and their
+    outputs checked.
+    """
 
     name: str
     call: Call
@@ -41,19 +44,32 @@ class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     floor: float
     median_a_us: float
     median_b_us: float
+    one_use_a: bool
+    one_use_b: bool
+    samples: int
     blocks: tuple[tuple[float, float, float, float], ...]
 
 
 class CompareResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The result of a comparison. `call` is B against A; None, with a reason, if A or B does not pass."""
+    """The result of a comparison.
+
+    `call` is B against A. It is None if A or B does not pass; `verdict` and `reason` are then those of the side that
+    failed, in its grade or in a block.
+    """
 
     schema: Literal["neutrino-bench/compare/1"]
     call: Call | None
+    verdict: Verdict
     reason: str
     cases: tuple[ComparedCase, ...]
     a: GradeResult
     b: GradeResult
     wall_s: float
+
+    @property
+    def status(self) -> int:
+        """The exit status of `neutrino-bench compare` without --fail-on."""
+        return STATUS[self.verdict]
 
     def to_json(self, indent: int = 1) -> str:
         return json_document(self, indent)
@@ -74,7 +90,7 @@ def compare(
         benchguard.compare("problem.py", "before.cu", "after.cu").call
 
     Both are graded. If both pass, their captures are replayed in blocks A B B A on the same secret inputs, each replay
-    in a new process.
+    in a new process. Each timed output is checked, as in a grade.
 
     Args:
         problem: PATH or PATH:NAME of the problem, as in grade().
@@ -87,10 +103,10 @@ def compare(
 
     Returns:
         `call`: "FASTER", "SLOWER", "SAME" or "UNSURE", for B against A; None, with a reason, if one of the two does
-        not pass. `cases` has the ratio of the times (B / A) with its 95 % interval.
+        not pass its grade or a replay. `cases` has the ratio of the times (B / A) with its 95 % interval.
 
     Raises:
-        The exceptions of grade(); BenchguardError also if a replay fails.
+        The exceptions of grade().
     """
     options = replace(options, **changes)
     if options.inline:
@@ -113,23 +129,50 @@ def compare(
                 break
         if len(graded) < 2 or graded[-1].verdict != "pass":
             return _not_compared(graded, began)
-        first, second = graded
-        captures = [_captures(folder / label, result) for label, result in (("a", first), ("b", second))]
-        compared = tuple(
-            _compared_case(case, medians)
-            for case, medians in _blocks(
-                str(problem), options, first.cases, captures, (str(a), str(b)), blocks, progress, stack
-            )
-        )
+        captures = [_captures(folder / label, each) for label, each in zip("ab", graded, strict=True)]
+        judge = stack.enter_context(JudgeProcess(timeout=options.timeout))
+        judge.ask(_ask(str(problem), options, blocks, (str(a), str(b))))
+        opened, _ = judge.answer(Opened)
+        compared = []
+        for index, spec in enumerate(opened.cases):
+            paths = [captures[side][index] for side in range(2)]
+            report = _report_of(progress, spec.name, blocks)
+            turns = take_turns(index, spec, paths, judge, options, blocks, report)
+            if isinstance(turns, Failure):
+                return _failed(graded, turns, spec.name, compared, began)
+            compared.append(_compared_case(spec.name, turns))
     call = overall([case.call for case in compared])
-    return CompareResult(SCHEMA, call, "", compared, first, second, time.monotonic() - began)
+    return CompareResult(SCHEMA, call, "pass", "", tuple(compared), *graded, time.monotonic() - began)
 
 
 def _not_compared(graded: list[GradeResult], began: float) -> CompareResult:
     failed = graded[-1]
-    which = "A" if len(graded) == 1 else "B"
-    reason = f"{which} ({failed.submission.path}) did not pass: {failed.verdict}: {failed.reason}"
-    return CompareResult(SCHEMA, None, reason, (), graded[0], failed, time.monotonic() - began)
+    reason = (
+        f"{'AB'[len(graded) - 1]} ({failed.submission.path}) did not pass: {failed.verdict}: {failed.reason}"
+    )
+    return CompareResult(
+        SCHEMA, None, failed.verdict, reason, (), graded[0], failed, time.monotonic() - began
+    )
+
+
+def _failed(
+    graded: list[GradeResult], failure: Failure, case: str, compared: list[ComparedCase], began: float
+) -> CompareResult:
+    """The result after a side passed its grade, but not the replays of the comparison."""
+    first, second = graded
+    outcome = failure.outcome
+    path = graded[failure.side].submission.path
+    reason = f"{'AB'[failure.side]} ({path}) did not pass: {outcome.verdict}: case {case}: {outcome.reason}"
+    took = time.monotonic() - began
+    return CompareResult(SCHEMA, None, outcome.verdict, reason, tuple(compared), first, second, took)
+
+
+def _report_of(progress: Report | None, case: str, blocks: int) -> Callable[[int], None]:
+    def report(number: int) -> None:
+        if progress is not None:
+            progress(GradeProgress(f"block {number + 1} of {blocks}", case))
+
+    return report
 
 
 def _captures(folder: Path, result: GradeResult) -> list[Path]:
@@ -147,85 +190,34 @@ def _captures(folder: Path, result: GradeResult) -> list[Path]:
     return [by_name[case.capture] for case in result.cases]
 
 
-def _blocks(
-    problem: str,
-    options: GradeOptions,
-    cases: tuple[GradedCase, ...],
-    captures: list[list[Path]],
-    submissions: tuple[str, ...],
-    blocks: int,
-    progress: Report | None,
-    stack: ExitStack,
-) -> Iterator[tuple[GradedCase, list[Block]]]:
-    judge = stack.enter_context(JudgeProcess(timeout=options.timeout))
-    judge.ask(_ask(problem, options, submissions))
-    judge.answer(Opened)
-    for index, case in enumerate(cases):
-        judge.ask(AskSecrets(index))
-        secrets, ends = judge.answer(Secrets)
-        for each in ends:
-            stack.callback(os.close, each)
-        # No one-use sets: outputs are not judged here, and every set has the same weight.
-        pool = SharedInputs(ends[0], secrets.sets, 0, secrets.inputs.stride, secrets.inputs.places)
-        taken = []
-        for number in range(blocks):
-            times = []
-            for which in (0, 1, 1, 0):
-                if progress is not None:
-                    progress(GradeProgress(f"block {number + 1} of {blocks}", case.name))
-                times.append(_median(captures[which][index], pool, options))
-            taken.append(Block(*times))
-        yield case, taken
-
-
-def _ask(problem: str, options: GradeOptions, submissions: tuple[str, ...]) -> Ask:
+def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[str, ...]) -> Ask:
     return Ask(
         problem=problem,
         adapter=options.adapter,
         cases=options.cases,
         sets_max=options.sets,
-        one_use=0,
+        one_use=options.one_use,
         pool_bytes=POOL_BYTES,
         device=options.reference_device,
         adapter_options=options.adapter_options,
+        rounds=len(ORDER) * blocks,
         submissions=submissions,
     )
 
 
-def _median(path: Path, pool: SharedInputs, options: GradeOptions) -> float:
-    how = ReplayOptions(
-        strict=True,
-        cold=options.cold,
-        flush_cache=options.flush_cache,
-        samples=options.samples or COMPARE_SAMPLES,
-        require_converged=True,  # blocks have the same weight, so each replay takes all samples
-        timeout=options.timeout,
-        driver=options.driver,
-        device=options.device,
-        keep_outputs="none",
-    )
-    result = replay_buffers(path, how, Buffers(pool, outputs=[]))
-    if result.time_us is None or result.verdict != "pass":
-        raise BenchguardError(
-            f"a replay of {path.name} ended with {result.verdict}: {result.reason}; compare again"
-        )
-    return result.time_us.median
-
-
-def _compared_case(case: GradedCase, blocks: list[Block]) -> ComparedCase:
-    found: Comparison = compare_blocks(blocks)
+def _compared_case(name: str, turns: Turns) -> ComparedCase:
+    blocks = turns.blocks()
+    comparison = compare_blocks(blocks)
     return ComparedCase(
-        name=case.name,
-        call=found.call,
-        ratio=found.ratio,
-        ratio95=(found.low, found.high),
-        floor=found.floor,
-        median_a_us=_middle([time for block in blocks for time in (block.a1, block.a2)]),
-        median_b_us=_middle([time for block in blocks for time in (block.b1, block.b2)]),
+        name=name,
+        call=comparison.call,
+        ratio=comparison.ratio,
+        ratio95=(comparison.low, comparison.high),
+        floor=comparison.floor,
+        median_a_us=median([time for block in blocks for time in (block.a1, block.a2)]),
+        median_b_us=median([time for block in blocks for time in (block.b1, block.b2)]),
+        one_use_a=turns.is_one_use(0),
+        one_use_b=turns.is_one_use(1),
+        samples=turns.samples,
         blocks=tuple((block.a1, block.b1, block.b2, block.a2) for block in blocks),
     )
-
-
-def _middle(values: list[float]) -> float:
-    ordered = sorted(values)
-    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2

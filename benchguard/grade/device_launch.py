@@ -20,7 +20,7 @@ def graph_launcher(capture: Capture) -> str:
     for index in sorted(used):
         image = capture.image(index)
         for code in (image, *packed_codes(image)):
-            found = next((name for name in NAMES if name in code), None)
-            if found is not None:
-                return found.decode()
+            launcher = next((name for name in NAMES if name in code), None)
+            if launcher is not None:
+                return launcher.decode()
     return ""

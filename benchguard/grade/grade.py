@@ -11,14 +11,15 @@ from typing import Any
 
 from ..adapters import check_options
 from ..errors import UsageError
-from ..judge.contract import Secrets
 from ..problem.spec import CaseSpec
 from ..quarantine.submission import submission_of
 from .case import CaseWork, grade_case
 from .inline import InlineRun
+from .judged_replay import SecretInputs
 from .opening import Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
+from .provenance import prepare
 from .quarantined import finding_of
 from .result import GradeResult
 from .run import GradeRun, TimedCase
@@ -60,6 +61,12 @@ def grade(
     """
     options = replace(options, **changes)
     check_inputs(options, problem, submission)
+    if (
+        options.forbid_library or options.allow_images
+    ):  # before the time-out begins: a first index takes a while
+        if progress is not None:
+            progress(GradeProgress("indexing the code of installed libraries"))
+        prepare(options.forbid_library, options.allow_images)
     with ExitStack() as stack:
         kind = InlineRun if options.inline else ReplayedRun
         return kind(str(problem), Path(submission), options, progress, stack).run()
@@ -90,31 +97,31 @@ class ReplayedRun(GradeRun):
     def run(self) -> GradeResult:
         judge, opening = self.start()
         submission = self.submission(opening)
-        found = self.quarantine(submission, opening)
+        quarantined = self.quarantine(submission, opening)
         opened, ahead = opening.opened, opening.ahead
-        finding = finding_of(found)
+        finding = finding_of(quarantined)
         if finding is not None:
-            return self.result(opened, submission, found, (), finding)
+            return self.result(opened, submission, quarantined, (), finding)
         prepared = [self._secrets(opening, index) for index in range(ahead)]
         cases: list[TimedCase] = []
         for index, spec in enumerate(opened.cases):
             if index >= ahead:
                 prepared.append(self._secrets(opening, index))
-            work = CaseWork(index, spec, found, *prepared[index], self.left())
+            work = CaseWork(spec, quarantined, prepared[index], self.left())
             with self.timed("replay"):
                 cases.append(grade_case(work, judge, self.options, self._progress_of(spec)))
             for part, took in cases[-1].seconds.items():
                 self.seconds[part] = self.seconds.get(part, 0.0) + took
             if cases[-1].case.verdict != "pass":
                 break
-        return self.result(opened, submission, found, cases, None)
+        return self.result(opened, submission, quarantined, cases, None)
 
-    def _secrets(self, opening: Opening, index: int) -> tuple[Secrets, tuple[int, int, int, int]]:
+    def _secrets(self, opening: Opening, index: int) -> SecretInputs:
         """Wait for secret inputs and references. No replay is timed while the judge makes them."""
         with self.timed("references"):
             self.report("computing references", opening.name_of(index))
             secrets, (pool, outputs, announce, release) = opening.secrets(index)
-        return secrets, (pool, outputs, announce, release)
+        return SecretInputs(index, secrets, (pool, outputs, announce, release))
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:
         def report(phase: str, samples: int, median_us: float | None) -> None:

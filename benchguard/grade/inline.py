@@ -37,15 +37,15 @@ class InlineRun(GradeRun):
             secrets = [self._secrets(opening, index) for index in range(len(opened.cases))]
             cases = [self._case(judge, opened, index, *each) for index, each in enumerate(secrets)]
         with Inline(cases, self._samples(), device=self.options.device) as inline:
-            found = self.quarantine(submission, opening, inline)
+            quarantined = self.quarantine(submission, opening, inline)
             results = inline.results()
-        finding = finding_of(found)
+        finding = finding_of(quarantined)
         timed = [
             TimedCase(_graded(spec, known, result))
             for spec, (known, _), result in zip(opened.cases, secrets, results, strict=True)
             if finding is None or not isinstance(result, str)
         ]
-        return self.result(opened, submission, found, timed, finding)
+        return self.result(opened, submission, quarantined, timed, finding)
 
     def ask(self) -> Ask:
         """One input set per sample and one for the warm-up: no set is used twice."""

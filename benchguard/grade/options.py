@@ -30,6 +30,7 @@ _NOT_INLINE = {
     "flush_cache": "inline timing does not empty the instruction caches",
     "until": _FIXED_COUNT,
     "require_converged": _FIXED_COUNT,
+    "require_evidence": "the checks of a time need a replay",
     "sets": _OWN_SETS,
     "one_use": _OWN_SETS,
 }
@@ -40,8 +41,8 @@ _BOUNDS = {
     "device": (0, 2**31 - 1),
     "timeout": (1, 1e6),
     "memory_bytes": (0, 2**63 - 1),
-    "sets": (2, 1024),
-    "one_use": (0, 256),
+    "sets": (4, 1024),
+    "one_use": (8, 256),
 }
 
 
@@ -73,10 +74,15 @@ class GradeOptions:
         one_use: further input sets that serve one sample each: a submission that caches results is slower on them.
         network: let the submission use the network.
         require_sandbox: "full" refuses to run the submission if any protection of the sandbox is missing.
-        forbid_library: shell patterns. A timed kernel whose name or library matches is a violation.
+        require_evidence: "full" gives the verdict "unproven" if a check of the time could not tell.
+        forbid_library: shell patterns. A timed kernel is a violation if its name matches, or the installed library that
+            contains its code, or the library that loaded it.
+        allow_images: shell patterns. A timed kernel is a violation unless one matches: the SHA-256 of its image, the
+            installed library that contains its code, or "submission" for all other code. Empty: all may run.
         inline: time in the submission's own process, for work that cannot be replayed. Such times are less
             trustworthy: do not rank them with replayed times. Not with `cold` (except "flush"), `flush_cache`,
-            `until`, `require_converged`, `sets`, `one_use`, a `device` other than 0, or more than 1023 `samples`.
+            `until`, `require_converged`, `require_evidence`, `sets`, `one_use`, a `device` other than 0, or more than
+            1023 `samples`.
         reference_device: device that computes the reference results.
         keep: folder for the captures and the audit log. None: they are deleted.
         seed: seed of the secret inputs, for tests only: whoever knows the seed knows the inputs. None: random.
@@ -105,7 +111,9 @@ class GradeOptions:
     one_use: int = 12
     network: bool = False
     require_sandbox: Literal["full"] | None = None
+    require_evidence: Literal["full"] | None = None
     forbid_library: tuple[str, ...] = ()
+    allow_images: tuple[str, ...] = ()
     inline: bool = False
     reference_device: Literal["auto", "cpu", "cuda"] = "auto"
     keep: Path | None = None

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..judge.carried import FirstUse
 from ..judge.ceilings import Rates
 from ..judge.contract import Checked
 from ..replay.protocol import Device, Overhead
 from ..replay.result import ReplayResult, SampleRow
 from ..replay.statistics import quantile
-from .result import Verdict
-from .timing import least_reason
+from .result import Evidence, Verdict
+from .timing import untested
 
 TAIL_US = 100.0
 """Microseconds that the device may stay busy after the end event: the host needs some time to see it idle."""
@@ -45,21 +44,23 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings about a replayed case. `checked` is None if the judge did not check its outputs."""
+    """The findings about a replayed case. `checked` is None if the judge did not check its outputs; `carried` is a
+    reason if results are carried from one sample to the next, else empty."""
 
     replay: ReplayResult
     checked: Checked | None
     rates: Rates
-    first_use: FirstUse | None
+    carried: str
 
 
-def outcome_of(found: Findings) -> Outcome:
-    return next(_outcomes(found), Outcome("pass", ""))
+def outcome_of(findings: Findings, require_evidence: bool = False) -> Outcome:
+    """The verdict. With `require_evidence` a check that could not tell prevents a pass."""
+    return next(_outcomes(findings, require_evidence), Outcome("pass", ""))
 
 
-def _outcomes(found: Findings) -> Iterator[Outcome]:
+def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
     """Reasons against a pass, the most important first: wrong outputs before doubtful times."""
-    replay, checked = found.replay, found.checked
+    replay, checked = findings.replay, findings.checked
     if replay.verdict not in ("pass", "unconverged"):
         yield Outcome(replay.verdict, replay.reason)
         return
@@ -75,29 +76,50 @@ def _outcomes(found: Findings) -> Iterator[Outcome]:
         )
     if mismatch := _count_mismatch(replay.table, checked):
         yield Outcome("error", mismatch)
-    if is_gpu(replay.device):
-        if tail := tail_reason(replay.table, replay.overhead):
-            yield Outcome("violation", tail)
-        if hidden := hidden_reason(replay.table, replay.overhead):
-            yield Outcome("violation", hidden)
-    if disagreement := host_reason(replay.table):
-        yield Outcome("violation", disagreement)
-    if found.first_use is not None and found.first_use.remembered:
-        yield Outcome("violation", found.first_use.text)
-    if least := least_reason(replay.table):
-        yield Outcome("violation", least)
-    if found.rates.impossible:
-        yield Outcome("violation", found.rates.impossible)
+    evidence = evidence_of(findings)
+    for each in evidence:
+        if each.state == "failed":
+            yield Outcome("violation", each.text)
     if replay.verdict == "unconverged":
         yield Outcome("unconverged", replay.reason)
+    unknown = [each for each in evidence if each.state == "could not tell"]
+    if require_evidence and unknown:
+        yield Outcome("unproven", "; ".join(f"{each.check}: {each.text}" for each in unknown))
+
+
+def evidence_of(found: Findings) -> tuple[Evidence, ...]:
+    """The checks of the time. Each held, failed, or could not tell."""
+    replay = found.replay
+    table, overhead = replay.table, replay.overhead
+    primed = any(not row.unprimed for row in table)
+    shared = "" if is_gpu(replay.device) else "the CPU driver shares its cores with the host"
+    unprimed = "" if primed else "no sample was queued before it began"
+    empty = "" if overhead is not None else "no empty sample was measured"
+    checks = [
+        ("work after the end event", shared, lambda: tail_reason(table, overhead)),
+        ("work outside the events", shared or empty or unprimed, lambda: hidden_reason(table, overhead)),
+        ("host clock", unprimed, lambda: host_reason(table)),
+        ("carried results", "" if found.carried else untested(table), lambda: found.carried),
+    ]
+    if found.rates.is_counted:
+        ceiling = "" if found.rates.floor_us is not None else "the ceilings of this device were not measured"
+        checks.append(("possible rates", ceiling, lambda: found.rates.impossible))
+    return tuple(_evidence(check, unknown, reason) for check, unknown, reason in checks)
+
+
+def _evidence(check: str, unknown: str, reason: Callable[[], str]) -> Evidence:
+    if unknown:
+        return Evidence(check, "could not tell", unknown)
+    text = reason()
+    return Evidence(check, "failed" if text else "held", text)
 
 
 def _count_mismatch(table: Sequence[SampleRow], checked: Checked) -> str:
     """A reason if the judge did not check every timed sample against its own input set; else empty."""
     timed = Counter(row.input_set for row in table)
-    seen = dict(checked.counts)
+    counts = dict(checked.counts)
     if checked.samples == len(table) and all(
-        seen.get(number, 0) == n for number, n in timed.items() if number is not None
+        counts.get(number, 0) == n for number, n in timed.items() if number is not None
     ):
         return ""
     return (

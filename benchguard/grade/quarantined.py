@@ -7,26 +7,26 @@ from .result import Verdict
 from .specification import Finding
 
 
-def finding_of(found: Quarantined) -> Finding | None:
+def finding_of(quarantined: Quarantined) -> Finding | None:
     """Why there is nothing to replay; None if there are captures.
 
     The submission's own words can lead to any verdict but a pass.
     """
-    if found.timed_out:
+    if quarantined.timed_out:
         return Finding(
             "timeout",
-            f"the submission was killed after {found.wall_s:.0f} s; raise --timeout, or make it faster",
+            f"the submission was killed after {quarantined.wall_s:.0f} s; raise --timeout, or make it faster",
         )
-    if found.altered:
+    if quarantined.altered:
         return Finding("violation", "the submission changed its own files while it ran; keep them unchanged")
-    if found.broke is not None:
-        kind: Verdict = "unreplayable" if found.broke.unreplayable else "failed"
-        return Finding(kind, f"the submission failed in {found.broke.phase}: {found.broke.text}")
-    if found.trouble:
-        return Finding("error" if found.is_ours else "failed", found.trouble)
-    if found.audit.dropped:
+    if quarantined.broke is not None:
+        kind: Verdict = "unreplayable" if quarantined.broke.unreplayable else "failed"
+        return Finding(kind, f"the submission failed in {quarantined.broke.phase}: {quarantined.broke.text}")
+    if quarantined.trouble:
+        return Finding("error" if quarantined.is_ours else "failed", quarantined.trouble)
+    if quarantined.audit.dropped:
         return Finding(
             "error",
-            f"{found.audit.dropped} records of the audit log were lost, so the run cannot be judged; grade again",
+            f"{quarantined.audit.dropped} records of the audit log were lost, so the run cannot be judged; grade again",
         )
     return None

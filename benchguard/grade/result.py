@@ -17,7 +17,9 @@ from .evidence import KernelEvidence
 Schema = Literal["neutrino-bench/result/1"]
 SCHEMA: Schema = "neutrino-bench/result/1"
 
-Verdict = Literal["pass", "wrong", "violation", "unreplayable", "unconverged", "timeout", "failed", "error"]
+Verdict = Literal[
+    "pass", "wrong", "violation", "unreplayable", "unconverged", "unproven", "timeout", "failed", "error"
+]
 Trust = Literal["replayed", "inline"]
 
 STATUS: dict[Verdict, int] = {
@@ -26,6 +28,7 @@ STATUS: dict[Verdict, int] = {
     "violation": exit_status.VIOLATION,
     "unreplayable": exit_status.UNREPLAYABLE,
     "unconverged": exit_status.UNCONVERGED,
+    "unproven": exit_status.UNPROVEN,
     "timeout": exit_status.TIMEOUT,
     "failed": exit_status.FAILED,
     "error": exit_status.INTERNAL,
@@ -49,6 +52,17 @@ class Checks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     nondeterministic: int
     precision: str
     """The precision that the errors suggest, if it is lower than the problem requires; else empty."""
+
+
+State = Literal["held", "failed", "could not tell"]
+
+
+class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One check of a case. `text` says why it failed or could not tell; it is empty for a check that held."""
+
+    check: str
+    state: State
+    text: str = ""
 
 
 class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -91,6 +105,8 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_rel_error: float | None = None
     inputs: Inputs | None = None
     checks: Checks | None = None
+    evidence: tuple[Evidence, ...] = ()
+    """The checks of the time. Without those that the problem gives no numbers for."""
     times: Times | None = None
     overhead: Overhead | None = None
     clocks: Clocks | None = None

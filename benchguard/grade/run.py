@@ -160,7 +160,7 @@ class GradeRun:
         self,
         opened: Opened,
         submission: Submission,
-        found: Quarantined,
+        quarantined: Quarantined,
         timed: Sequence[TimedCase],
         finding: Finding | None,
     ) -> GradeResult:
@@ -180,7 +180,7 @@ class GradeRun:
             trust=self.trust,
             problem=opened.name,
             submission=Source(
-                str(submission.path), submission.language, submission.entry, found.submission_sha256
+                str(submission.path), submission.language, submission.entry, quarantined.submission_sha256
             ),
             converged=all(known)
             if (known := [c.converged for c in cases if c.converged is not None])
@@ -189,30 +189,30 @@ class GradeRun:
             kernels=tuple(dict.fromkeys(kernel for case in cases for kernel in case.kernels)),
             device=next((each.device for each in timed if each.device is not None), None),
             clocks=clocks or Clocks("no case was timed"),
-            sandbox=Sandbox(found.confined, dict(found.confinement)),
-            audit=self._audit(found),
+            sandbox=Sandbox(quarantined.confined, dict(quarantined.confinement)),
+            audit=self._audit(quarantined),
             settings=next((each.settings for each in timed if each.settings is not None), None),
-            notes=notes_of(opened, cases, found),
-            output=output_of(found),
+            notes=notes_of(opened, cases, quarantined),
+            output=output_of(quarantined),
             seconds={
                 **self.seconds,
-                **{f"submission: {word}": took for word, took in found.seconds.items()},
+                **{f"submission: {word}": took for word, took in quarantined.seconds.items()},
             },
             wall_s=time.monotonic() - self._started,
             version=__version__,
         )
 
-    def _audit(self, found: Quarantined) -> AuditBlock:
+    def _audit(self, quarantined: Quarantined) -> AuditBlock:
         """The audit block, without a path if the log is deleted."""
-        audit = found.audit
+        audit = quarantined.audit
         path = audit.path if self.options.keep is not None else ""
         return AuditBlock(path, audit.head, audit.records, audit.dropped, audit.complete)
 
 
-def notes_of(opened: Opened, cases: Sequence[GradedCase], found: Quarantined) -> tuple[str, ...]:
+def notes_of(opened: Opened, cases: Sequence[GradedCase], quarantined: Quarantined) -> tuple[str, ...]:
     """Facts that a reader of the verdict should know."""
     notes = []
-    missing = [f"{name} ({why})" for name, why in found.confinement.items() if why != "on"]
+    missing = [f"{name} ({why})" for name, why in quarantined.confinement.items() if why != "on"]
     if missing:
         notes.append(f"the sandbox is partial, without: {'; '.join(missing)}")
     if cases and len(cases) < len(opened.cases):
@@ -231,10 +231,10 @@ def notes_of(opened: Opened, cases: Sequence[GradedCase], found: Quarantined) ->
     return tuple(notes)
 
 
-def output_of(found: Quarantined) -> str:
+def output_of(quarantined: Quarantined) -> str:
     """The submission's prints, then the compiler's or Python's text about its failure."""
-    detail = found.broke.detail if found.broke is not None else ""
-    return "\n".join(filter(None, (found.output.rstrip("\n"), detail)))
+    detail = quarantined.broke.detail if quarantined.broke is not None else ""
+    return "\n".join(filter(None, (quarantined.output.rstrip("\n"), detail)))
 
 
 def _folder_of(problem: str) -> str:

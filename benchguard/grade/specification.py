@@ -61,9 +61,9 @@ def _findings(capture: Capture, spec: CaseSpec) -> Iterator[Finding]:
 
 
 def _names(ranges: Sequence[Range], spec: CaseSpec) -> Iterator[Finding]:
-    wanted = {each.name for each in spec.buffers if each.bytes}
+    names = {each.name for each in spec.buffers if each.bytes}
     counted = Counter(each.name for each in ranges)
-    for name in sorted(wanted - counted.keys()):
+    for name in sorted(names - counted.keys()):
         yield Finding("violation", f"the capture lacks buffer {name!r} of the problem")
     for name, times in sorted(counted.items()):
         if name not in {each.name for each in spec.buffers}:
@@ -72,27 +72,27 @@ def _names(ranges: Sequence[Range], spec: CaseSpec) -> Iterator[Finding]:
             yield Finding("violation", f"the capture names {times} places for buffer {name!r}")
 
 
-def _place(found: Range, buffer: Buffer, allocations: Sequence[Allocation]) -> Iterator[Finding]:
-    if found.bytes != buffer.bytes:
+def _place(memory: Range, buffer: Buffer, allocations: Sequence[Allocation]) -> Iterator[Finding]:
+    if memory.bytes != buffer.bytes:
         yield Finding(
             "violation",
-            f"buffer {buffer.name!r} has {found.bytes} bytes in the capture, {buffer.bytes} in the problem",
+            f"buffer {buffer.name!r} has {memory.bytes} bytes in the capture, {buffer.bytes} in the problem",
         )
-    if found.role is not ROLES[buffer.role]:
+    if memory.role is not ROLES[buffer.role]:
         yield Finding(
             "violation",
-            f"buffer {buffer.name!r} is {found.role.name.lower()} in the capture, {buffer.role} in the problem",
+            f"buffer {buffer.name!r} is {memory.role.name.lower()} in the capture, {buffer.role} in the problem",
         )
     lives = AllocationFlag.BEFORE if buffer.is_read else AllocationFlag.AFTER
-    end = found.address + found.bytes
-    held = any(
-        lives in each.flags and each.address <= found.address and end <= each.address + each.bytes
+    end = memory.address + memory.bytes
+    is_allocated = any(
+        lives in each.flags and each.address <= memory.address and end <= each.address + each.bytes
         for each in allocations
     )
-    if not held:
+    if not is_allocated:
         when = "when the call begins" if buffer.is_read else "when the call ends"
         yield Finding(
-            "violation", f"buffer {buffer.name!r} at {found.address:#x} is not in allocated memory {when}"
+            "violation", f"buffer {buffer.name!r} at {memory.address:#x} is not in allocated memory {when}"
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..judge.carried import EFFECT_MIN, REPEATED_MIN, FirstUse, first_use
+from ..judge.carried import EFFECT_MIN, FirstUse, first_use, untestable
 from ..replay.result import SampleRow
 from ..replay.statistics import quantile
 
@@ -21,12 +21,13 @@ LEAST_MIN = 8
 def reported(table: Sequence[SampleRow]) -> list[SampleRow]:
     """The samples that the reported time is made of.
 
-    These are all samples; or the one-use samples, if the other samples are too few to compare with, or if the one-use
-    samples are slower. So a cache of results cannot improve the reported time.
+    These are all samples; or the one-use samples, if it could not be tested whether results are carried, or if the
+    one-use samples are slower. So a cache of results cannot improve the reported time.
     """
     once = [row for row in table if row.one_use]
-    few = len(table) - len(once) < REPEATED_MIN
-    if once and (few or (len(once) >= LEAST_MIN and _median(once) > (1 + EFFECT_MIN) * _median(table))):
+    if once and (
+        untested(table) or (len(once) >= LEAST_MIN and _median(once) > (1 + EFFECT_MIN) * _median(table))
+    ):
         return once
     return list(table)
 
@@ -41,6 +42,19 @@ def first_use_of(table: Sequence[SampleRow]) -> FirstUse | None:
     if not any(row.one_use for row in rows):
         return None
     return first_use([(row.device_us, row.one_use) for row in rows], [row.input_set or 0 for row in rows])
+
+
+def untested(table: Sequence[SampleRow]) -> str:
+    """Why it could not be tested whether results are carried from one sample to the next; empty if it was."""
+    rows = [row for row in table if not row.unprimed]
+    once = [row.input_set for row in rows if row.one_use]
+    repeated = [row.input_set for row in rows if not row.one_use]
+    return untestable(len(once), len(repeated), len(set(once)), len(set(repeated)))
+
+
+def carried_reason(table: Sequence[SampleRow], first_use: FirstUse | None) -> str:
+    """A reason if the kernel carries results from one sample to the next; else empty."""
+    return first_use.text if first_use is not None and first_use.remembered else least_reason(table)
 
 
 def least_reason(table: Sequence[SampleRow]) -> str:

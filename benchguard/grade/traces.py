@@ -41,7 +41,7 @@ def first_difference(one: Capture, two: Capture) -> Difference | None:
 class _Pair:
     def __init__(self, one: Capture, two: Capture) -> None:
         self._one, self._two = one, two
-        self._held = tuple(_addresses(capture) for capture in (one, two))
+        self._allocations = tuple(_addresses(capture) for capture in (one, two))
 
     def differences(self) -> Iterator[Difference]:
         for number, (a, b) in enumerate(zip_longest(self._one.operations, self._two.operations)):
@@ -106,8 +106,8 @@ class _Pair:
     def _are_addresses(self, a: bytes, b: bytes) -> bool:
         """Whether each word is an address in the memory of its own capture."""
         return len(a) == WORD and all(
-            held.hold(int.from_bytes(word, "little"), 0)
-            for held, word in zip(self._held, (a, b), strict=True)
+            allocations.hold(int.from_bytes(word, "little"), 0)
+            for allocations, word in zip(self._allocations, (a, b), strict=True)
         )
 
     @staticmethod

@@ -146,11 +146,11 @@ class Engine:
 
 
 def _buffer(buffer: Buffer, case: InlineCase) -> _Buffer:
-    found = _Buffer(bytes=buffer.bytes, slots=buffer.elements, dtype=DTYPES.index(buffer.dtype))
-    found.expected_dtype = found.dtype
+    native = _Buffer(bytes=buffer.bytes, slots=buffer.elements, dtype=DTYPES.index(buffer.dtype))
+    native.expected_dtype = native.dtype
     if buffer.is_read:
-        found.is_read, found.is_constant = 1, buffer.role == "constant"
-        found.given = _offset(case.inputs_layout.places, buffer.name, buffer.bytes)
+        native.is_read, native.is_constant = 1, buffer.role == "constant"
+        native.given = _offset(case.inputs_layout.places, buffer.name, buffer.bytes)
     if buffer.is_checked:
         tolerance = case.tolerances[buffer.name]
         dtype = case.expected_dtypes.get(buffer.name, buffer.dtype)
@@ -158,11 +158,11 @@ def _buffer(buffer: Buffer, case: InlineCase) -> _Buffer:
             raise InlineError(
                 f"{buffer.name} is {buffer.dtype}, {dtype} cannot be expected; this is a fault of ours"
             )
-        found.is_checked, found.expected_dtype = 1, DTYPES.index(dtype)
-        found.expected = _offset(case.expected_layout.places, buffer.name, None)
-        found.absolute, found.relative = tolerance.atol, tolerance.rtol
-        _describe_gaps(buffer, found)
-    return found
+        native.is_checked, native.expected_dtype = 1, DTYPES.index(dtype)
+        native.expected = _offset(case.expected_layout.places, buffer.name, None)
+        native.absolute, native.relative = tolerance.atol, tolerance.rtol
+        _describe_gaps(buffer, native)
+    return native
 
 
 def _offset(places: dict[str, tuple[int, int]], name: str, size: int | None) -> int:
@@ -171,14 +171,14 @@ def _offset(places: dict[str, tuple[int, int]], name: str, size: int | None) -> 
     return places[name][0]
 
 
-def _describe_gaps(buffer: Buffer, found: _Buffer) -> None:
+def _describe_gaps(buffer: Buffer, native: _Buffer) -> None:
     """Dimensions by falling strides, where an element is not simply behind the one before."""
     steps = nesting(buffer.shape, buffer.strides)
     if steps is None:
         raise InlineError(f"{buffer.name}: an output with strides {buffer.strides} cannot be checked inline")
-    found.dimensions = len(steps)
+    native.dimensions = len(steps)
     for axis, (extent, step) in enumerate(steps):
-        found.shape[axis], found.strides[axis] = extent, step
+        native.shape[axis], native.strides[axis] = extent, step
 
 
 def nesting(shape: Sequence[int], strides: Sequence[int] | None) -> tuple[tuple[int, int], ...] | None:

@@ -90,16 +90,16 @@ def result_of(
     sealed: SealedResult, guards: int, sets: int, joins_all: bool, attempts: tuple[str, ...]
 ) -> InlineResult:
     samples = [row for row in sealed.rows if not row.flags & PROBE]
-    wanted = sealed.wanted - 1
+    set_count = sealed.wanted - 1
     slack = GAP_FACTOR * max(sealed.gap_us, 0.0) + GAP_US
     altered = sum(bool(row.flags & ALTERED) for row in sealed.rows)
     return InlineResult(
         times_us=tuple(max(row.event_us, row.stamp_us - slack) for row in samples),
         errors=tuple(row.wrong for row in sealed.rows),
-        full=len(samples) == wanted,
+        full=len(samples) == set_count,
         event_overhead_us=sealed.overhead_us,
         arena=arena_text(guards),
-        wanted=wanted,
+        wanted=set_count,
         done=len(samples),
         sets=sets,
         unprimed=sum(bool(row.flags & UNPRIMED) for row in samples),

@@ -77,13 +77,13 @@ def prepare(order: InlineOrder, cases: Sequence[CaseSpec], driver: str | None = 
             f"{len(order.cases)} cases have secrets, there are {len(cases)}; this is a fault of ours"
         )
     engine = Engine(path, order)
-    taken = []
+    taken_cases = []
     for spec, case in zip(cases, order.cases, strict=True):
-        taken.append(engine.load(spec, case))
+        taken_cases.append(engine.load(spec, case))
         for descriptor in {case.inputs, case.expected}:
             os.close(descriptor)
     guards, listener = engine.arm()
-    armed = msgspec.json.encode(Armed(guards, engine.joins_all, tuple(taken)))
+    armed = msgspec.json.encode(Armed(guards, engine.joins_all, tuple(taken_cases)))
     with socket.socket(fileno=os.dup(order.channel)) as channel:
         socket.send_fds(channel, [armed], [listener] if listener >= 0 else [])
     if listener >= 0:

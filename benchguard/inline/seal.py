@@ -109,8 +109,8 @@ def _xor(one: bytes, other: bytes) -> bytes:
 
 
 def _read(plain: bytes, case: int) -> SealedResult:
-    magic, number, done, wanted, stopped, overhead, gap = HEAD.unpack_from(plain)
-    if magic != RESULT_MAGIC or number != case or done > min(wanted, ROWS):
+    magic, number, done, set_count, stopped, overhead, gap = HEAD.unpack_from(plain)
+    if magic != RESULT_MAGIC or number != case or done > min(set_count, ROWS):
         raise SealError(f"the result of case {case} makes no sense; this is a fault of ours")
     rows = [SealedRow(*ROW.unpack_from(plain, HEAD.size + index * ROW.size)) for index in range(done)]
-    return SealedResult(case, wanted, stopped, overhead, gap, tuple(rows))
+    return SealedResult(case, set_count, stopped, overhead, gap, tuple(rows))

@@ -87,10 +87,10 @@ def _opened(
             raise SealError(
                 f"{len(messages)} results came for case {number}: there is one, others are forged"
             )
-        found: SealedResult = open_sealed(keys, number, messages[0])
+        result: SealedResult = open_sealed(keys, number, messages[0])
     except SealError as error:
         return str(error)
-    return result_of(found, armed.guards, armed.sets[number], armed.joins_all, attempts)
+    return result_of(result, armed.guards, armed.sets[number], armed.joins_all, attempts)
 
 
 class _Receiver(threading.Thread):
@@ -134,9 +134,9 @@ class _Receiver(threading.Thread):
             os.close(each)
         if len(data) == SEALED_BYTES:
             number = int.from_bytes(data[4:8], "little")
-            kept = self._messages.setdefault(number, []) if number < self._cases else []
-            if len(kept) < 2:  # two are one too many already
-                kept.append(data)
+            messages = self._messages.setdefault(number, []) if number < self._cases else []
+            if len(messages) < 2:  # two are one too many already
+                messages.append(data)
         return bool(data)
 
     def _arm(self, data: bytes, descriptors: list[int]) -> None:

@@ -64,22 +64,22 @@ def receive(end: socket.socket, deadline: float | None = None) -> tuple[bytes, t
 
 def _exactly(end: socket.socket, size: int, deadline: float | None, descriptors: list[int] | None) -> bytes:
     """Read `size` bytes; append descriptors that come with them to the list, if given."""
-    found = bytearray()
-    while len(found) < size:
+    received = bytearray()
+    while len(received) < size:
         _wait(end, deadline)
-        wanted = min(size - len(found), 1 << 20)
+        chunk_bytes = min(size - len(received), 1 << 20)
         try:
             if descriptors is None:
-                data = end.recv(wanted)
+                data = end.recv(chunk_bytes)
             else:
-                data, came, _, _ = socket.recv_fds(end, wanted, DESCRIPTORS_MAX, socket.MSG_CMSG_CLOEXEC)
+                data, came, _, _ = socket.recv_fds(end, chunk_bytes, DESCRIPTORS_MAX, socket.MSG_CMSG_CLOEXEC)
                 descriptors.extend(came)
         except ConnectionResetError as error:
             raise ClosedError from error
         if not data:
             raise ClosedError
-        found += data
-    return bytes(found)
+        received += data
+    return bytes(received)
 
 
 def _wait(end: socket.socket, deadline: float | None) -> None:

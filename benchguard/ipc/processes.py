@@ -95,10 +95,10 @@ def descendants(roots: Iterable[int], among: Iterable[Process]) -> list[int]:
     children: dict[int, list[int]] = {}
     for process in among:
         children.setdefault(process.parent, []).append(process.pid)
-    found = list(dict.fromkeys(roots))
-    for parent in found:
-        found.extend(children.get(parent, []))
-    return found
+    processes = list(dict.fromkeys(roots))
+    for parent in processes:
+        processes.extend(children.get(parent, []))
+    return processes
 
 
 def kill_descendants(roots: Collection[int], until: float, is_member: Callable[[Process], bool]) -> bool:
@@ -107,17 +107,17 @@ def kill_descendants(roots: Collection[int], until: float, is_member: Callable[[
     Each process is killed as soon as it is seen: a process that is killed only after a whole list has been made may
     have started another by then. Stops at `until` of the monotonic clock.
     """
-    family, seen = set(roots), False
+    family, has_killed = set(roots), False
     for process in processes():
         if time.monotonic() > until:
             return True
         if process.pid not in family and (process.parent in family or is_member(process)):
             family.add(process.pid)
             if not process.ended:
-                seen = True
+                has_killed = True
                 with contextlib.suppress(PermissionError):  # continue with the other processes
                     kill_all([process.pid])
-    return seen
+    return has_killed
 
 
 def kill_all(pids: Collection[int]) -> None:

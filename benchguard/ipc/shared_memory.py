@@ -36,9 +36,9 @@ class SharedMemory:
     @classmethod
     def adopt(cls, descriptor: int) -> SharedMemory:
         """Memory that another of our processes made. The object owns `descriptor` from now on."""
-        found = cls.__new__(cls)
-        found.descriptor, found.size = descriptor, os.fstat(descriptor).st_size
-        return found
+        memory = cls.__new__(cls)
+        memory.descriptor, memory.size = descriptor, os.fstat(descriptor).st_size
+        return memory
 
     def write(self, data: NDArray[Any], offset: int) -> None:
         """Write the bytes of a contiguous array."""
@@ -52,11 +52,11 @@ class SharedMemory:
 
     def view(self) -> Bytes:
         """A read-only mapping of the whole file, which lives as long as the array. Seal the size first."""
-        found = np.frombuffer(
+        array = np.frombuffer(
             mmap.mmap(self.descriptor, self.size, mmap.MAP_SHARED, mmap.PROT_READ), np.uint8
         )
-        assert not found.flags.writeable
-        return found
+        assert not array.flags.writeable
+        return array
 
     def close(self) -> None:
         if self.descriptor >= 0:

@@ -88,10 +88,10 @@ class SlotWriter:
         record = ANNOUNCEMENT.pack(self._samples, input_set, slot)
         try:
             # Does not block: the pipe holds at most one announcement per slot.
-            written = os.write(self._pool.announce, record)
+            size = os.write(self._pool.announce, record)
         except OSError as error:
             raise self._broken(f"does not read announcements ({error.strerror})") from None
-        if written != len(record):
+        if size != len(record):
             raise self._broken("does not read announcements (the pipe is full)")
 
     def _take_slot(self) -> int:
@@ -99,14 +99,14 @@ class SlotWriter:
         self._take_back(0.0)
         began = time.monotonic()
         while not self._free:
-            left = self._deadline - time.monotonic()
-            if left <= 0:
+            seconds_left = self._deadline - time.monotonic()
+            if seconds_left <= 0:
                 raise SlotError(
                     f"sample {self._samples}: the judge returned none of {self._pool.slots} output slots before the "
                     "time-out; raise --timeout",
                     timed_out=True,
                 )
-            self._take_back(left)
+            self._take_back(seconds_left)
         self.wait_seconds += time.monotonic() - began
         return self._free.pop()
 
@@ -150,7 +150,7 @@ class Announcements:
         self.samples = 0
         self.by_set = [0] * plan.sets
 
-    def check(self, sample: int, input_set: int, slot: int, held: frozenset[int] | set[int]) -> bool:
+    def check(self, sample: int, input_set: int, slot: int, busy_slots: frozenset[int] | set[int]) -> bool:
         """Return whether this is the first sample of its input set. Raises SlotError.
 
         `held` are the slots that the judge has not returned yet.
@@ -164,7 +164,7 @@ class Announcements:
             raise SlotError(f"input set {input_set} of {plan.sets}")
         if slot >= plan.slots:
             raise SlotError(f"slot {slot} of {plan.slots}")
-        if slot in held:
+        if slot in busy_slots:
             raise SlotError(f"slot {slot}, which the judge still holds")
         if self.by_set[input_set] and input_set >= plan.sets - plan.one_use:
             raise SlotError(f"one-use input set {input_set} for a second sample")
@@ -203,7 +203,7 @@ class SlotReader:
         self.announcements = Announcements(plan)
         self.trouble: BaseException | None = None
         """Why the samples cannot be used; None if they can."""
-        self._held: set[int] = set()
+        self._busy: set[int] = set()
         self._lock = threading.Lock()
         self._pending: set[Future[None]] = set()
         self._wake_read, self._wake = os.pipe()
@@ -258,15 +258,15 @@ class SlotReader:
             if self.trouble is not None:
                 return b""
             with self._lock:
-                first = self.announcements.check(sample, input_set, slot, self._held)
-                self._held.add(slot)
+                first = self.announcements.check(sample, input_set, slot, self._busy)
+                self._busy.add(slot)
             self._inspect(self._inspector.first if first else self._inspector.later, sample, input_set, slot)
         return data[whole:]
 
     def _inspect(self, inspect: Callable[..., None], sample: int, input_set: int, slot: int) -> None:
         def release() -> None:
             with self._lock:
-                self._held.discard(slot)
+                self._busy.discard(slot)
                 if self.trouble is not None:
                     return
                 try:

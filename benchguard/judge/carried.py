@@ -36,6 +36,9 @@ ONE_USE_MIN = 4
 REPEATED_MIN = 20
 """The test needs this many samples of each kind."""
 
+ONE_USE_WISHED = 8
+"""With fewer samples on one-use inputs, no accusation does not mean that nothing is carried."""
+
 ONE_USE_MAX = 256
 NEIGHBOURS = 21
 PERMUTATIONS = 20_000
@@ -84,6 +87,19 @@ def first_use(rows: Sequence[tuple[float, bool]], sets: Sequence[int] | None = N
     return FirstUse(one_use, repeated, p_value, True, text)
 
 
+def untestable(one_use: int, repeated: int, one_use_sets: int, repeated_sets: int) -> str:
+    """Why first_use() cannot tell, for numbers of samples and of the sets that they used; empty if it can."""
+    if one_use < ONE_USE_WISHED:
+        return f"{one_use} samples on one-use inputs, and {ONE_USE_WISHED} are needed"
+    if repeated < REPEATED_MIN:
+        return f"{repeated} samples on repeated inputs, and {REPEATED_MIN} are needed"
+    if one_use > ONE_USE_MAX:
+        return f"{one_use} samples on one-use inputs, and at most {ONE_USE_MAX} can be tested"
+    if 1 / math.comb(one_use_sets + repeated_sets, one_use_sets) >= SETS_P_MAX:
+        return f"{one_use_sets} one-use and {repeated_sets} repeated input sets are too few"
+    return ""
+
+
 def _median(values: Floats) -> float:
     return float(np.median(values)) if len(values) else math.nan
 
@@ -112,21 +128,21 @@ def _ranks(values: Floats) -> Floats:
 def _by_chance(ranks: Floats, once: Mask) -> float:
     """The share of random draws, of equally many places, whose sum of ranks is at least as large."""
     observed = ranks[once].sum()
-    places = _drawn(len(ranks), int(once.sum()))
+    places = _draw_permutations(len(ranks), int(once.sum()))
     reached = int((ranks[places].sum(axis=1) >= observed - 1e-9).sum())
     return (1 + reached) / (1 + PERMUTATIONS)
 
 
-def _drawn(among: int, count: int) -> NDArray[np.int64]:
+def _draw_permutations(among: int, count: int) -> NDArray[np.int64]:
     """PERMUTATIONS draws of `count` different places (Floyd's algorithm; Bentley, CACM 30(9), 1987).
 
     The seed is fixed, so that equal times give equal results.
     """
     random = np.random.default_rng(0x6E6575)
-    drawn = np.full((PERMUTATIONS, count), -1, np.int64)
+    permutations = np.full((PERMUTATIONS, count), -1, np.int64)
     for place in range(count):
         last = among - count + place
         wish = random.integers(0, last + 1, PERMUTATIONS)
-        taken = (drawn[:, :place] == wish[:, None]).any(axis=1)
-        drawn[:, place] = np.where(taken, last, wish)
-    return drawn
+        duplicates = (permutations[:, :place] == wish[:, None]).any(axis=1)
+        permutations[:, place] = np.where(duplicates, last, wish)
+    return permutations

@@ -26,6 +26,8 @@ from .samples import Copy, Samples
 from .troubles import FaultError
 
 THROWAWAY_SETS = 2
+SETS_SHARE = 2
+"""The secret sets of a case use at most half of the available memory."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,11 @@ class CaseJudge:
         self._pool_bytes = pool_bytes
         self._tools = tools
         self._index = index
-        self._seen = Seen(case.spec)
+        self._known = Seen(case.spec)
         self.read = layout_of(case.spec.read)
         self._checked = layout_of(case.spec.checked)
-        self._made: _Made | None = None
+        self._rounds_left = ask.rounds
+        self._sets: _Made | None = None
         self._samples: Samples | None = None
         self._slots: SlotReader | None = None
 
@@ -82,20 +85,26 @@ class CaseJudge:
         They differ so that launches that depend on input values show up as a difference between the two captures.
         """
         chance = chance_for(self._ask.seed, f"throwaway {self._index}")
-        source = Source(self._tools.maker, self._seen, chance, shared)
+        source = Source(self._tools.maker, self._known, chance, shared)
         names = self._case.distributions
-        chosen = (names[0], chance.choice(names[1:] or names))
+        distributions = (names[0], chance.choice(names[1:] or names))
         return source, [
             Order(self._index, name, source.seed(), start + number * self.read.stride)
-            for number, name in enumerate(chosen)
+            for number, name in enumerate(distributions)
         ]
 
     def secrets(self) -> tuple[Secrets, list[int]]:
-        """Make secret sets and references, and start to read the output slots. The caller owns the descriptors."""
-        if self._samples is not None or self._made is not None:
-            raise UsageError("the secret inputs of this case were requested twice")
-        self._made = made = self._make()
-        outputs = SharedMemory("neutrino-outputs", made.plan.slots * self._checked.stride)
+        """Begin a round: make secret sets and references, in the first one, and start to read the output slots.
+
+        The caller owns the descriptors.
+        """
+        if self._samples is not None or self._rounds_left == 0:
+            raise UsageError("the secret inputs of this case were requested too often")
+        self._rounds_left -= 1
+        if self._sets is None:
+            self._sets = self._make()
+        sets = self._sets
+        outputs = SharedMemory("neutrino-outputs", sets.plan.slots * self._checked.stride)
         outputs.seal(FIXED)
         stride = self._checked.stride
         memory = outputs.view()
@@ -105,26 +114,26 @@ class CaseJudge:
             self._checked,
             slots,
             self._case.tolerances,
-            made.expected,
-            made.distributions,
+            sets.expected,
+            sets.distributions,
             self._own if self._case.own_verdict else None,
             self._tools.parts,
             self._tools.threads,
         )
         announced, announce = os.pipe()
         released, release = os.pipe()
-        self._slots = SlotReader(made.plan, stride, announced, release, self._samples, self._tools.workers)
+        self._slots = SlotReader(sets.plan, stride, announced, release, self._samples, self._tools.workers)
         answer = Secrets(
-            self.read, self._checked, made.plan.sets, made.plan.one_use, made.plan.slots, made.distributions
+            self.read, self._checked, sets.plan.sets, sets.plan.one_use, sets.plan.slots, sets.distributions
         )
-        return answer, [os.dup(made.pool.descriptor), outputs.descriptor, announce, released]
+        return answer, [os.dup(sets.pool.descriptor), outputs.descriptor, announce, released]
 
     def expected(self) -> tuple[Expected, list[int]]:
         """The expected outputs of each secret set, in the outputs' dtypes and layout."""
-        if self._made is None:
+        if self._sets is None:
             raise UsageError("expected outputs of this case were requested before its secret inputs")
-        shared = SharedMemory("neutrino-expected", len(self._made.expected) * self._checked.stride)
-        for number, values in enumerate(self._made.expected):
+        shared = SharedMemory("neutrino-expected", len(self._sets.expected) * self._checked.stride)
+        for number, values in enumerate(self._sets.expected):
             memory = {}
             for buffer in self._spec.checked:
                 memory[buffer.name] = np.zeros(buffer.bytes, np.uint8)
@@ -135,11 +144,11 @@ class CaseJudge:
         return Expected(self._checked), [shared.descriptor]
 
     def checked(self) -> Checked:
-        """Stop, return the results, and free all memory."""
-        if self._slots is None or self._samples is None or self._made is None:
+        """End the round, and return its results. The last round frees all memory."""
+        if self._slots is None or self._samples is None or self._sets is None:
             raise UsageError("results of this case were requested before its secret inputs")
         reader, samples = self._slots, self._samples
-        self._slots = None
+        self._slots = self._samples = None
         reader.finish()
         try:
             if isinstance(reader.trouble, SlotError):
@@ -148,15 +157,16 @@ class CaseJudge:
                 raise reader.trouble
             return self._summary(samples, reader.announcements.by_set)
         finally:
-            self.close()
+            if self._rounds_left == 0:
+                self.close()
 
     def close(self) -> None:
         """Free all memory."""
         if self._slots is not None:
             self._slots.finish()
-        if self._made is not None:
-            self._made.pool.close()
-        self._slots = self._samples = self._made = None
+        if self._sets is not None:
+            self._sets.pool.close()
+        self._slots = self._samples = self._sets = None
 
     def _make(self) -> _Made:
         """Make the sets. If memory is short, try references in float32 first, then fewer sets."""
@@ -172,37 +182,39 @@ class CaseJudge:
 
     def _plan(self, spill: bool) -> SlotPlan:
         sizes = Sizes(self.read.stride, kept_bytes(self._spec, spill), self._checked.stride)
-        check_room(sizes, available_bytes())
-        return plan(sizes, self._ask.sets_max, self._ask.one_use, self._pool_bytes)
+        available = available_bytes()
+        check_room(sizes, available)
+        share = available // SETS_SHARE
+        return plan(sizes, self._ask.sets_max, self._ask.one_use, self._pool_bytes, share)
 
-    def _fill(self, chosen: SlotPlan, spill: bool) -> _Made:
+    def _fill(self, plan: SlotPlan, spill: bool) -> _Made:
         chance = chance_for(self._ask.seed, f"secrets {self._index}")
-        counts = (chosen.sets - chosen.one_use, chosen.one_use)
+        counts = (plan.sets - plan.one_use, plan.one_use)
         distributions = tuple(spread(self._case.distributions, counts, chance))
-        pool = SharedMemory("neutrino-secrets", chosen.sets * self.read.stride)
+        pool = SharedMemory("neutrino-secrets", plan.sets * self.read.stride)
         try:
-            source = Source(self._tools.maker, self._seen, chance, pool)
+            source = Source(self._tools.maker, self._known, chance, pool)
             orders = [
                 Order(self._index, name, source.seed(), number * self.read.stride, answers=True, spill=spill)
                 for number, name in enumerate(distributions)
             ]
-            made = source.all_settled(orders, iter(self._tools.maker.make(orders, pool)))
-            expected = [each.answers for each in made]
+            results = source.all_settled(orders, iter(self._tools.maker.make(orders, pool)))
+            expected = [each.answers for each in results]
             if not self._case.own_verdict:
                 check_answers(self._spec, expected)
             pool.seal(READ_ONLY)
         except BaseException:
             pool.close()
             raise
-        return _Made(chosen, distributions, pool, expected, pool.view())
+        return _Made(plan, distributions, pool, expected, pool.view())
 
     def _own(self, of_set: int, copy: Copy) -> str | None:
         """The problem's own verdict on one set's outputs. Its arrays are numpy's, on the host, and read-only."""
-        assert self._made is not None
+        assert self._sets is not None
         inputs = self._arrays_of(of_set)
         expected, actual = {}, {}
         for buffer in self._spec.checked:
-            values = self._made.expected[of_set][buffer.name]
+            values = self._sets.expected[of_set][buffer.name]
             expected[buffer.name] = values.reshape(buffer.shape)
             if not is_float(buffer.dtype):
                 expected[buffer.name] = as_numbers(buffer, values)
@@ -212,13 +224,13 @@ class CaseJudge:
 
     def _arrays_of(self, of_set: int) -> dict[str, Array]:
         """The inputs of a set as the replay gets them. The reference may have changed its own copy."""
-        assert self._made is not None
-        found = {}
+        assert self._sets is not None
+        arrays = {}
         for buffer in self._spec.read:
             offset, size = self.read.place(buffer.name, of_set)
-            stored = elements_of(buffer, self._made.memory[offset : offset + size])
-            found[buffer.name] = as_numbers(buffer, stored)
-        return found
+            stored = elements_of(buffer, self._sets.memory[offset : offset + size])
+            arrays[buffer.name] = as_numbers(buffer, stored)
+        return arrays
 
     def _summary(self, samples: Samples, by_set: list[int]) -> Checked:
         for number, state in enumerate(samples.sets):
@@ -236,32 +248,33 @@ class CaseJudge:
             max_absolute_error=samples.max_absolute,
             max_relative_error=samples.max_relative,
             nondeterministic=sum(state.differs for state in samples.sets),
-            precision="" if wrong else self._precision(samples),
+            precision="" if wrong or self._rounds_left else self._precision(samples),
             counts=tuple((number, count) for number, count in enumerate(by_set) if count),
         )
 
     def _precision(self, samples: Samples) -> str:
         """The note on precision, from the problem's own distribution only: others are chosen to be difficult."""
-        assert self._made is not None
+        assert self._sets is not None
         own = self._case.distributions[0]
-        chosen = [
+        numbers = [
             number
             for number, state in enumerate(samples.sets)
-            if state.same and self._made.distributions[number] == own
+            if state.same and self._sets.distributions[number] == own
         ]
-        if not chosen:
+        if not numbers:
             return ""
-        baseline = self._baseline(chosen[0])
+        baseline = self._baseline(numbers[0])
         for buffer in self._spec.checked:
             if not is_float(buffer.dtype):
                 continue
             tolerance = self._case.tolerances[buffer.name]
             pairs = [
-                (samples.sets[each].copy[buffer.name], samples.expected[each][buffer.name]) for each in chosen
+                (samples.sets[each].copy[buffer.name], samples.expected[each][buffer.name])
+                for each in numbers
             ]
             honest = None
             if buffer.name in baseline:
-                honest_pair = (baseline[buffer.name], samples.expected[chosen[0]][buffer.name])
+                honest_pair = (baseline[buffer.name], samples.expected[numbers[0]][buffer.name])
                 honest = errors_of([honest_pair], buffer.dtype, tolerance)
             text = note(buffer.name, buffer.dtype, errors_of(pairs, buffer.dtype, tolerance), honest)
             if text:
@@ -274,8 +287,8 @@ class CaseJudge:
         if not callable(baseline):
             return {}
         with self._tools.problem:
-            given = baseline(self._arrays_of(of_set))
-        buffers = [each for each in self._spec.checked if each.name in given]
+            outputs = baseline(self._arrays_of(of_set))
+        buffers = [each for each in self._spec.checked if each.name in outputs]
         return {
-            each.name: elements_of(each, memory_of(each, given[each.name])).reshape(-1) for each in buffers
+            each.name: elements_of(each, memory_of(each, outputs[each.name])).reshape(-1) for each in buffers
         }

@@ -46,6 +46,8 @@ class Rates:
     share_of_memory: float | None = None
     floor_us: float | None = None
     impossible: str = ""
+    is_counted: bool = False
+    """Whether the problem counts its operations or bytes."""
 
 
 def ceilings_of(device: str) -> Ceilings | None:
@@ -56,8 +58,9 @@ def rates_of(median_us: float | None, flops: int | None, moved_bytes: int | None
     """The rates of a call that takes `median_us`, does `flops` operations and moves at least `moved_bytes` bytes."""
     ceilings = ceilings_of(device)
     floor = floor_us(flops, moved_bytes, ceilings)
+    is_counted = flops is not None or moved_bytes is not None
     if median_us is None or median_us <= 0:
-        return Rates(floor_us=floor)
+        return Rates(floor_us=floor, is_counted=is_counted)
     a_second = 1e6 / median_us
     impossible = ""
     if floor is not None and median_us * MARGIN < floor:
@@ -74,6 +77,7 @@ def rates_of(median_us: float | None, flops: int | None, moved_bytes: int | None
         share_of_memory=None if traffic is None or ceilings is None else traffic / ceilings.copy,
         floor_us=floor,
         impossible=impossible,
+        is_counted=is_counted,
     )
 
 

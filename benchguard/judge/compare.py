@@ -110,16 +110,16 @@ def _floats(actual: Array, expected: Array, *, dtype: DType, tolerance: Toleranc
     """Compare chunk by chunk. An element within its bound is right by all rules, because bounds are finite and so
     exclude Inf and NaN. The other elements are checked again by all rules."""
     size = min(CHUNK, max(1, len(actual)))
-    numbers, wanted, bounds = np.empty(size), np.empty(size), np.empty(size)
+    numbers, targets, bounds = np.empty(size), np.empty(size), np.empty(size)
     within = np.empty(size, np.bool_)
     total = Comparison(0)
     with np.errstate(all="ignore"):
         for start in range(0, len(actual), size):
-            stored, given = actual[start : start + size], expected[start : start + size]
+            stored, chunk = actual[start : start + size], expected[start : start + size]
             n = len(stored)
-            a, e, b, ok = numbers[:n], wanted[:n], bounds[:n], within[:n]
+            a, e, b, ok = numbers[:n], targets[:n], bounds[:n], within[:n]
             decode(dtype, stored, a)
-            np.copyto(e, given)
+            np.copyto(e, chunk)
             np.subtract(a, e, out=a)
             np.abs(a, out=a)
             np.abs(e, out=e)
@@ -130,7 +130,7 @@ def _floats(actual: Array, expected: Array, *, dtype: DType, tolerance: Toleranc
             if ok.all():
                 total += Comparison(n, 0, None, *_errors(a, e, b, ok, dtype, tolerance))
             else:
-                total += _again(stored, given, ok, dtype, tolerance)
+                total += _again(stored, chunk, ok, dtype, tolerance)
     return total
 
 
@@ -147,15 +147,15 @@ def _errors(
     return absolute, float(scratch.max())
 
 
-def _again(stored: Array, given: Array, within: Mask, dtype: DType, tolerance: Tolerance) -> Comparison:
+def _again(stored: Array, expected: Array, within: Mask, dtype: DType, tolerance: Tolerance) -> Comparison:
     """Check a chunk that has elements outside their bounds."""
-    numbers, wanted = decoded(dtype, stored), given.astype(np.float64)
+    numbers, targets = decoded(dtype, stored), expected.astype(np.float64)
     at = np.flatnonzero(~within)
-    wrong = at[~_right_beyond_bounds(numbers[at], wanted[at], FLOATS[dtype])]
+    wrong = at[~_right_beyond_bounds(numbers[at], targets[at], FLOATS[dtype])]
     first = None
     if len(wrong):
-        first = (int(wrong[0]), float(wanted[wrong[0]]), float(numbers[wrong[0]]))
-    differences, sizes = np.abs(numbers - wanted), np.abs(wanted)
+        first = (int(wrong[0]), float(targets[wrong[0]]), float(numbers[wrong[0]]))
+    differences, sizes = np.abs(numbers - targets), np.abs(targets)
     differences[~np.isfinite(differences)] = 0.0
     sizes[~np.isfinite(sizes)] = 0.0
     errors = _errors(
@@ -164,15 +164,15 @@ def _again(stored: Array, given: Array, within: Mask, dtype: DType, tolerance: T
     return Comparison(len(stored), len(wrong), first, *errors)
 
 
-def _right_beyond_bounds(numbers: Doubles, wanted: Doubles, form: FloatFormat) -> Mask:
+def _right_beyond_bounds(numbers: Doubles, targets: Doubles, form: FloatFormat) -> Mask:
     """Which elements are right by the other rules, among those that the formula rejects."""
-    nearest = rounded(wanted, form)
+    nearest = rounded(targets, form)
     over = np.abs(nearest) > form.largest
     right = numbers == nearest  # true for an expected Inf, too
-    right |= np.isnan(wanted) & np.isnan(numbers)
-    right |= over & np.isfinite(wanted) & (numbers == np.copysign(np.inf, wanted))
-    saturates = over & (np.isfinite(wanted) | (not form.infinities))
-    right |= saturates & (numbers == np.copysign(form.largest, wanted))
+    right |= np.isnan(targets) & np.isnan(numbers)
+    right |= over & np.isfinite(targets) & (numbers == np.copysign(np.inf, targets))
+    saturates = over & (np.isfinite(targets) | (not form.infinities))
+    right |= saturates & (numbers == np.copysign(form.largest, targets))
     if not form.infinities:
         right |= over & np.isnan(numbers)
     return np.asarray(right, np.bool_)

@@ -30,6 +30,8 @@ class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
     device: str = "auto"
     """Where references are computed: auto, cpu, cuda."""
     adapter_options: dict[str, str] = {}
+    rounds: int = 1
+    """How often the secret inputs of a case may be asked for. Each round has output slots and results of its own."""
     submissions: tuple[str, ...] = ()
     """Paths of submissions, which the judge never imports."""
 
@@ -42,7 +44,7 @@ class AskSecrets(msgspec.Struct, frozen=True, tag_field="ask", tag="secrets"):
     """Make a case's secret input sets and references.
 
     Answered with the input pool's memfd, the output slots' memfd, and the replay's ends of the announcing and the
-    releasing pipe.
+    releasing pipe. In a later round the inputs are those of the first.
     """
 
     case: int

@@ -40,12 +40,12 @@ class Drawn:
     digests: Mapping[str, bytes]
 
 
-def drawn(case: TestCase, seed: int, distribution: str) -> Drawn:
+def draw_inputs(case: TestCase, seed: int, distribution: str) -> Drawn:
     """Raises FaultError for arrays that differ from the specification."""
     arrays = case.inputs(seed, distribution)
-    wanted = [buffer.name for buffer in case.spec.read]
-    if set(arrays) != set(wanted):
-        raise FaultError(f"inputs() gives {_names(arrays)}; the case reads {_names(wanted)}")
+    names = [buffer.name for buffer in case.spec.read]
+    if set(arrays) != set(names):
+        raise FaultError(f"inputs() gives {_names(arrays)}; the case reads {_names(names)}")
     memory = {buffer.name: memory_of(buffer, arrays[buffer.name]) for buffer in case.spec.read}
     digests = {name: hashlib.sha256(each.data).digest() for name, each in memory.items()}
     return Drawn(arrays, memory, digests)
@@ -56,7 +56,7 @@ class Seen:
 
     def __init__(self, spec: CaseSpec) -> None:
         self._read = spec.read
-        self._seen: dict[str, set[bytes]] = {buffer.name: set() for buffer in self._read}
+        self._digests: dict[str, set[bytes]] = {buffer.name: set() for buffer in self._read}
 
     def add(self, digests: Mapping[str, bytes]) -> str:
         """Add a set that differs from all others and return ""; otherwise return the name of an equal buffer.
@@ -67,16 +67,16 @@ class Seen:
             if self._is_known(buffer, digests[buffer.name]):
                 return buffer.name
         for name, digest in digests.items():
-            self._seen[name].add(digest)
+            self._digests[name].add(digest)
         return ""
 
     def _is_known(self, buffer: Buffer, digest: bytes) -> bool:
-        seen = self._seen[buffer.name]
+        digests = self._digests[buffer.name]
         if buffer.role == "constant":
-            if seen and digest not in seen:
+            if digests and digest not in digests:
                 raise FaultError(f"{buffer.name} is a constant but differs between two seeds")
             return False
-        return buffer.bytes > BYTES_FEW and digest in seen
+        return buffer.bytes > BYTES_FEW and digest in digests
 
 
 def write_set(

@@ -19,7 +19,7 @@ from ..ipc.shared_memory import SharedMemory
 from ..problem.spec import layout_of
 from ..problem.suite import TestCase
 from .formats import Array
-from .inputs import SEED_BITS, TRIES, Seen, drawn, write_set
+from .inputs import SEED_BITS, TRIES, Seen, draw_inputs, write_set
 from .reference import Expected, expected_of, spilled
 from .troubles import FaultError
 
@@ -61,12 +61,12 @@ def inputs_of(case: TestCase, order: Order, pool: SharedMemory) -> tuple[Mapping
 
     Raises FaultError, and the exceptions of the problem's code.
     """
-    found = drawn(case, order.seed, order.distribution)
-    write_set(pool, layout_of(case.spec.read), 0, found.memory, order.start)
-    return found.digests, expected_of(case, found.arrays) if order.answers else {}
+    inputs = draw_inputs(case, order.seed, order.distribution)
+    write_set(pool, layout_of(case.spec.read), 0, inputs.memory, order.start)
+    return inputs.digests, expected_of(case, inputs.arrays) if order.answers else {}
 
 
-def kept(case: TestCase, order: Order, expected: Expected) -> dict[str, Array]:
+def expected_arrays(case: TestCase, order: Order, expected: Expected) -> dict[str, Array]:
     """The expected outputs in the form in which they are kept. Raises SpillError."""
     return spilled(case, expected) if order.spill and order.answers else dict(expected)
 
@@ -93,42 +93,42 @@ class Here:
             except (Exception, SystemExit) as error:
                 failed = [Failed(error)]
                 break
-            pending.append((digests, self._workers.submit(kept, case, order, expected)))
-        found: list[Made | Failed] = []
+            pending.append((digests, self._workers.submit(expected_arrays, case, order, expected)))
+        results: list[Made | Failed] = []
         for digests, answers in pending:
             try:
-                found.append(Made(digests, answers.result()))
+                results.append(Made(digests, answers.result()))
             except Exception as error:
-                return [*found, Failed(error)]
-        return found + failed
+                return [*results, Failed(error)]
+        return results + failed
 
 
 class Source:
     """Makes sets of one case that all differ, with seeds that `chance` draws."""
 
     def __init__(self, maker: Maker, seen: Seen, chance: random.Random, pool: SharedMemory) -> None:
-        self._maker, self._seen, self._chance, self._pool = maker, seen, chance, pool
+        self._maker, self._known, self._chance, self._pool = maker, seen, chance, pool
 
     def seed(self) -> int:
         return self._chance.getrandbits(SEED_BITS)
 
-    def settled(self, order: Order, made: Made | Failed) -> Made:
+    def settled(self, order: Order, result: Made | Failed) -> Made:
         """Make a set again, with other seeds, until it differs from all others.
 
         Raises FaultError if it stays equal, and the exception of a set that failed.
         """
         for tries in range(1, TRIES + 1):
-            if isinstance(made, Failed):
-                raise made.error
-            same = self._seen.add(made.digests)
+            if isinstance(result, Failed):
+                raise result.error
+            same = self._known.add(result.digests)
             if not same:
-                return made
+                return result
             if tries < TRIES:
-                [made] = self._maker.make([msgspec.structs.replace(order, seed=self.seed())], self._pool)
+                [result] = self._maker.make([msgspec.structs.replace(order, seed=self.seed())], self._pool)
         raise FaultError(
             f"{same} is equal for {TRIES} seeds; let inputs() depend on its seed, or declare {same} a constant"
         )
 
-    def all_settled(self, orders: Sequence[Order], made: Iterator[Made | Failed]) -> list[Made]:
+    def all_settled(self, orders: Sequence[Order], results: Iterator[Made | Failed]) -> list[Made]:
         """Take one result of `made` per order, and settle each."""
-        return [self.settled(each, next(made)) for each in orders]
+        return [self.settled(each, next(results)) for each in orders]

@@ -61,16 +61,16 @@ def errors_of(pairs: Sequence[tuple[Array, Array]], dtype: DType, tolerance: Tol
     """The errors of pairs (actual as stored, expected), all flat; at least one pair."""
     step = max(1, sum(len(actual) for actual, _ in pairs) // SAMPLE)
     numbers = decoded(dtype, np.concatenate([actual[::step] for actual, _ in pairs]))
-    wanted = np.concatenate([expected[::step].astype(np.float64) for _, expected in pairs])
+    targets = np.concatenate([expected[::step].astype(np.float64) for _, expected in pairs])
     with np.errstate(all="ignore"):
         tiny = max(tolerance.atol, FLOATS[dtype].smallest_normal)
-        told = np.isfinite(numbers) & np.isfinite(wanted) & (np.abs(wanted) > tiny)
-        numbers, wanted = numbers[told], wanted[told]
+        comparable = np.isfinite(numbers) & np.isfinite(targets) & (np.abs(targets) > tiny)
+        numbers, targets = numbers[comparable], targets[comparable]
         if len(numbers) < ELEMENTS_MIN:
             return Errors(len(numbers))
-        nearest = rounded(wanted, FLOATS[dtype])
+        nearest = rounded(targets, FLOATS[dtype])
         grids = tuple((_on_grid(numbers, form), _on_grid(nearest, form)) for _, form in LOWER)
-        return Errors(len(numbers), float(np.median(np.abs(numbers - wanted) / np.abs(wanted))), grids)
+        return Errors(len(numbers), float(np.median(np.abs(numbers - targets) / np.abs(targets))), grids)
 
 
 def note(buffer: str, dtype: DType, errors: Errors, baseline: Errors | None = None) -> str:

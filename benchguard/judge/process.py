@@ -59,12 +59,12 @@ def judge_environment(base: Mapping[str, str]) -> dict[str, str]:
 
     The cache of compiled PTX is off, because other processes may write to its folder. PYTHONPATH is kept.
     """
-    kept = {
+    environment = {
         name: value
         for name, value in base.items()
         if name == "LD_LIBRARY_PATH" or not (name.startswith(_REMOVED_PREFIXES) or name in _REMOVED)
     }
-    return {**kept, **_SET}
+    return {**environment, **_SET}
 
 
 class JudgeProcess:
@@ -140,16 +140,16 @@ class JudgeProcess:
         except MessageError as error:
             raise self._fail(f"the judge sent a malformed message: {error}") from error
         try:
-            found = decode_answer(data)
+            reply = decode_answer(data)
         except msgspec.MsgspecError as error:
             _close(descriptors)
             raise self._fail(f"the judge sent a malformed answer: {error}") from error
-        if isinstance(found, kind):
-            return found, list(descriptors)
+        if isinstance(reply, kind):
+            return reply, list(descriptors)
         _close(descriptors)
-        if isinstance(found, Trouble):
-            raise UsageError(found.text) if found.usage else ProblemError(found.text)
-        raise self._fail(f"the judge answered with {type(found).__name__}, expected {kind.__name__}")
+        if isinstance(reply, Trouble):
+            raise UsageError(reply.text) if reply.usage else ProblemError(reply.text)
+        raise self._fail(f"the judge answered with {type(reply).__name__}, expected {kind.__name__}")
 
     def _died(self) -> BenchguardError:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -182,14 +182,14 @@ class _Tail:
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._pipe = pipe
-        self._kept = b""
+        self._tail = b""
         self._thread = threading.Thread(target=self._read, name="judge's stderr", daemon=True)
         self._thread.start()
 
     def text(self) -> str:
         """The output of a process that has ended. Waits briefly, because an orphan may hold the pipe open."""
         self._thread.join(0.5)
-        return self._kept.decode("utf-8", "replace")
+        return self._tail.decode("utf-8", "replace")
 
     def close(self) -> None:
         self._thread.join(0.5)
@@ -198,7 +198,7 @@ class _Tail:
 
     def _read(self) -> None:
         while data := os.read(self._pipe.fileno(), 1 << 16):
-            self._kept = (self._kept + data)[-STDERR_BYTES:]
+            self._tail = (self._tail + data)[-STDERR_BYTES:]
 
 
 def last_words(stderr: str) -> str:

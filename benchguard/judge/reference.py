@@ -32,20 +32,22 @@ Expected = Mapping[str, Array]
 
 def expected_of(case: TestCase, arrays: Mapping[str, Any]) -> dict[str, Array]:
     """Raises FaultError for outputs that differ from the case's specification."""
-    given = case.expected(arrays)
+    results = case.expected(arrays)
     buffers = case.spec.checked
-    if set(given) != {buffer.name for buffer in buffers}:
-        wanted = ", ".join(buffer.name for buffer in buffers)
+    if set(results) != {buffer.name for buffer in buffers}:
+        names = ", ".join(buffer.name for buffer in buffers)
         raise FaultError(
-            f"expected() returned {', '.join(sorted(given)) or 'nothing'}; the case has {wanted}"
+            f"expected() returned {', '.join(sorted(results)) or 'nothing'}; the case has {names}"
         )
-    found = {}
+    arrays_by_name = {}
     for buffer in buffers:
-        array = to_numpy(given[buffer.name])
+        array = to_numpy(results[buffer.name])
         check_shape(buffer, array)
         flat = np.ascontiguousarray(array).reshape(-1)
-        found[buffer.name] = _floats(buffer, flat) if is_float(buffer.dtype) else _whole(buffer, flat)
-    return found
+        arrays_by_name[buffer.name] = (
+            _floats(buffer, flat) if is_float(buffer.dtype) else _whole(buffer, flat)
+        )
+    return arrays_by_name
 
 
 def spilled(case: TestCase, expected: Expected) -> dict[str, Array]:

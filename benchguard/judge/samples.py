@@ -110,7 +110,7 @@ class Samples:
 
     def _judge(self, number: int, of_set: int, copy: Copy) -> Mismatch | None:
         """Compare by the tolerances. If the problem has its own verdict, only measure the errors."""
-        found = None
+        mismatch = None
         for buffer in self._buffers:
             comparison = compare(
                 copy[buffer.name],
@@ -123,9 +123,9 @@ class Samples:
             with self._lock:
                 self.max_absolute = max(self.max_absolute, comparison.max_absolute)
                 self.max_relative = max(self.max_relative, comparison.max_relative)
-            if comparison.wrong and found is None and self._own is None:
+            if comparison.wrong and mismatch is None and self._own is None:
                 text = mismatch_text(buffer, comparison)
-                found = Mismatch(
+                mismatch = Mismatch(
                     number,
                     of_set,
                     self._distributions[of_set],
@@ -134,7 +134,7 @@ class Samples:
                     comparison.elements,
                     text,
                 )
-        return found
+        return mismatch
 
     def _copy(self, slot: int) -> Copy:
         return {name: view.copy(order="C").reshape(-1) for name, view in self._slots[slot]}
@@ -145,11 +145,11 @@ class Samples:
 
 def _views(buffers: Sequence[Buffer], layout: Layout, slot: Bytes) -> list[tuple[str, Array]]:
     """A view of each output's elements in a slot."""
-    found = []
+    views = []
     for buffer in buffers:
         offset, size = layout.places[buffer.name]
-        found.append((buffer.name, elements_of(buffer, slot[offset : offset + size])))
-    return found
+        views.append((buffer.name, elements_of(buffer, slot[offset : offset + size])))
+    return views
 
 
 def mismatch_text(buffer: Buffer, comparison: Comparison) -> str:

@@ -105,10 +105,10 @@ class Session:
         try:
             sets = [case.throwaway(shared, start) for case, start in zip(self._cases, offsets, strict=False)]
             assert self._maker is not None
-            made = iter(self._maker.make([order for _, orders in sets for order in orders], shared))
+            results = iter(self._maker.make([order for _, orders in sets for order in orders], shared))
             for name, case, (source, orders) in zip(self._names, self._cases, sets, strict=True):
                 try:
-                    source.all_settled(orders, made)
+                    source.all_settled(orders, results)
                 except (Exception, SystemExit) as error:
                     shared.close()
                     return trouble_of(error, f"case {name}: its throw-away inputs"), []

@@ -14,11 +14,11 @@ class FaultError(BenchguardError):
 
 def trouble_of(error: BaseException, doing: str) -> Trouble:
     """`doing` names the failed action, such as "case n=1024: its inputs for distribution normal"."""
-    text = told(error)
+    text = error_text(error)
     return Trouble(one_line(f"{doing}: {text}" if doing else text), isinstance(error, UsageError))
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Message: the failure, its place, and what to do."""
     if isinstance(error, BenchguardError):
         return str(error)

@@ -32,10 +32,10 @@ from ..problem.spec import ALIGNMENT, CaseSpec
 from ..problem.suite import TestCase
 from ..problem.threads import shared_threads, threads
 from .formats import Array
-from .making import Failed, Made, Order, inputs_of, kept
+from .making import Failed, Made, Order, expected_arrays, inputs_of
 from .plan import available_bytes
 from .reference import SpillError
-from .troubles import FaultError, told
+from .troubles import FaultError, error_text
 
 WIDE = 8
 """Bytes of the widest kept element."""
@@ -48,7 +48,7 @@ MAPS = Path("/proc/self/maps")
 DRIVERS = ("/libcuda.so", "/libamdhip64.so")
 
 
-class _Asked(msgspec.Struct, frozen=True):
+class _Task(msgspec.Struct, frozen=True):
     order: Order
     answers: int
     """Offset in the answers' memory."""
@@ -72,7 +72,7 @@ class _Fault(msgspec.Struct, frozen=True, tag=True):
 
 
 _encode = msgspec.json.Encoder().encode
-_decode_asked = msgspec.json.Decoder(_Asked).decode
+_decode_task = msgspec.json.Decoder(_Task).decode
 _decode_reply = msgspec.json.Decoder(_Done | _Fault).decode
 
 
@@ -120,18 +120,18 @@ class Workers:
         starts = [sum(sizes[:number]) for number in range(len(sizes))]
         answers = SharedMemory("neutrino-answers", sum(sizes))
         try:
-            asked = [_Asked(order, start) for order, start in zip(orders, starts, strict=True)]
-            replies = self._replies(asked, [pool.descriptor, answers.descriptor])
+            tasks = [_Task(order, start) for order, start in zip(orders, starts, strict=True)]
+            replies = self._replies(tasks, [pool.descriptor, answers.descriptor])
             answers.seal(READ_ONLY)
             memory = answers.view() if answers.size else np.zeros(0, np.uint8)
         finally:
             answers.close()
-        found: list[Made | Failed] = []
-        for each, reply in zip(asked, replies, strict=False):
+        results: list[Made | Failed] = []
+        for each, reply in zip(tasks, replies, strict=False):
             if isinstance(reply, _Fault):
-                return [*found, Failed(reply.error())]
-            found.append(Made(reply.digests, self._answers(each, reply.dtypes, memory)))
-        return found
+                return [*results, Failed(reply.error())]
+            results.append(Made(reply.digests, self._answers(each, reply.dtypes, memory)))
+        return results
 
     def close(self) -> None:
         """Close the sockets, at which the workers end, and wait for them."""
@@ -140,12 +140,12 @@ class Workers:
         for child in self._children:
             os.waitpid(child, 0)
 
-    def _replies(self, asked: Sequence[_Asked], descriptors: Sequence[int]) -> list[_Done | _Fault]:
+    def _replies(self, tasks: Sequence[_Task], descriptors: Sequence[int]) -> list[_Done | _Fault]:
         """Replies in the order of `asked`, up to the first fault."""
-        count = min(len(self._ends), self._room(asked))
+        count = min(len(self._ends), self._room(tasks))
         busy: dict[int, int] = {}  # worker: index of its order
-        found: dict[int, _Done | _Fault] = {}
-        due = iter(range(len(asked)))
+        replies: dict[int, _Done | _Fault] = {}
+        due = iter(range(len(tasks)))
         poll = select.poll()
         for end in self._ends[:count]:
             poll.register(end, select.POLLIN)
@@ -155,7 +155,7 @@ class Workers:
             number = next(due, None)
             if number is not None:
                 busy[worker] = number
-                send(self._ends[worker], _encode(asked[number]), descriptors)
+                send(self._ends[worker], _encode(tasks[number]), descriptors)
 
         worker = 0
         with _passing_on_aborts(lambda: [self._children[each] for each in busy]):
@@ -166,29 +166,31 @@ class Workers:
                     for ready, _ in poll.poll():
                         worker = numbers[ready]
                         data, _ = receive(self._ends[worker])
-                        reply = found[busy.pop(worker)] = _decode_reply(data)
+                        reply = replies[busy.pop(worker)] = _decode_reply(data)
                         if isinstance(reply, _Fault):
                             due = iter(())  # give out no more orders
                         give(worker)
             except ClosedError:
                 _die_like(self._children[worker])
-        first = next((number for number in sorted(found) if isinstance(found[number], _Fault)), len(asked))
-        return [found[number] for number in sorted(found) if number <= first]
+        first = next(
+            (number for number in sorted(replies) if isinstance(replies[number], _Fault)), len(tasks)
+        )
+        return [replies[number] for number in sorted(replies) if number <= first]
 
-    def _room(self, asked: Sequence[_Asked]) -> int:
+    def _room(self, tasks: Sequence[_Task]) -> int:
         """The number of workers for which memory suffices."""
-        need = max(_working_bytes(self._cases[each].spec) for each in {one.order.case for one in asked})
+        need = max(_working_bytes(self._cases[each].spec) for each in {one.order.case for one in tasks})
         return max(1, available_bytes() // SHARE_OF_MEMORY // need)
 
-    def _answers(self, asked: _Asked, dtypes: Mapping[str, str], memory: Bytes) -> dict[str, Array]:
+    def _answers(self, task: _Task, dtypes: Mapping[str, str], memory: Bytes) -> dict[str, Array]:
         """Flat views of the answers that a worker kept."""
-        places, _ = self._places[asked.order.case]
-        found = {}
+        places, _ = self._places[task.order.case]
+        arrays = {}
         for name, dtype in dtypes.items():
             start, count = places[name]
             size = count * np.dtype(dtype).itemsize
-            found[name] = memory[asked.answers + start :][:size].view(dtype)
-        return found
+            arrays[name] = memory[task.answers + start :][:size].view(dtype)
+        return arrays
 
 
 def _places(spec: CaseSpec) -> tuple[dict[str, tuple[int, int]], int]:
@@ -213,8 +215,8 @@ def _work(end: socket.socket, parent: int, cases: Sequence[TestCase]) -> NoRetur
         places = [_places(case.spec)[0] for case in cases]
         while True:
             data, (pool, answers) = receive(end)
-            asked = _decode_asked(data)
-            reply = _made(cases[asked.order.case], asked, pool, answers, places[asked.order.case])
+            task = _decode_task(data)
+            reply = _compute(cases[task.order.case], task, pool, answers, places[task.order.case])
             send(end, _encode(reply))
     except ClosedError:
         os._exit(0)  # no more orders
@@ -225,20 +227,20 @@ def _work(end: socket.socket, parent: int, cases: Sequence[TestCase]) -> NoRetur
         os._exit(1)
 
 
-def _made(
-    case: TestCase, asked: _Asked, pool: int, answers: int, places: Mapping[str, tuple[int, int]]
+def _compute(
+    case: TestCase, task: _Task, pool: int, answers: int, places: Mapping[str, tuple[int, int]]
 ) -> _Done | _Fault:
     inputs, outputs = SharedMemory.adopt(pool), SharedMemory.adopt(answers)
     try:
-        digests, expected = inputs_of(case, asked.order, inputs)
-        found = kept(case, asked.order, expected)
-        for name, array in found.items():
-            outputs.write(array, asked.answers + places[name][0])
-        return _Done(dict(digests), {name: array.dtype.str for name, array in found.items()})
+        digests, expected = inputs_of(case, task.order, inputs)
+        arrays = expected_arrays(case, task.order, expected)
+        for name, array in arrays.items():
+            outputs.write(array, task.answers + places[name][0])
+        return _Done(dict(digests), {name: array.dtype.str for name, array in arrays.items()})
     except SpillError:
         return _Fault("", spill=True)
     except (Exception, SystemExit) as error:
-        return _Fault(told(error), usage=isinstance(error, UsageError))
+        return _Fault(error_text(error), usage=isinstance(error, UsageError))
     finally:
         inputs.close()
         outputs.close()

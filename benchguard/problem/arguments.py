@@ -26,33 +26,33 @@ def arguments_of(
 ) -> tuple[Argument, ...]:
     """The arguments in the order of the call. Raises ProblemError for declarations and inputs that do not match."""
     _check_names(problem, where, [p.name for p in parameters[: len(inputs)]])
-    given = len(inputs) + len(outputs) + len(extras)
-    if given != len(parameters):
+    count = len(inputs) + len(outputs) + len(extras)
+    if count != len(parameters):
         raise ProblemError(
             f"{where}: the kernel has {len(parameters)} parameters ({', '.join(p.name for p in parameters)}), but "
-            f"{len(inputs)} inputs, {len(outputs)} outputs and {len(extras)} extra parameters are {given}; "
+            f"{len(inputs)} inputs, {len(outputs)} outputs and {len(extras)} extra parameters are {count}; "
             "create_inputs, reference_solution, get_extra_params and the signature have to agree"
         )
     first_output, first_extra = len(inputs), len(inputs) + len(outputs)
-    named = tuple(p.name for p in parameters[first_output:first_extra])
-    if problem.outputs and tuple(problem.outputs) != named:
+    output_names = tuple(p.name for p in parameters[first_output:first_extra])
+    if problem.outputs and tuple(problem.outputs) != output_names:
         raise ProblemError(
-            f"{where}: outputs = {list(problem.outputs)}, but the parameters after the inputs are {list(named)}; "
-            "give the same names in the same order"
+            f"{where}: outputs = {list(problem.outputs)}, but the parameters after the inputs are "
+            f"{list(output_names)}; give the same names in the same order"
         )
-    found: list[Argument] = []
+    arguments: list[Argument] = []
     for place, (parameter, value) in enumerate(zip(parameters[:first_output], inputs, strict=True)):
         role: Role = "input"
         if parameter.name in problem.inplace:
             role = "inout"
         elif parameter.name in problem.constants:
             role = "constant"
-        found.append(_given(parameter, value, role, f"{where}: input {place}"))
+        arguments.append(_input_argument(parameter, value, role, f"{where}: input {place}"))
     for parameter, output in zip(parameters[first_output:first_extra], outputs, strict=True):
-        found.append(_output(parameter, output, where))
+        arguments.append(_output(parameter, output, where))
     for place, (parameter, value) in enumerate(zip(parameters[first_extra:], extras, strict=True)):
-        found.append(_given(parameter, value, "constant", f"{where}: extra parameter {place}"))
-    return tuple(found)
+        arguments.append(_input_argument(parameter, value, "constant", f"{where}: extra parameter {place}"))
+    return tuple(arguments)
 
 
 def _check_names(problem: Problem, where: str, inputs: Sequence[str]) -> None:
@@ -67,7 +67,7 @@ def _check_names(problem: Problem, where: str, inputs: Sequence[str]) -> None:
         raise ProblemError(f"{where}: {both.pop()!r} is both in place and constant; remove it from one")
 
 
-def _given(parameter: Parameter, value: Any, role: Role, what: str) -> Argument:
+def _input_argument(parameter: Parameter, value: Any, role: Role, what: str) -> Argument:
     name = f"{what}, {parameter.name},"
     if not parameter.pointer:
         return Scalar(parameter.name, parameter.type.name, _number(parameter, value, name))

@@ -44,15 +44,15 @@ class Author:
         """The result of create_inputs. Test cases are made again, because Tensara's take their seed then."""
         maker = self.problem.generate_sample if self.sample else self.problem.generate_test_cases
         with blaming(self.path, "create_inputs"), seeded(secret), self._in_torch():
-            given = self._cases_of(maker)[number]["create_inputs"]()
-        return listed(given)
+            inputs = self._cases_of(maker)[number]["create_inputs"]()
+        return listed(inputs)
 
     def draw(self, test_case: TestCaseDict, seed: int, distribution: str) -> list[Any] | None:
         with blaming(self.path, "draw"), seeded(seed), self._in_torch():
-            given = self.problem.draw(test_case, seed, distribution)
-        return None if given is None else listed(given)
+            inputs = self.problem.draw(test_case, seed, distribution)
+        return None if inputs is None else listed(inputs)
 
-    def reference(self, given: Sequence[Any], inplace: Sequence[int], *, wide: bool) -> list[Array]:
+    def reference(self, inputs: Sequence[Any], inplace: Sequence[int], *, wide: bool) -> list[Array]:
         """The outputs of the reference, which gets copies of the inputs, with floats in float64 if `wide`.
 
         If it returns None, the outputs are the inputs at the places `inplace`.
@@ -62,7 +62,7 @@ class Author:
             copied(to_torch(each, self.device) if in_torch else to_numpy(each), wide=wide)
             if is_array(each)
             else each
-            for each in given
+            for each in inputs
         ]
         doing = "reference_solution"
         doing += " on float64 (reference_dtype = 'native' gives it what kernels get)" if wide else ""
@@ -78,14 +78,14 @@ class Author:
         takes = len(inspect.signature(self.problem.verify_result).parameters)
         dtype = [self.problem.library_dtype(self.dtype)] if takes > 2 else []
         with blaming(self.path, "verify_result"), self._in_torch():
-            right, said = self.problem.verify_result(self._theirs(expected), self._theirs(actual), *dtype)
-            return None if bool(right) else f"verify_result: {one_line(str(said)) or 'no reason given'}"
+            right, details = self.problem.verify_result(self._theirs(expected), self._theirs(actual), *dtype)
+            return None if bool(right) else f"verify_result: {one_line(str(details)) or 'no reason given'}"
 
     def _theirs(self, arrays: Sequence[Array]) -> Any:
         """A single output, or a tuple of several, as arrays of the problem's library."""
         in_torch = self.problem.uses_torch()
-        found = tuple(to_torch(each, self.device) if in_torch else to_numpy(each) for each in arrays)
-        return found[0] if len(found) == 1 else found
+        converted = tuple(to_torch(each, self.device) if in_torch else to_numpy(each) for each in arrays)
+        return converted[0] if len(converted) == 1 else converted
 
     @contextmanager
     def _in_torch(self) -> Iterator[None]:
@@ -129,5 +129,5 @@ class Author:
         return result
 
 
-def listed(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, (tuple, list)) else [given]
+def listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (tuple, list)) else [value]

@@ -72,35 +72,35 @@ class ProblemCase:
     @cached_property
     def tolerances(self) -> Mapping[str, Tolerance]:
         with blaming(self.author.path, "get_tolerances"):
-            written = self.problem.get_tolerances(self.test_case)
+            tolerances = self.problem.get_tolerances(self.test_case)
         names = {each.name for each in self.spec.checked}
-        if isinstance(written, Mapping):
-            unknown = written.keys() - names - ELEMENT_BYTES.keys() - {"atol", "rtol"}
+        if isinstance(tolerances, Mapping):
+            unknown = tolerances.keys() - names - ELEMENT_BYTES.keys() - {"atol", "rtol"}
             if unknown:
                 raise ProblemError(
                     f"{self.where}: tolerances has {sorted(map(str, unknown))}; give names of dtypes, or of the "
                     f"outputs {sorted(names)}"
                 )
         with blaming(self.author.path, "tolerances"):
-            return {each.name: tolerance_of(written, each.name, each.dtype) for each in self.spec.checked}
+            return {each.name: tolerance_of(tolerances, each.name, each.dtype) for each in self.spec.checked}
 
     @cached_property
     def distributions(self) -> tuple[str, ...]:
-        chosen = self.problem.distributions
-        if chosen is None:
+        names = self.problem.distributions
+        if names is None:
             return distributions.NAMES
         draws = type(self.problem).draw is not Problem.draw
-        if isinstance(chosen, str) or not chosen or not (draws or set(chosen) <= set(distributions.NAMES)):
+        if isinstance(names, str) or not names or not (draws or set(names) <= set(distributions.NAMES)):
             raise ProblemError(
-                f"{self.author.path}: distributions = {chosen!r}; give some of {', '.join(distributions.NAMES)}, or "
+                f"{self.author.path}: distributions = {names!r}; give some of {', '.join(distributions.NAMES)}, or "
                 "define draw(test_case, seed, distribution) for others"
             )
-        return tuple(chosen)
+        return tuple(names)
 
     def inputs(self, seed: int, distribution: str) -> dict[str, Array]:
-        drawn = self.author.draw(self.test_case, seed, distribution)
-        if drawn is not None:
-            return self._named(self._checked(drawn, "draw"))
+        raw_values = self.author.draw(self.test_case, seed, distribution)
+        if raw_values is not None:
+            return self._named(self._checked(raw_values, "draw"))
         if distribution not in distributions.NAMES:
             raise ProblemError(
                 f"{self.where}: draw returned nothing for the distribution {distribution!r}; return inputs"
@@ -177,9 +177,9 @@ class ProblemCase:
     def _outputs(self, values: Sequence[Any]) -> list[Output]:
         """Shapes and dtypes of the outputs that are not in place: from get_outputs, or from a run of the reference."""
         with blaming(self.author.path, "get_outputs"):
-            told = self.problem.get_outputs(self.test_case)
-        if told is not None:
-            return outputs_of(told, self.where)
+            outputs = self.problem.get_outputs(self.test_case)
+        if outputs is not None:
+            return outputs_of(outputs, self.where)
         skipped = len(self.problem.inplace)
         results = self._reference(values)[skipped:]
         declared = self.parameters[len(values) : len(values) + len(results)]
@@ -194,22 +194,22 @@ class ProblemCase:
             for each in results
         ]
 
-    def _reference(self, given: Sequence[Any], *, wide: bool | None = None) -> list[Array]:
+    def _reference(self, inputs: Sequence[Any], *, wide: bool | None = None) -> list[Array]:
         names = [each.name for each in self.parameters]
-        inplace = [names.index(name) for name in self.problem.inplace if name in names[: len(given)]]
+        inplace = [names.index(name) for name in self.problem.inplace if name in names[: len(inputs)]]
         native = self.problem.reference_dtype == "native"
-        return self.author.reference(given, inplace, wide=not native if wide is None else wide)
+        return self.author.reference(inputs, inplace, wide=not native if wide is None else wide)
 
     def _checked(self, values: list[Any], maker: str) -> list[Any]:
         """Check shapes and dtypes against the specification."""
-        found = [f"{dtype_of(v)}{list(shape_of(v))}" if is_array(v) else "number" for v in values]
-        said = [
+        actual = [f"{dtype_of(v)}{list(shape_of(v))}" if is_array(v) else "number" for v in values]
+        specified = [
             f"{a.dtype}{list(a.shape)}" if isinstance(a, Buffer) else "number"
             for a in self._template.arguments[: len(self._template.values)]
         ]
-        if found != said:
+        if actual != specified:
             raise ProblemError(
-                f"{self.where}: {maker} gave {', '.join(said)} for one seed and {', '.join(found)} for another; "
+                f"{self.where}: {maker} gave {', '.join(specified)} for one seed and {', '.join(actual)} for another; "
                 "shapes and dtypes may not depend on it"
             )
         return values
@@ -217,14 +217,14 @@ class ProblemCase:
     def _named(self, values: Sequence[Any]) -> dict[str, Array]:
         """Values by name. Constants are always the template's."""
         template = self._template
-        found = {
+        arrays = {
             each.name: value if mark is not None else own
             for each, value, own, mark in zip(
                 template.arguments, values, template.values, template.marks, strict=False
             )
             if isinstance(each, Buffer)
         }
-        return found | template.extras
+        return arrays | template.extras
 
 
 def _mark_of(array: Array) -> bytes:

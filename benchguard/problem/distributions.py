@@ -11,6 +11,13 @@ and the greatest value that the problem drew:
     sparse    15 in 16 at 0
     ties      at most 8 different values
     shifted   all in the upper half
+    high      all in the upper sixteenth: what early elements contribute is not forgotten
+    burst     as the problem drew them, but an eighth of each row at the least or the greatest value: a run of elements,
+              or every eighth element
+    sorted    each row in ascending or descending order
+
+The last two differ along a row, so a kernel that reads only a part of each row is wrong even within wide tolerances.
+A row is the last axis.
 
 If all values have the same sign, "0" is the value nearest to 0. NaN, infinities, and integers in ascending order (row
 offsets) stay unchanged. Permutations are permuted. Floats in ascending order are sorted again.
@@ -21,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,10 +39,13 @@ from .spec import ELEMENT_BYTES
 from .threads import threads
 
 OWN = "own"
-NAMES = (OWN, "uniform", "normal", "scaled", "sparse", "ties", "shifted")
+NAMES = (OWN, "uniform", "normal", "scaled", "sparse", "ties", "shifted", "high", "burst", "sorted")
 RUN = 64
 LEVELS = 8
 SPARSE = 1 / 16
+HIGH = 1 / 16
+BURST = 8
+"""A burst is one of this many parts of a row, or as many elements with this distance."""
 
 CHUNK = 1 << 17
 """Elements per chunk. A chunk fits in a core's cache, and has its own generator, so that chunks run in parallel."""
@@ -59,22 +70,31 @@ class Shape:
 
 
 Rule = Callable[[np.random.Generator, Numbers, Shape], Numbers]
+"""Makes the values of a chunk."""
+
+Number: TypeAlias = Any
+"""An element."""
+
+RowRule = Callable[[np.random.Generator, Numbers, Number, Number], Numbers]
+"""Makes rows from the problem's own rows, and the least and the greatest value."""
 
 
 def transformed(own: Numbers, distribution: str, seed: int, name: str) -> Numbers:
     """Values of the same shape and dtype, derived from `seed` and `name`. Raises KeyError: unknown distribution."""
-    rule = _RULES[distribution] if distribution != OWN else None
-    if rule is None or own.size == 0:
+    if distribution == OWN or own.size == 0:
         return own
     words = (name, distribution)
+    if distribution in _ROW_RULES:
+        return _by_rows(own, _ROW_RULES[distribution], generator(seed, *words))
+    rule = _RULES[distribution]
     flat = own.reshape(-1)
     if dtype_of(own) in FLOATS:
-        made = _floats(flat, rule, seed, words)
+        numbers = _floats(flat, rule, seed, words)
     elif dtype_of(own) == "bool":
-        made = np.less(generator(seed, *words).random(flat.shape), flat.mean())  # as often true as it is
+        numbers = np.less(generator(seed, *words).random(flat.shape), flat.mean())  # as often true as it is
     else:
-        made = _whole(flat, rule, seed, words)
-    return made.reshape(own.shape)
+        numbers = _whole(flat, rule, seed, words)
+    return numbers.reshape(own.shape)
 
 
 def fresh(template: Numbers, seed: int, name: str) -> Numbers:
@@ -96,15 +116,15 @@ def is_ascending(flat: Numbers) -> bool:
 
 def _floats(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numbers:
     low, high = float(flat.min()), float(flat.max())
-    made: Numbers
+    numbers: Numbers
     if np.isfinite(low) and np.isfinite(high):
-        made = _by_chunks(flat, rule, low, high, seed, words)
-        return np.sort(made) if is_ascending(flat) else made
+        numbers = _by_chunks(flat, rule, low, high, seed, words)
+        return np.sort(numbers) if is_ascending(flat) else numbers
     finite = np.isfinite(flat)
-    made = flat.copy()
+    numbers = flat.copy()
     if finite.any():
-        made[finite] = _floats(flat[finite], rule, seed, words)
-    return made
+        numbers[finite] = _floats(flat[finite], rule, seed, words)
+    return numbers
 
 
 def _whole(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numbers:
@@ -120,6 +140,18 @@ def _whole(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numb
     return _by_chunks(flat, rule, low, high, seed, words)
 
 
+def _by_rows(own: Numbers, rule: RowRule, random: np.random.Generator) -> Numbers:
+    """Change each row. Rows with NaN or infinities, ascending values and permutations stay as they are."""
+    flat = own.reshape(-1)
+    floats = dtype_of(own) in FLOATS
+    if is_ascending(flat) or (floats and not np.isfinite(flat).all()):
+        return own
+    if not floats and dtype_of(own) != "bool" and is_permutation(flat, int(flat.min()), int(flat.max())):
+        return np.asarray(random.permutation(flat)).reshape(own.shape)
+    rows = own.reshape(-1, own.shape[-1] if own.ndim else 1)
+    return rule(random, rows, flat.min(), flat.max()).reshape(own.shape)
+
+
 def _by_chunks(
     flat: Numbers, rule: Rule, low: float, high: float, seed: int, words: tuple[str, ...]
 ) -> Numbers:
@@ -131,7 +163,7 @@ def _by_chunks(
     levels = generator(seed, *words, "levels").choice(sample, LEVELS)
     with np.errstate(over="ignore"):  # of float64s near their end
         shape = Shape(low, high, float(sample.mean()), float(sample.std()), levels.astype(number))
-    made = np.empty_like(flat)
+    numbers = np.empty_like(flat)
 
     def make(start: int) -> None:
         values = flat[start : start + CHUNK].astype(number)
@@ -139,7 +171,7 @@ def _by_chunks(
         if dtype not in FLOATS:
             np.rint(values, out=values)
         # Rounding cannot leave the range, because both of its ends are values of the dtype.
-        made[start : start + CHUNK] = values.astype(NUMPY_DTYPES[dtype])
+        numbers[start : start + CHUNK] = values.astype(NUMPY_DTYPES[dtype])
 
     starts = range(0, flat.size, CHUNK)
     count = min(threads(), len(starts))
@@ -149,24 +181,24 @@ def _by_chunks(
     else:
         for start in starts:
             make(start)
-    return made
+    return numbers
 
 
-def _drawn(random: np.random.Generator, like: Numbers) -> Numbers:
+def _draw(random: np.random.Generator, like: Numbers) -> Numbers:
     """Uniform values between 0 and 1."""
     return random.random(like.shape, like.dtype)
 
 
 def _uniform(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
-    part = _drawn(random, values)
+    part = _draw(random, values)
     return np.asarray(part * shape.high + (1 - part) * shape.low)  # high - low may overflow
 
 
 def _normal(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
-    made = random.standard_normal(values.shape, values.dtype)
-    made *= shape.spread
-    made += shape.mean
-    return made
+    numbers = random.standard_normal(values.shape, values.dtype)
+    numbers *= shape.spread
+    numbers += shape.mean
+    return numbers
 
 
 def _scaled(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
@@ -178,7 +210,7 @@ def _scaled(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbe
 
 
 def _sparse(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
-    values[_drawn(random, values) >= SPARSE] = shape.zero
+    values[_draw(random, values) >= SPARSE] = shape.zero
     return values
 
 
@@ -191,6 +223,32 @@ def _shifted(random: np.random.Generator, values: Numbers, shape: Shape) -> Numb
     return np.asarray(values / 2 + shape.high / 2)
 
 
+def _high(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers:
+    part = _draw(random, values) * HIGH
+    return np.asarray((1 - part) * shape.high + part * shape.low)
+
+
+def _burst(random: np.random.Generator, rows: Numbers, low: Number, high: Number) -> Numbers:
+    count, length = rows.shape
+    size = -(-length // BURST)
+    begins = random.integers(0, length - size + 1, count)
+    place = np.arange(length)
+    run = (place >= begins[:, None]) & (place < begins[:, None] + size)
+    striped = place % BURST == begins[:, None] % BURST
+    within = np.where(random.random(count)[:, None] < 0.5, run, striped)
+    ends = np.where(random.random(count) < 0.5, low, high).astype(rows.dtype)
+    return np.where(within, ends[:, None], rows)
+
+
+def _sorted(random: np.random.Generator, rows: Numbers, low: Number, high: Number) -> Numbers:
+    del low, high
+    made = np.sort(rows, axis=1)
+    falling = random.random(len(rows)) < 0.5
+    made[falling] = made[falling, ::-1]
+    return made
+
+
+_ROW_RULES: dict[str, RowRule] = {"burst": _burst, "sorted": _sorted}
 _RULES: dict[str, Rule] = {
     "uniform": _uniform,
     "normal": _normal,
@@ -198,4 +256,5 @@ _RULES: dict[str, Rule] = {
     "sparse": _sparse,
     "ties": _ties,
     "shifted": _shifted,
+    "high": _high,
 }

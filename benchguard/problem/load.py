@@ -49,7 +49,7 @@ def opened(spec: str) -> tuple[Problem, Path]:
     if name:
         if name not in classes:
             raise UsageError(f"{path} has no problem {name}; it has {', '.join(classes) or 'none'}")
-        chosen = classes[name]
+        problem_class = classes[name]
     else:
         concrete = [each for each in classes.values() if not inspect.isabstract(each)] or list(
             classes.values()
@@ -57,18 +57,18 @@ def opened(spec: str) -> tuple[Problem, Path]:
         if len(concrete) != 1:
             names = ", ".join(each.__name__ for each in concrete) or "none"
             raise UsageError(f"{path} has {len(concrete)} problems ({names}); name one as {path}:CLASS")
-        chosen = concrete[0]
-    missing = sorted(getattr(chosen, "__abstractmethods__", ()))
+        problem_class = concrete[0]
+    missing = sorted(getattr(problem_class, "__abstractmethods__", ()))
     if missing:
-        line = inspect.getsourcelines(chosen)[1]
+        line = inspect.getsourcelines(problem_class)[1]
         raise ProblemError(
-            f"{path}:{line}: class {chosen.__name__} has no {' and no '.join(missing)}; define it"
+            f"{path}:{line}: class {problem_class.__name__} has no {' and no '.join(missing)}; define it"
         )
-    with blaming(path, f"{chosen.__name__}()"):
-        found = chosen()  # type: ignore[call-arg]
-        if not isinstance(getattr(found, "name", None), str):
-            raise ProblemError(f"{path}: {chosen.__name__} has no name; call super().__init__(name)")
-    return found, path
+    with blaming(path, f"{problem_class.__name__}()"):
+        problem = problem_class()  # type: ignore[call-arg]
+        if not isinstance(getattr(problem, "name", None), str):
+            raise ProblemError(f"{path}: {problem_class.__name__} has no name; call super().__init__(name)")
+    return problem, path
 
 
 def suite_of(problem: Problem, path: Path | None = None, options: Mapping[str, str] = {}) -> Suite:
@@ -105,10 +105,10 @@ def _path_and_name(spec: str) -> tuple[Path, str]:
     path, colon, name = spec.rpartition(":")
     if not colon or not name.isidentifier():
         path, name = spec, ""
-    found = Path(path)
-    if not found.is_file():
+    file = Path(path)
+    if not file.is_file():
         raise UsageError(f"no such problem: {path}; give the path of a Python file, or PATH:CLASS")
-    return found.resolve(), name
+    return file.resolve(), name
 
 
 def _module_of(path: Path) -> ModuleType:
@@ -134,26 +134,26 @@ def _module_of(path: Path) -> ModuleType:
 @contextmanager
 def _importable(sources: Sources) -> Iterator[None]:
     """Let the file import modules of its folder, and `problem`, from which Tensara's files import their base class."""
-    kept: Any = sys.modules.get("problem")
+    previous: Any = sys.modules.get("problem")
     if "problem" not in sources.modules:
         sys.modules["problem"] = problem_module
     try:
         with sources.importable():
             yield
     finally:
-        if kept is None:
+        if previous is None:
             sys.modules.pop("problem", None)
         else:
-            sys.modules["problem"] = kept
+            sys.modules["problem"] = previous
 
 
-def _device(problem: Problem, wanted: str) -> str:
+def _device(problem: Problem, name: str) -> str:
     """torch's name of the device."""
-    if wanted not in ("auto", "cpu", "cuda"):
-        raise UsageError(f"device cannot be {wanted!r}; give auto, cpu or cuda")
-    if not problem.uses_torch() or wanted == "cpu":
+    if name not in ("auto", "cpu", "cuda"):
+        raise UsageError(f"device cannot be {name!r}; give auto, cpu or cuda")
+    if not problem.uses_torch() or name == "cpu":
         return "cpu"
     available = sys.modules["torch"].cuda.is_available()
-    if wanted == "cuda" and not available:
+    if name == "cuda" and not available:
         raise UsageError("device is cuda, but torch sees no GPU here; give auto or cpu")
     return "cuda" if available else "cpu"

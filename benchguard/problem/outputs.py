@@ -13,22 +13,22 @@ from .errors import ProblemError
 from .spec import ELEMENT_BYTES, Buffer
 
 
-def outputs_of(told: Any, where: str) -> list[Output]:
+def outputs_of(value: Any, where: str) -> list[Output]:
     """Shapes and dtypes that get_outputs returned. Raises ProblemError."""
-    found: list[Output] = []
+    outputs: list[Output] = []
     try:
-        for shape, name in told:
+        for shape, name in value:
             dtype = C_TYPES[name].dtype if name in C_TYPES else name
             if dtype not in ELEMENT_BYTES:
                 raise ProblemError(
                     f"{where}: get_outputs has the dtype {name!r}; give {', '.join(ELEMENT_BYTES)}"
                 )
-            found.append((tuple(int(extent) for extent in shape), dtype))
+            outputs.append((tuple(int(extent) for extent in shape), dtype))
     except (TypeError, ValueError):
         raise ProblemError(
-            f"{where}: get_outputs gave {told!r}; give a list of (shape, dtype), one for each output"
+            f"{where}: get_outputs gave {value!r}; give a list of (shape, dtype), one for each output"
         ) from None
-    return found
+    return outputs
 
 
 def as_declared(result: Array, buffer: Buffer, where: str) -> Array:

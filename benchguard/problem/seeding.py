@@ -43,7 +43,7 @@ def seeded(secret: int | None) -> Iterator[None]:
     token = _secret.set(secret)
     start = int(generator(0 if secret is None else secret, "global").integers(1 << 32))
     torch = sys.modules.get("torch")
-    kept = random.getstate(), np.random.get_state(), torch.get_rng_state() if torch else None
+    states = random.getstate(), np.random.get_state(), torch.get_rng_state() if torch else None
     random.seed(start)
     np.random.seed(start)
     if torch is not None:
@@ -52,7 +52,7 @@ def seeded(secret: int | None) -> Iterator[None]:
         yield
     finally:
         _secret.reset(token)
-        random.setstate(kept[0])
-        np.random.set_state(kept[1])
-        if torch is not None and kept[2] is not None:
-            torch.set_rng_state(kept[2])
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+        if torch is not None and states[2] is not None:
+            torch.set_rng_state(states[2])

@@ -27,16 +27,16 @@ class Parameter:
 def parameters_of(problem: Problem, where: str, dtype: str = "") -> tuple[Parameter, ...]:
     """The parameters in the order of the call. `dtype` replaces Tensara's type [VAR]. Raises ProblemError."""
     if problem.parameters:
-        found = tuple(_declared(each, where, dtype) for each in problem.parameters)
+        parameters = tuple(_declared(each, where, dtype) for each in problem.parameters)
     else:
-        found = _of_ctypes(problem, where)
-    names = [each.name for each in found]
+        parameters = _of_ctypes(problem, where)
+    names = [each.name for each in parameters]
     for name in names:
         if unfit(name):
             raise ProblemError(f"{where}: parameter {name!r} {unfit(name)}")
         if names.count(name) > 1:
             raise ProblemError(f"{where}: two parameters are named {name}; give each its own name")
-    return found
+    return parameters
 
 
 def output_names(problem: Problem, count: int) -> tuple[str, ...]:
@@ -46,25 +46,25 @@ def output_names(problem: Problem, count: int) -> tuple[str, ...]:
     return ("output",) if count == 1 else tuple(f"output{n}" for n in range(count))
 
 
-def _declared(written: Mapping[str, Any], where: str, dtype: str) -> Parameter:
+def _declared(entry: Mapping[str, Any], where: str, dtype: str) -> Parameter:
     try:
-        name, type_name = str(written["name"]), str(written["type"])
+        name, type_name = str(entry["name"]), str(entry["type"])
     except (KeyError, TypeError):
         raise ProblemError(
-            f"{where}: the parameter {written!r} is not {{'name', 'type', 'pointer', 'const'}}; give these keys"
+            f"{where}: the parameter {entry!r} is not {{'name', 'type', 'pointer', 'const'}}; give these keys"
         ) from None
     type_name = (dtype or "float") if type_name == "[VAR]" else type_name
     if type_name not in C_TYPES:
         raise ProblemError(f"{where}: parameter {name} has the type {type_name!r}; give {_TYPES}")
-    const = written.get("const")
+    const = entry.get("const")
     return Parameter(
-        name, C_TYPES[type_name], _truth(written.get("pointer")), None if const is None else _truth(const)
+        name, C_TYPES[type_name], _truth(entry.get("pointer")), None if const is None else _truth(const)
     )
 
 
-def _truth(written: Any) -> bool:
+def _truth(value: Any) -> bool:
     """A boolean, which Tensara's front matter has as text."""
-    return written is True or str(written).lower() == "true"
+    return value is True or str(value).lower() == "true"
 
 
 def _of_ctypes(problem: Problem, where: str) -> tuple[Parameter, ...]:

@@ -109,13 +109,13 @@ def sources_of(file: Path) -> Sources:
     Raises:
         ProblemError: a name could mean a file of the folder or an installed package.
     """
-    found: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     refused: list[str] = []
     pending = [Source.read(file)]
-    seen: set[str] = set()
+    names: set[str] = set()
     while pending:
-        for name in sorted(_imported(pending.pop()) - seen - INSTALLED):
-            seen.add(name)
+        for name in sorted(_imported(pending.pop()) - names - INSTALLED):
+            names.add(name)
             modules = dict(_modules(file.parent, name))
             if not modules:
                 continue
@@ -129,10 +129,10 @@ def sources_of(file: Path) -> Sources:
                     f"{file} imports {name}, which is a file beside it and an installed package ({other}); "
                     "rename the file"
                 )
-            kept = {each: source for each, source in modules.items() if not is_withheld(source.path)}
-            found.update(kept)
-            pending += [source for source in kept.values() if source.text is not None]
-    return Sources(found, refused)
+            visible = {each: source for each, source in modules.items() if not is_withheld(source.path)}
+            sources.update(visible)
+            pending += [source for source in visible.values() if source.text is not None]
+    return Sources(sources, refused)
 
 
 def _imported(source: Source) -> set[str]:
@@ -141,12 +141,12 @@ def _imported(source: Source) -> set[str]:
         tree = ast.parse(source.text or b"")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()  # importing it gives the reason
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {each.name.partition(".")[0] for each in node.names}
+            names |= {each.name.partition(".")[0] for each in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            found.add(node.module.partition(".")[0])
+            names.add(node.module.partition(".")[0])
         elif (
             isinstance(node, ast.Call)
             and node.args
@@ -154,8 +154,8 @@ def _imported(source: Source) -> set[str]:
         ):
             first = node.args[0]
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                found.add(first.value.partition(".")[0])
-    return found
+                names.add(first.value.partition(".")[0])
+    return names
 
 
 def _name_of(function: ast.expr) -> str:
@@ -189,5 +189,5 @@ def _modules(folder: Path, name: str) -> Iterator[tuple[str, Source]]:
 def _installed(name: str, folder: Path) -> str | None:
     """Where Python finds a module of this name outside of the folder; packages without a file do not count."""
     elsewhere = [entry for entry in sys.path if entry and Path(entry).resolve() != folder]
-    found = PathFinder.find_spec(name, elsewhere)
-    return found.origin if found is not None else None
+    spec = PathFinder.find_spec(name, elsewhere)
+    return spec.origin if spec is not None else None

@@ -47,8 +47,8 @@ def shared_threads(count: int) -> Iterator[None]:
     with ExitStack() as stack:
         stack.callback(_limit.__setitem__, 0, _limit[0])
         _limit[0] = count
-        kept = {name: os.environ.get(name) for name in _VARIABLES}  # for libraries to come
-        stack.callback(_restore, kept)
+        environment = {name: os.environ.get(name) for name in _VARIABLES}  # for libraries to come
+        stack.callback(_restore, environment)
         os.environ.update(dict.fromkeys(_VARIABLES, str(count)))
         for get, set_ in _blas():
             stack.callback(set_, get())
@@ -60,8 +60,8 @@ def shared_threads(count: int) -> Iterator[None]:
         yield
 
 
-def _restore(kept: Mapping[str, str | None]) -> None:
-    for name, value in kept.items():
+def _restore(environment: Mapping[str, str | None]) -> None:
+    for name, value in environment.items():
         if value is None:
             del os.environ[name]
         else:

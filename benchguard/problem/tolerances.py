@@ -35,27 +35,27 @@ def default(dtype: DType) -> Tolerance:
     return DEFAULTS.get(dtype, EXACT)
 
 
-def tolerance_of(written: Any, name: str, dtype: DType) -> Tolerance:
+def tolerance_of(entry: Any, name: str, dtype: DType) -> Tolerance:
     """The tolerance of output `name`.
 
     `written` is a tolerance for all outputs, or a mapping by name of an output or of a dtype. None: the default.
     """
-    if isinstance(written, Mapping) and not written.keys() <= {"atol", "rtol"}:
-        written = written.get(name, written.get(dtype))
-    if written is None:
+    if isinstance(entry, Mapping) and not entry.keys() <= {"atol", "rtol"}:
+        entry = entry.get(name, entry.get(dtype))
+    if entry is None:
         return default(dtype)
-    if isinstance(written, Tolerance):
-        found = written
-    elif isinstance(written, Mapping):
-        found = _numbers(written.get("atol", 0.0), written.get("rtol", 0.0), name)
-    elif isinstance(written, (tuple, list)) and len(written) == 2:
-        found = _numbers(written[0], written[1], name)
+    if isinstance(entry, Tolerance):
+        tolerance = entry
+    elif isinstance(entry, Mapping):
+        tolerance = _numbers(entry.get("atol", 0.0), entry.get("rtol", 0.0), name)
+    elif isinstance(entry, (tuple, list)) and len(entry) == 2:
+        tolerance = _numbers(entry[0], entry[1], name)
     else:
-        raise ProblemError(f"the tolerance of {name} is {written!r}; give (atol, rtol)")
-    bounds = (found.atol, found.rtol)
+        raise ProblemError(f"the tolerance of {name} is {entry!r}; give (atol, rtol)")
+    bounds = (tolerance.atol, tolerance.rtol)
     if not all(0 <= bound < float("inf") for bound in bounds):
         raise ProblemError(f"the tolerance of {name} is {bounds}; give finite numbers of at least 0")
-    return found
+    return tolerance
 
 
 def _numbers(atol: Any, rtol: Any, name: str) -> Tolerance:

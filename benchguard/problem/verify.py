@@ -13,19 +13,19 @@ from .tolerances import tolerance_of
 SAMPLES = 5
 
 
-def verify_by_tolerance(expected: Any, actual: Any, written: Any = None) -> tuple[bool, dict[str, Any]]:
+def verify_by_tolerance(expected: Any, actual: Any, tolerances: Any = None) -> tuple[bool, dict[str, Any]]:
     """Compare one output, or tuples of outputs. Details are of the first wrong output; {} if all are right.
 
     For problems that call it. A grade uses judge/compare.py, which also has rules for NaN and Inf.
     """
     if isinstance(expected, (tuple, list)):
-        for place, (each, got) in enumerate(zip(expected, actual, strict=True)):
-            right, said = verify_by_tolerance(each, got, written)
+        for place, (each, output) in enumerate(zip(expected, actual, strict=True)):
+            right, details = verify_by_tolerance(each, output, tolerances)
             if not right:
-                return False, {"output": place, **said}
+                return False, {"output": place, **details}
         return True, {}
     dtype = dtype_of(actual)
-    tolerance = tolerance_of(written, "output", dtype)
+    tolerance = tolerance_of(tolerances, "output", dtype)
     number = np.float64 if dtype in FLOATS else object  # whole numbers of Python do not overflow
     a, e = to_numpy(actual).astype(number), to_numpy(expected).astype(number)
     if a.shape != e.shape:

@@ -30,9 +30,9 @@ class Withheld:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        found = PathFinder.find_spec(name, path, target)
-        if found is None or not self._leads_to(found):
-            return found
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is None or not self._leads_to(spec):
+            return spec
         for entry in sys.path if path is None else path:
             other = PathFinder.find_spec(name, [entry], target)
             if other is not None and not self._leads_to(other):
@@ -54,8 +54,8 @@ class Withheld:
                     f"the submission {place} contains the problem {problem}; give the submission a folder of its own"
                 )
 
-    def _leads_to(self, found: ModuleSpec) -> bool:
-        places = [*(found.submodule_search_locations or ()), *([found.origin] if found.has_location else [])]
+    def _leads_to(self, spec: ModuleSpec) -> bool:
+        places = [*(spec.submodule_search_locations or ()), *([spec.origin] if spec.has_location else [])]
         return any(self.holds(each) for each in places if each)
 
 
@@ -65,12 +65,12 @@ def refusal_of(name: str) -> str:
 
 def withhold(submissions: Iterable[str], problem: str) -> None:
     """Make imports of this process pass over `submissions`. Raises UsageError, as Withheld.check()."""
-    found = Withheld(submissions)
-    found.check(problem)
+    finder = Withheld(submissions)
+    finder.check(problem)
     python = next(
         (place for place, each in enumerate(sys.meta_path) if each is PathFinder), len(sys.meta_path)
     )
-    sys.meta_path.insert(python, found)
+    sys.meta_path.insert(python, finder)
 
 
 def is_withheld(path: Path) -> bool:

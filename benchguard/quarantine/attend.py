@@ -66,12 +66,12 @@ class Attendant:
 
         The quarantine is killed even if waiting raises an exception.
         """
-        left: tuple[int, ...] = ()
+        survivors: tuple[int, ...] = ()
         try:
             self._listen(keeper)
         finally:
-            status, left = self._end(keeper)
-        return (exit_status.TIMEOUT if self.timed_out else status), left
+            status, survivors = self._end(keeper)
+        return (exit_status.TIMEOUT if self.timed_out else status), survivors
 
     def _listen(self, keeper: subprocess.Popen[bytes]) -> None:
         with selectors.DefaultSelector() as selector:
@@ -123,9 +123,9 @@ class Attendant:
         members = self._members.end(keeper.pid)
         status = keeper.wait()
         for descriptor in (self._events, self._output):
-            taken = 0
-            while taken < _LEFT_MAX and (size := self._read(descriptor)):
-                taken += size
+            count = 0
+            while count < _LEFT_MAX and (size := self._read(descriptor)):
+                count += size
         return (128 - status if status < 0 else status), members
 
 

@@ -79,8 +79,8 @@ def receive_cases(channel: int) -> Cases | None:
     with socket.socket(fileno=channel) as end:
         line = b""
         while not line.endswith(b"\n"):
-            data, found, _, _ = socket.recv_fds(end, 1 << 16, 4, socket.MSG_CMSG_CLOEXEC)
-            descriptors += found
+            data, cases, _, _ = socket.recv_fds(end, 1 << 16, 4, socket.MSG_CMSG_CLOEXEC)
+            descriptors += cases
             line += data
             if not data or len(line) > CASES_BYTES_MAX:
                 return None

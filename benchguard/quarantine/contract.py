@@ -191,6 +191,8 @@ class Quarantined:
     """Why the captures cannot be used: invalid events or damaged raw captures, for example."""
     timed_ns: dict[int, tuple[int, int]] = field(default_factory=dict)
     """With --inline: when the samples of each case were taken, by CLOCK_MONOTONIC, as the runner claims."""
+    images: Path | None = None
+    """With --inline: the folder of the code images that the audit log lists, named by their SHA-256."""
     is_ours: bool = False
     """Whether `trouble` is the sandbox's: it did not start, or processes of the submission survived SIGKILL."""
 

@@ -66,6 +66,6 @@ class Events:
     @property
     def seconds(self) -> dict[str, float]:
         """The claimed durations, limited in number and length."""
-        said = self.finished.seconds if self.finished is not None else {}
-        kept = list(said.items())[:SECONDS_MAX]
-        return {printable(word): value for word, value in kept if len(word) <= WORD_MAX}
+        seconds = self.finished.seconds if self.finished is not None else {}
+        items = list(seconds.items())[:SECONDS_MAX]
+        return {printable(word): value for word, value in items if len(word) <= WORD_MAX}

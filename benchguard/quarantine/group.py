@@ -38,8 +38,8 @@ class Group:
         roots = [keeper]
         if process_start(keeper) is None:
             roots += [process.pid for process in table if orphans(process)]
-        found = {*orphans.grouped, *descendants(roots, table)} - {keeper}
-        return [process.pid for process in table if process.pid in found and not process.ended]
+        others = {*orphans.grouped, *descendants(roots, table)} - {keeper}
+        return [process.pid for process in table if process.pid in others and not process.ended]
 
     def end(self, keeper: int) -> tuple[int, ...]:
         """Kill the remaining processes and return those that survive. Call it when the keeper has ended.
@@ -52,9 +52,9 @@ class Group:
                 with contextlib.suppress(OSError):
                     (self.cgroup / "cgroup.kill").write_text("1")
             orphans = _Orphans(self._before | {keeper}, self._in_cgroup())
-            seen = kill_descendants([keeper], until, orphans)
+            has_killed = kill_descendants([keeper], until, orphans)
             _reap(orphans.ended)
-            if not seen:
+            if not has_killed:
                 return ()
             if time.monotonic() > until:
                 return tuple(self.members(keeper))
@@ -119,11 +119,11 @@ def _make_cgroup(processes: int) -> Path | None:
         own = next(
             line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line[:3] == "0::"
         )
-        made = Path(root) / own.lstrip("/") / f"neutrino-{secrets.token_hex(8)}"
-        made.mkdir()
+        folder = Path(root) / own.lstrip("/") / f"neutrino-{secrets.token_hex(8)}"
+        folder.mkdir()
     except (OSError, StopIteration, IndexError):
         return None
     with contextlib.suppress(OSError):  # pids.max exists if the controller is enabled
-        if (made / "pids.max").exists():
-            (made / "pids.max").write_text(str(processes))
-    return made
+        if (folder / "pids.max").exists():
+            (folder / "pids.max").write_text(str(processes))
+    return folder

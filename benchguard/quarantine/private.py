@@ -48,28 +48,30 @@ def private(submission: Submission, folder: Path, other_user: bool) -> Iterator[
             f"cannot make a folder in {parent}: {error.strerror}; name another in TMPDIR"
         ) from error
     try:
-        found = Private(base)
+        folders = Private(base)
         base.chmod(0o711 if other_user else 0o700)
-        copy_to(submission, found.submission)
-        found.libraries.mkdir(mode=0o755)
-        found.libraries.chmod(0o755)
-        found.scratch.mkdir(mode=0o700)
-        yield found
+        copy_to(submission, folders.submission)
+        folders.libraries.mkdir(mode=0o755)
+        folders.libraries.chmod(0o755)
+        folders.scratch.mkdir(mode=0o700)
+        yield folders
     finally:
         remove(base)
 
 
-def readable_interposer(interposer: Interposer, found: Private) -> Interposer:
+def readable_interposer(interposer: Interposer, folders: Private) -> Interposer:
     """Copy the shim and the preloaded library to where another user can read them. Raises BenchguardError."""
     copies = {}
     for what in ("shim", "preload"):
         original: Path = getattr(interposer, what)
-        copies[what] = found.libraries / original.name
+        copies[what] = folders.libraries / original.name
         try:
             shutil.copyfile(original, copies[what])
             copies[what].chmod(0o755)
         except OSError as error:
-            raise BenchguardError(f"cannot copy {original} to {found.libraries}: {error.strerror}") from error
+            raise BenchguardError(
+                f"cannot copy {original} to {folders.libraries}: {error.strerror}"
+            ) from error
     return replace(interposer, shim=copies["shim"], preload=copies["preload"])
 
 

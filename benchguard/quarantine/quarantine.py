@@ -34,6 +34,7 @@ from .trouble import confinement_of, is_confined, trouble_of
 from .watch import Watch
 
 AUDIT_LOG = "audit.jsonl"
+IMAGES = "images"
 
 # Python's -I does not search the package's folder, so the folder is on the path while the stage is imported.
 _START = (
@@ -138,6 +139,9 @@ class _Run:
         watch = Watch(confine.memory_bytes, confine.processes, self._where.scratch)
         attendant = Attendant(events_end, output_end, began + timeout, events.handle, watch, group)
         log = LogWriter(self._folder / AUDIT_LOG, replace=True)
+        images = self._folder / IMAGES if inline is not None else None
+        if images is not None:
+            images.mkdir(exist_ok=True)
         self._sender.start()
         run = supervise(
             command(events_theirs, "full" if require_full else "any", group),
@@ -145,6 +149,7 @@ class _Run:
             log,
             version=__version__,
             session=Session(wait_seconds=timeout),
+            keep_images=images,
             recorded=None if inline is not None else Recorded(captures_folder, ByProgram()),
             options=ChildOptions(
                 environment=environment.quarantine_environment(
@@ -160,6 +165,8 @@ class _Run:
         )
         if run.log_error is not None:
             raise BenchguardError(run.log_error)
+        if run.images_error is not None:
+            raise run.images_error
         wall = time.monotonic() - began
         cases = len(self._sender.result().cases)
         trouble = trouble_of(run, attendant, events)
@@ -179,6 +186,7 @@ class _Run:
             broke=broke,
             seconds=events.seconds,
             timed_ns=dict(events.timed_ns),
+            images=images,
             wall_s=wall,
             audit=_audit(log, run),
             output=printable(attendant.text, "\n\t"),

@@ -46,12 +46,12 @@ def submission_of(
     path: str | os.PathLike[str], language: str | None, entry: str | None, convention: str
 ) -> Submission:
     """Raises UsageError for an invalid submission or option."""
-    named = Path(path)
+    source = Path(path)
     try:
-        place = named.resolve(strict=True)
+        place = source.resolve(strict=True)
     except (OSError, RuntimeError) as error:
         raise UsageError(
-            f"the submission {named} cannot be read: {getattr(error, 'strerror', error)}"
+            f"the submission {source} cannot be read: {getattr(error, 'strerror', error)}"
         ) from error
     if language is not None and language not in get_args(Language):
         raise UsageError(f"unknown language {language!r}; give {', '.join(get_args(Language))}")
@@ -63,15 +63,15 @@ def submission_of(
     root = place if whole else place.parent
     files = files_of(place) if whole else (place.name,)
     main = _main_of(place, files, language) if whole else place.name
-    found = language or LANGUAGES.get(Path(main).suffix)
-    if found is None:
+    detected_language = language or LANGUAGES.get(Path(main).suffix)
+    if detected_language is None:
         raise UsageError(
             f"cannot tell the language of {place / main if whole else place}; use a suffix of "
             f"{', '.join(LANGUAGES)}, or pass --language"
         )
     return Submission(
         path=place,
-        language=found,  # type: ignore[arg-type]  # one of Language, as checked above
+        language=detected_language,  # type: ignore[arg-type]  # one of Language, as checked above
         entry=entry or "solution",
         convention=convention,  # type: ignore[arg-type]
         sha256=hash_of(root, files),
@@ -85,20 +85,20 @@ def files_of(root: Path) -> tuple[str, ...]:
 
     Raises UsageError for a link that leaves the tree, for special files, and for too many files or bytes.
     """
-    found: list[str] = []
+    names: list[str] = []
     total = 0
     for path in _walk(root, root, 0):
         status = _status_of(path, root)
         total += status.st_size
-        found.append(str(path.relative_to(root)))
-        if len(found) > FILES_MAX or total > TREE_BYTES_MAX:
+        names.append(str(path.relative_to(root)))
+        if len(names) > FILES_MAX or total > TREE_BYTES_MAX:
             raise UsageError(
                 f"the submission {root} has more than {FILES_MAX} files or {TREE_BYTES_MAX >> 20} MiB; "
                 "remove files that it does not need"
             )
-    if not found:
+    if not names:
         raise UsageError(f"the submission {root} has no files")
-    return tuple(sorted(found))
+    return tuple(sorted(names))
 
 
 def hash_of(root: Path, files: tuple[str, ...]) -> str:
@@ -126,9 +126,9 @@ def copy_to(submission: Submission, target: Path) -> None:
         for name in submission.files:
             place = target / name
             place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-            with place.open("xb") as written:
+            with place.open("xb") as copy:
                 for chunk in _chunks(submission.root, name):
-                    written.write(chunk)
+                    copy.write(chunk)
             place.chmod(0o444)
         for folder in {target, *(target / name for name in _folders(submission.files))}:
             folder.chmod(0o755)
@@ -159,10 +159,10 @@ def _main_of(folder: Path, files: tuple[str, ...], language: str | None) -> str:
         if "/" not in name
         and LANGUAGES.get(Path(name).suffix, "") in ({language} if language else set(LANGUAGES.values()))
     ]
-    for wanted in MAIN_NAMES:
-        named = [name for name in sources if Path(name).stem == wanted]
-        if len(named) == 1:
-            return named[0]
+    for stem in MAIN_NAMES:
+        matches = [name for name in sources if Path(name).stem == stem]
+        if len(matches) == 1:
+            return matches[0]
     if len(sources) == 1:
         return sources[0]
     raise UsageError(
@@ -217,9 +217,9 @@ def _chunks(root: Path, name: str) -> Iterator[bytes]:
         with os.fdopen(descriptor, "rb", buffering=0) as stream:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise UsageError(f"the submission's {path} was replaced while it was read; try again")
-            left = FILE_BYTES_MAX
-            while left > 0 and (chunk := stream.read(min(left, _CHUNK))):
-                left -= len(chunk)
+            room = FILE_BYTES_MAX
+            while room > 0 and (chunk := stream.read(min(room, _CHUNK))):
+                room -= len(chunk)
                 yield chunk
     except OSError as error:
         raise UsageError(f"the submission's {path} cannot be read: {error.strerror}") from error

@@ -33,10 +33,10 @@ def is_confined(run: Run, events: Events) -> bool:
 
 def confinement_of(events: Events, run: Run) -> dict[str, str]:
     """For each protection: "on", or the reason why it is off."""
-    found = dict(events.confined.features) if events.confined is not None else {}
+    features = dict(events.confined.features) if events.confined is not None else {}
     if run.outlived or run.status == STATUS_LEFT:
-        found["processes"] = "some processes did not end"
-    return found
+        features["processes"] = "some processes did not end"
+    return features
 
 
 def _unfinished(run: Run, attendant: Attendant, events: Events) -> str:

@@ -42,8 +42,8 @@ class Watch:
 
     def _free(self) -> tuple[int, int]:
         """Free bytes and inodes. A file system that does not count inodes has no limit."""
-        found = os.statvfs(self._scratch)
-        return found.f_bavail * found.f_frsize, found.f_favail if found.f_files else 1 << 40
+        status = os.statvfs(self._scratch)
+        return status.f_bavail * status.f_frsize, status.f_favail if status.f_files else 1 << 40
 
 
 def resident_bytes(pid: int) -> int:

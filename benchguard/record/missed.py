@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from ..audit.kernel_name import display_name
 from ..audit.log import checked_lines
 from ..audit.selection import ByKernel, ByLaunches, ByProgram, ByWindow, Selection
 
@@ -26,7 +27,7 @@ class _Counts:
                 launches[line["process"]] += 1
             if kind == "launch" and not line["captured"]:
                 name, demangled = line["name"] or "", line["demangled"]
-                self.names[demangled or name] += 1
+                self.names[display_name(demangled or name)] += 1
                 matches[line["process"]] += isinstance(selection, ByKernel) and selection.matches(
                     name, demangled
                 )
@@ -60,14 +61,14 @@ def why_unended(log: Path, selection: Selection) -> str:
 
 
 def _launches_missed(counts: _Counts, selection: ByLaunches, within: str) -> str:
-    asked = f"--launches {selection.first}:{selection.end} asks for more"
-    return f"only {counts.launches} launches were made{within}, {asked}"
+    request = f"--launches {selection.first}:{selection.end} asks for more"
+    return f"only {counts.launches} launches were made{within}, {request}"
 
 
 def _kernel_missed(counts: _Counts, selection: ByKernel, within: str) -> str:
     if counts.matches:
-        asked = f"--kernel {selection.pattern}:{selection.nth} asks for more"
-        return f"kernels of that name were launched {counts.matches} times{within}, {asked}"
+        request = f"--kernel {selection.pattern}:{selection.nth} asks for more"
+        return f"kernels of that name were launched {counts.matches} times{within}, {request}"
     if not counts.names:
         return "no kernel was launched, other than from graphs"
     common = ", ".join(name or "(unknown)" for name, _ in counts.names.most_common(_NAMES_SHOWN))

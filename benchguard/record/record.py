@@ -149,12 +149,12 @@ def _make_folder(output: Path) -> Path:
 
 def _raw_captures(folder: Path) -> list[Path]:
     """In the order in which they were finished. The recorded processes can put any file into this folder."""
-    found = []
+    paths = []
     for path in folder.iterdir():
         status = path.lstat()
         if _RAW_CAPTURE.fullmatch(path.name) and stat.S_ISREG(status.st_mode):
-            found.append((status.st_mtime_ns, path))
-    return [path for _, path in sorted(found)]
+            paths.append((status.st_mtime_ns, path))
+    return [path for _, path in sorted(paths)]
 
 
 def _pack_all(

@@ -45,27 +45,27 @@ class NativeEngine:
         self._sample = ffi.new("struct nb_replay_sample *")
         self._replay: Any = ffi.NULL
         opened = ffi.new("struct nb_replay **")
-        wanted = ffi.new("struct nb_replay_limits *", _fields(limits))
-        self._check(library.nb_replay_open(capture, wanted, opened, self._error))
+        native_limits = ffi.new("struct nb_replay_limits *", _fields(limits))
+        self._check(library.nb_replay_open(capture, native_limits, opened, self._error))
         self._replay = opened[0]
 
     def refusal(self, index: int) -> str | None:
-        found = self._library.nb_replay_refusal(self._replay, index)
-        return self._text(found) if found else None
+        native = self._library.nb_replay_refusal(self._replay, index)
+        return self._text(native) if native else None
 
     def note(self, index: int) -> str | None:
-        found = self._library.nb_replay_note(self._replay, index)
-        return self._text(found) if found else None
+        native = self._library.nb_replay_note(self._replay, index)
+        return self._text(native) if native else None
 
     def prepare(self, driver: str, options: Options) -> tuple[Device, Prepared]:
-        wanted = self._ffi.new("struct nb_replay_options *", _fields(options))
+        native = self._ffi.new("struct nb_replay_options *", _fields(options))
         device = self._ffi.new("struct nb_replay_device *")
         prepared = self._ffi.new("struct nb_replay_prepared *")
         name = os.fsencode(driver)
         self._check(
-            self._library.nb_replay_prepare(self._replay, name, wanted, device, prepared, self._error)
+            self._library.nb_replay_prepare(self._replay, name, native, device, prepared, self._error)
         )
-        return self._made(Device, device), self._made(Prepared, prepared)
+        return self._to_struct(Device, device), self._to_struct(Prepared, prepared)
 
     def input(self, number: int, address: int, data: memoryview) -> None:
         raw = self._ffi.from_buffer(data)
@@ -75,9 +75,9 @@ class NativeEngine:
         self._check(self._library.nb_replay_output(self._replay, address, size, self._error))
 
     def find_in_place(self) -> int | None:
-        found = self._ffi.new("uint32_t *")
-        self._check(self._library.nb_replay_find_in_place(self._replay, found, self._error))
-        return None if found[0] == NO_SET else found[0]
+        index = self._ffi.new("uint32_t *")
+        self._check(self._library.nb_replay_find_in_place(self._replay, index, self._error))
+        return None if index[0] == NO_SET else index[0]
 
     def once(self, number: int) -> None:
         self._check(self._library.nb_replay_once(self._replay, number, self._error))
@@ -87,19 +87,19 @@ class NativeEngine:
         self._check(self._library.nb_replay_read(self._replay, address, raw, len(raw), self._error))
 
     def verify(self, room: int) -> tuple[int, Sequence[Difference]]:
-        found = self._ffi.new("struct nb_replay_difference[]", room)
+        native = self._ffi.new("struct nb_replay_difference[]", room)
         count = self._ffi.new("uint32_t *")
-        self._check(self._library.nb_replay_verify(self._replay, found, room, count, self._error))
-        return count[0], [self._difference(each) for each in found[0 : min(room, count[0])]]
+        self._check(self._library.nb_replay_verify(self._replay, native, room, count, self._error))
+        return count[0], [self._difference(each) for each in native[0 : min(room, count[0])]]
 
     def measure(self, number: int) -> Sample:
         self._check(self._library.nb_replay_measure(self._replay, number, self._sample, self._error))
-        return self._made(Sample, self._sample)
+        return self._to_struct(Sample, self._sample)
 
     def measure_overhead(self) -> Overhead:
         overhead = self._ffi.new("struct nb_replay_overhead *")
         self._check(self._library.nb_replay_measure_overhead(self._replay, overhead, self._error))
-        return self._made(Overhead, overhead)
+        return self._to_struct(Overhead, overhead)
 
     def close(self) -> None:
         if self._replay:
@@ -114,23 +114,23 @@ class NativeEngine:
         text: bytes = self._ffi.string(characters)
         return text.decode(errors="replace")
 
-    def _made(self, made: type[_Struct], struct: Any) -> _Struct:
+    def _to_struct(self, kind: type[_Struct], struct: Any) -> _Struct:
         """Fields of a struct have one name on both sides; arrays of characters are text."""
-        values: dict[str, Any] = {name: getattr(struct, name) for name in made.__struct_fields__}
+        values: dict[str, Any] = {name: getattr(struct, name) for name in kind.__struct_fields__}
         for name, value in values.items():
             values[name] = value if isinstance(value, (int, float)) else self._text(value)
-        return made(**values)
+        return kind(**values)
 
-    def _difference(self, found: Any) -> Difference:
+    def _difference(self, native: Any) -> Difference:
         return Difference(
-            found.address,
-            found.bytes,
-            found.differing,
-            found.first_offset,
-            getattr(found, "global"),
-            bool(found.again),
-            bytes(found.expected).hex(),
-            bytes(found.actual).hex(),
+            native.address,
+            native.bytes,
+            native.differing,
+            native.first_offset,
+            getattr(native, "global"),
+            bool(native.again),
+            bytes(native.expected).hex(),
+            bytes(native.actual).hex(),
         )
 
 

@@ -76,8 +76,8 @@ class Buffers:
 
     @property
     def input_names(self) -> list[str]:
-        given = self.inputs.places if isinstance(self.inputs, SharedInputs) else self.inputs or {}
-        return [*map(str, given)]
+        names = self.inputs.places if isinstance(self.inputs, SharedInputs) else self.inputs or {}
+        return [*map(str, names)]
 
 
 @dataclass(frozen=True)
@@ -111,14 +111,14 @@ class Outputs:
 
     def read(self) -> dict[str, bytes | list[bytes]]:
         """Each output: of the last sample, or a list by input set."""
-        found: dict[str, bytes | list[bytes]] = {}
+        contents: dict[str, bytes | list[bytes]] = {}
         for name, part in zip(self.names, self.parts, strict=True):
             copies = [
                 os.pread(self.descriptor, part.bytes, number * self.stride + part.offset)
                 for number in range(self.sets)
             ]
-            found[name] = copies if self.sets > 1 else copies[0]
-        return found
+            contents[name] = copies if self.sets > 1 else copies[0]
+        return contents
 
 
 def make_pool(inputs: Mapping[str | int, Source] | SharedInputs | None, subject: Subject) -> Pool:
@@ -172,14 +172,14 @@ def slot_request(buffers: Buffers, subject: Subject) -> SlotRequest | None:
 
     An output that is an input too is updated in place and begins as the input. Other outputs begin as noise.
     """
-    pool, given = buffers.slots, buffers.input_names
+    pool, input_names = buffers.slots, buffers.input_names
     if pool is None:
         return None
     if not 1 <= pool.slots <= SLOTS_MAX:
         raise UsageError(f"a slot pool cannot have {pool.slots} slots; give 1 to {SLOTS_MAX}")
     _check_shared("outputs", pool.descriptor, pool.slots, pool.stride, pool.places)
     parts = [
-        SlotPart(_place(subject, name, size), size, offset, name not in given)
+        SlotPart(_place(subject, name, size), size, offset, name not in input_names)
         for name, (offset, size) in pool.places.items()
         if size
     ]
@@ -207,21 +207,21 @@ def _place(subject: Subject, name: str, size: int) -> int:
 
 
 def make_outputs(
-    wanted: Sequence[str | tuple[int, int]] | None, keep: Keep, subject: Subject, input_sets: int
+    keys: Sequence[str | tuple[int, int]] | None, keep: Keep, subject: Subject, input_sets: int
 ) -> Outputs:
     """Room for the wanted outputs; None: those that the program named. Raises UsageError."""
     if keep not in {"last", "sets", "none"}:
         raise UsageError(f"keep_outputs cannot be {keep!r}; give last, sets or none")
-    chosen: Sequence[str | tuple[int, int]] = subject.outputs() if wanted is None else wanted
+    outputs: Sequence[str | tuple[int, int]] = subject.outputs() if keys is None else keys
     names, parts, offset = [], [], 0
-    for each in chosen:
+    for each in outputs:
         key, size = (each, 0) if isinstance(each, str) else each
         place = subject.place(key, size)
         if place.bytes <= 0:
             raise UsageError(f"output {_text(key)} has no bytes; give an address and how many there are")
         names.append(_text(key))
-        written = subject.is_written(place.address, place.bytes)
-        parts.append(OutputPart(place.address, place.bytes, offset, written, _text(key)))
+        is_written = subject.is_written(place.address, place.bytes)
+        parts.append(OutputPart(place.address, place.bytes, offset, is_written, _text(key)))
         offset += _aligned(place.bytes)
     if not parts:
         return Outputs()
@@ -274,8 +274,8 @@ def _write(descriptor: int, data: bytes | memoryview, offset: int) -> None:
     _check_room(offset + len(data))
     view = memoryview(data)
     while view:
-        written = os.pwrite(descriptor, view, offset)
-        view, offset = view[written:], offset + written
+        size = os.pwrite(descriptor, view, offset)
+        view, offset = view[size:], offset + size
 
 
 def _check_room(size: int) -> None:

@@ -48,14 +48,14 @@ def caches_of(api: Api, options: ReplayOptions) -> Caches:
         raise UsageError(
             f"cold {cold!r} has no copies to rotate; give rotate, or leave the rotating count out"
         )
-    chosen: Cold = cold or ("rotate" if rotates else "flush")
-    if options.strict and chosen in {"remap", "rotate"}:
+    mode: Cold = cold or ("rotate" if rotates else "flush")
+    if options.strict and mode in {"remap", "rotate"}:
         raise UsageError(
-            f"cold {chosen!r} keeps copies of the state where kernels reach them; with strict give flush or none"
+            f"cold {mode!r} keeps copies of the state where kernels reach them; with strict give flush or none"
         )
     return Caches(
-        cold=chosen,
-        rotating_count=rotating_count or 0 if chosen == "rotate" else 0,
+        cold=mode,
+        rotating_count=rotating_count or 0 if mode == "rotate" else 0,
         cold_code=icache == "cold" or (options.flush_cache and api == "cuda"),
         flush_code=options.flush_cache and api == "hip",
     )

@@ -70,14 +70,14 @@ def reason_names(bits: int) -> tuple[str, ...]:
 def throttled_at(readings: Sequence[Reading], times_ns: Iterable[int]) -> list[tuple[str, ...]]:
     """For each time why the clocks were throttled, by the reading nearest to it."""
     at = [reading.time_ns for reading in readings]
-    found = []
+    times = []
     for moment in times_ns:
         index = bisect_left(at, moment)
         near = [i for i in (index - 1, index) if 0 <= i < len(at)]
         nearest = min(near, key=lambda i: abs(at[i] - moment), default=None)
         far = nearest is None or abs(at[nearest] - moment) > NEAR_SECONDS * 1e9
-        found.append(() if nearest is None or far else reason_names(readings[nearest].reasons))
-    return found
+        times.append(() if nearest is None or far else reason_names(readings[nearest].reasons))
+    return times
 
 
 def summarise_clocks(readings: Sequence[Reading], times_ns: Sequence[int], unavailable: str) -> Clocks:

@@ -74,24 +74,24 @@ class Collector:
     def _check_turn(self, event: Event) -> None:
         if isinstance(event, (Phase, Failed)):
             return
-        wanted: bool
+        is_due: bool
         match event:
             case Opened():
-                wanted = self.opened is None
+                is_due = self.opened is None
             case Ready():
-                wanted = self.opened is not None and self.ready is None
+                is_due = self.opened is not None and self.ready is None
             case Verified():
-                wanted = self.ready is not None and self.verified is None and self.request.verify
-                wanted = wanted and len(event.differences) <= event.count and self.measured is None
+                is_due = self.ready is not None and self.verified is None and self.request.verify
+                is_due = is_due and len(event.differences) <= event.count and self.measured is None
             case Measured():
-                wanted = self.ready is not None and self.measured is None
-                wanted = wanted and (self.verified is not None or not self.request.verify)
+                is_due = self.ready is not None and self.measured is None
+                is_due = is_due and (self.verified is not None or not self.request.verify)
             case Batch():
                 room = samples_max(self.request.rule) - len(self.samples)
-                wanted = self.measured is not None and len(event.samples) <= room
+                is_due = self.measured is not None and len(event.samples) <= room
             case Done():
-                wanted = bool(self.samples)
-        if not wanted:
+                is_due = bool(self.samples)
+        if not is_due:
             raise LineError(f"event {type(event).__name__.lower()!r} is out of turn")
 
     def _take(self, event: Event) -> None:

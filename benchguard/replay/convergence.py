@@ -115,19 +115,19 @@ def decide(rule: Rule, times: Sequence[float], tick: float = 0.0, tagged: int = 
 def _decide_interval(
     rule: Interval, times: Sequence[float], tick: float, tagged: int, last: bool
 ) -> Decision:
-    reached, wanted, floored = _width(rule, times, tick)
-    narrow = reached is not None and reached <= wanted
+    reached, target, floored = _width(rule, times, tick)
+    narrow = reached is not None and reached <= target
     unsteady = tagged > TAGGED_MAX * len(times)
     notes = []
     if floored:
         notes.append(
-            f"the event tick of {tick:.3g} us is {wanted:.2%} of the median: the interval is held to no less "
+            f"the event tick of {tick:.3g} us is {target:.2%} of the median: the interval is held to no less "
             "than a tick, and medians stick to ticks: look at the trimmed mean"
         )
     if unsteady:
         notes.append(f"{tagged} of {len(times)} samples ran at another clock than the rest")
     enough = last or (narrow and not unsteady)
-    return Decision(enough, narrow, reached, wanted, "; ".join(notes))
+    return Decision(enough, narrow, reached, target, "; ".join(notes))
 
 
 def _width(rule: Interval, times: Sequence[float], tick: float) -> tuple[float | None, float, bool]:
@@ -140,8 +140,8 @@ def _width(rule: Interval, times: Sequence[float], tick: float) -> tuple[float |
     if middle <= 0:
         return (0.0 if interval[1] == interval[0] else None), rule.half_width, False
     floored = tick > rule.half_width * middle
-    wanted = tick / middle if floored else rule.half_width
-    return (interval[1] - interval[0]) / 2 / middle, wanted, floored
+    target = tick / middle if floored else rule.half_width
+    return (interval[1] - interval[0]) / 2 / middle, target, floored
 
 
 def shortfall(rule: Rule, decision: Decision, n: int, seconds: float | None) -> str:

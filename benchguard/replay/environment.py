@@ -44,9 +44,9 @@ _SET = {"CUDA_MODULE_LOADING": "EAGER", "CUDA_CACHE_DISABLE": "1", "AMD_COMGR_CA
 
 def replay_environment(base: Mapping[str, str]) -> dict[str, str]:
     """The variables of `base` that are passed on, and those that are set."""
-    kept = {
+    environment = {
         name: value
         for name, value in base.items()
         if name in _KEPT or not (name.startswith(_REMOVED_PREFIXES) or name in _REMOVED)
     }
-    return {**kept, **_SET}
+    return {**environment, **_SET}

@@ -101,7 +101,7 @@ class _Loop:
         self._samples: list[Sample] = []
         self._unsent: list[TimedSample] = []
         self._sent_at = 0.0
-        self._kept: set[int] = set()  # input sets whose outputs have been kept
+        self._kept_sets: set[int] = set()  # input sets whose outputs have been kept
         first = next_check(request.rule, 0)
         self._schedule = Schedule(request.input_sets, request.one_use_sets, request.schedule_seed, first)
         self._slots = SlotWriter(request.slots, buffers.slots, request.deadline) if request.slots else None
@@ -136,21 +136,21 @@ class _Loop:
         self._send(Phase(phase))
 
     def _refusals(self) -> tuple[str, ...]:
-        found: list[str] = []
-        while len(found) < REFUSALS_MAX and (text := self._engine.refusal(len(found))) is not None:
-            found.append(line(text))
-        return tuple(found)
+        texts: list[str] = []
+        while len(texts) < REFUSALS_MAX and (text := self._engine.refusal(len(texts))) is not None:
+            texts.append(line(text))
+        return tuple(texts)
 
     def _notes(self) -> tuple[str, ...]:
-        found: list[str] = []
-        while len(found) < NOTES_MAX and (text := self._engine.note(len(found))) is not None:
-            found.append(line(text))
-        return tuple(found)
+        texts: list[str] = []
+        while len(texts) < NOTES_MAX and (text := self._engine.note(len(texts))) is not None:
+            texts.append(line(text))
+        return tuple(texts)
 
     def _give_inputs(self) -> None:
-        for given in self._request.inputs:
-            data = self._buffers.inputs[given.offset : given.offset + given.bytes]
-            self._engine.input(given.number, given.address, data)
+        for input_ in self._request.inputs:
+            data = self._buffers.inputs[input_.offset : input_.offset + input_.bytes]
+            self._engine.input(input_.number, input_.address, data)
         for output in self._request.outputs:
             if output.written:
                 self._engine.output(output.address, output.bytes)
@@ -160,40 +160,42 @@ class _Loop:
 
     def _refuse_in_place_outputs(self) -> None:
         """Raise EngineError for an output that the region updates: samples would begin with a pattern in it."""
-        written = [output for output in self._request.outputs if output.written]
-        found = self._engine.find_in_place() if written else None
-        if found is not None:
+        outputs = [output for output in self._request.outputs if output.written]
+        index = self._engine.find_in_place() if outputs else None
+        if index is not None:
             raise EngineError(
                 CANNOT,
-                f"the region updates output {written[found].name!r} in place, so that a replay from a filled output "
+                f"the region updates output {outputs[index].name!r} in place, so that a replay from a filled output "
                 "computes garbage; record it again with this buffer in `state=` instead of `outputs=` of "
                 "benchguard.region",
             )
 
     def _warm_up(self) -> int:
         """Take and discard samples until their times are steady; returns their number."""
-        started, taken, before = self._clock(), 0, -1.0
+        started, count, before = self._clock(), 0, -1.0
         while True:
             times: list[float] = []
             while len(times) < WARM_UP_ROUND:
                 times.append(self._engine.measure(self._schedule.warm_up()).device_us)
                 spent = self._clock() - started
                 if spent >= WARM_UP_MAX_SECONDS or self._clock() >= self._deadline:
-                    return taken + len(times)
-            taken += len(times)
+                    return count + len(times)
+            count += len(times)
             now = quantile(sorted(times), 0.5)
             steady = before >= 0 and abs(now - before) <= WARM_UP_STEADY * max(now, before)
             if steady and spent >= WARM_UP_MIN_SECONDS:
-                return taken
+                return count
             before = now
 
     def _sample_until(self, tick: float) -> tuple[Decision, bool]:
         """The last decision, and whether the time cap forced it."""
         rule = self._request.rule
         started = self._sent_at = self._clock()
-        left = max(0.0, self._deadline - started) * SAMPLING_SHARE
+        seconds_left = max(0.0, self._deadline - started) * SAMPLING_SHARE
         cap = self._request.sampling_seconds
-        self._sampling_seconds = left if cap is None or isinstance(rule, Count) else min(cap, left)
+        self._sampling_seconds = (
+            seconds_left if cap is None or isinstance(rule, Count) else min(cap, seconds_left)
+        )
         times: list[float] = []
         capped = False
         while True:
@@ -245,7 +247,7 @@ class _Loop:
         """Copy the outputs of the run that ended last to the place of its input set."""
         for part in self._request.outputs:
             self._engine.read(part.address, self._place(part, number))
-        self._kept.add(number)
+        self._kept_sets.add(number)
 
     def _place(self, part: OutputPart, number: int) -> memoryview:
         offset = number * self._request.outputs_stride + part.offset
@@ -260,7 +262,7 @@ class _Loop:
         if sets == 1:
             self._keep(0)
         for number in range(sets):
-            if number not in self._kept:
+            if number not in self._kept_sets:
                 self._engine.once(number if self._request.input_sets else NO_SET)
                 self._keep(number)
 

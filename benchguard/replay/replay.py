@@ -98,8 +98,8 @@ def replay_buffers(
         pool = make_pool(buffers.inputs, subject)
         stack.callback(pool.close)
         slots = slot_request(buffers, subject)
-        kept = make_outputs(buffers.outputs_wanted, options.keep_outputs, subject, pool.sets)
-        stack.callback(kept.close)
+        outputs = make_outputs(buffers.outputs_wanted, options.keep_outputs, subject, pool.sets)
+        stack.callback(outputs.close)
         request = Request(
             capture=opened.fileno(),
             driver=target.library,
@@ -125,15 +125,15 @@ def replay_buffers(
             inputs=pool.parts,
             inputs_descriptor=pool.descriptor,
             input_sets=pool.sets,
-            outputs=kept.parts,
-            outputs_descriptor=kept.descriptor,
-            outputs_stride=kept.stride,
-            output_sets=kept.sets,
+            outputs=outputs.parts,
+            outputs_descriptor=outputs.descriptor,
+            outputs_stride=outputs.stride,
+            output_sets=outputs.sets,
             one_use_sets=pool.one_use,
             schedule_seed=seed,
             slots=slots,
         )
-        seen, ended, watch = _run(request, target, progress)
+        collector, ended, watch = _run(request, target, progress)
         settings = Settings(
             cold=caches.cold,
             icache="cold" if caches.cold_code else "warm",
@@ -150,7 +150,9 @@ def replay_buffers(
             flush_cache=options.flush_cache,
             rotating_count=options.rotating_count,
         )
-        return _result(seen, ended, watch, subject, str(opened.path), settings, kept, started, options)
+        return _result(
+            collector, ended, watch, subject, str(opened.path), settings, outputs, started, options
+        )
 
 
 def _run(
@@ -165,7 +167,7 @@ def _run(
         else:
             watch.unavailable = "NVML reads no devices of HIP"
 
-    seen = Collector(request, progress, on_ready)
+    collector = Collector(request, progress, on_ready)
     descriptors = {request.capture, request.inputs_descriptor, request.outputs_descriptor}
     if request.slots is not None:
         descriptors |= {request.slots.descriptor, request.slots.announce, request.slots.release}
@@ -180,33 +182,33 @@ def _run(
             stdin=question,
             descriptors=[each for each in descriptors if each >= 0],
             deadline=request.deadline,
-            handle=seen.handle,
+            handle=collector.handle,
             line_max=LINE_MAX,
             lines_max=LINES_MAX,
         )
     finally:
         watch.stop()
         os.close(question)
-    return seen, ended, watch
+    return collector, ended, watch
 
 
 def _result(
-    seen: Collector,
+    collector: Collector,
     ended: Ended,
     watch: ClockWatch,
     subject: Subject,
     path: str,
     settings: Settings,
-    kept: Outputs,
+    outputs: Outputs,
     started: float,
     options: ReplayOptions,
 ) -> ReplayResult:
-    times_ns = [each.ended_ns for each in seen.samples]
+    times_ns = [each.ended_ns for each in collector.samples]
     clocks = summarise_clocks(watch.readings, times_ns, watch.unavailable)
-    table = _table(seen, watch, settings)
-    differences = _differences(seen, subject)
-    verdict, reason = verdict_of(seen, ended, differences, options.timeout, options.require_converged)
-    done, ready = seen.done, seen.ready
+    table = _table(collector, watch, settings)
+    differences = _differences(collector, subject)
+    verdict, reason = verdict_of(collector, ended, differences, options.timeout, options.require_converged)
+    done, ready = collector.done, collector.ready
     return ReplayResult(
         verdict=verdict,
         reason=reason,
@@ -222,23 +224,23 @@ def _result(
         half_width_wanted=done.wanted if done else None,
         table=table,
         warm_up_samples=done.warm_up if done else 0,
-        overhead=seen.measured.overhead if seen.measured else None,
+        overhead=collector.measured.overhead if collector.measured else None,
         device=ready.device if ready else None,
         prepared=ready.prepared if ready else None,
         clocks=clocks,
-        verified=seen.verified.count == 0 if seen.verified else None,
+        verified=collector.verified.count == 0 if collector.verified else None,
         differences=differences,
-        difference_count=seen.verified.count if seen.verified else 0,
-        refusals=seen.opened.refusals if seen.opened else (),
-        notes=_notes(seen, table, settings),
+        difference_count=collector.verified.count if collector.verified else 0,
+        refusals=collector.opened.refusals if collector.opened else (),
+        notes=_notes(collector, table, settings),
         slots=done.slots if done else None,
-        outputs=kept.read() if done and kept.sets else {},
+        outputs=outputs.read() if done and outputs.sets else {},
     )
 
 
-def _table(seen: Collector, watch: ClockWatch, settings: Settings) -> tuple[SampleRow, ...]:
+def _table(collector: Collector, watch: ClockWatch, settings: Settings) -> tuple[SampleRow, ...]:
     first_one_use = settings.input_sets - settings.one_use_sets
-    throttled = throttled_at(watch.readings, [each.ended_ns for each in seen.samples])
+    throttled = throttled_at(watch.readings, [each.ended_ns for each in collector.samples])
     return tuple(
         SampleRow(
             ended_ns=each.ended_ns,
@@ -253,12 +255,12 @@ def _table(seen: Collector, watch: ClockWatch, settings: Settings) -> tuple[Samp
             tail_us=each.sample.tail_us,
             guard_us=each.sample.guard_us,
         )
-        for each, reasons in zip(seen.samples, throttled, strict=True)
+        for each, reasons in zip(collector.samples, throttled, strict=True)
     )
 
 
-def _differences(seen: Collector, subject: Subject) -> tuple[Different, ...]:
-    if seen.verified is None:
+def _differences(collector: Collector, subject: Subject) -> tuple[Different, ...]:
+    if collector.verified is None:
         return ()
     return tuple(
         Different(
@@ -271,15 +273,15 @@ def _differences(seen: Collector, subject: Subject) -> tuple[Different, ...]:
             expected=each.expected,
             actual=each.actual,
         )
-        for each in seen.verified.differences
+        for each in collector.verified.differences
     )
 
 
-def _notes(seen: Collector, table: Sequence[SampleRow], settings: Settings) -> tuple[str, ...]:
+def _notes(collector: Collector, table: Sequence[SampleRow], settings: Settings) -> tuple[str, ...]:
     notes = []
-    if seen.opened is not None and seen.opened.refusals:
-        notes.append(f"recorded as not replayable ({seen.opened.refusals[0]}), replayed all the same")
-    if seen.ready is not None and settings.prime and not seen.ready.prepared.primed:
+    if collector.opened is not None and collector.opened.refusals:
+        notes.append(f"recorded as not replayable ({collector.opened.refusals[0]}), replayed all the same")
+    if collector.ready is not None and settings.prime and not collector.ready.prepared.primed:
         notes.append("too many operations to queue them all first: launch latency may be in the samples")
     elif unprimed := sum(row.unprimed for row in table):
         notes.append(
@@ -289,15 +291,15 @@ def _notes(seen: Collector, table: Sequence[SampleRow], settings: Settings) -> t
     if len(slowed) > TAGGED_MAX * len(table):
         why = ", ".join(sorted({reason for reasons in slowed for reason in reasons}))
         notes.append(f"clocks were held back in {len(slowed)} of {len(table)} samples ({why}); replay again")
-    if seen.ready is not None:
-        notes += seen.ready.notes
-        if settings.strict and seen.ready.device.pageable:
+    if collector.ready is not None:
+        notes += collector.ready.notes
+        if settings.strict and collector.ready.device.pageable:
             notes.append(
                 "kernels reach the replay process's own memory on this machine (pageable memory access, HMM), so what "
                 "they leave there is not known; load nvidia_uvm with uvm_disable_hmm=1"
             )
-    if seen.done is not None:
-        notes += [*filter(None, (seen.done.reason,)), *seen.done.notes]
+    if collector.done is not None:
+        notes += [*filter(None, (collector.done.reason,)), *collector.done.notes]
     return tuple(notes)
 
 

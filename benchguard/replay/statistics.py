@@ -54,8 +54,8 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 def trimmed_mean(ordered: Sequence[float]) -> float:
     """The mean of sorted values without the outer TRIM of them at each end."""
     cut = int(len(ordered) * TRIM)
-    kept = ordered[cut : len(ordered) - cut]
-    return math.fsum(kept) / len(kept)
+    middle = ordered[cut : len(ordered) - cut]
+    return math.fsum(middle) / len(middle)
 
 
 def variation(values: Sequence[float]) -> float:

@@ -78,12 +78,12 @@ class Subject:
         )
 
     def _range(self, name: str) -> Extent:
-        found = [each for each in self.ranges if each.name == name]
-        if len(found) == 1:
-            return Extent(found[0].address, found[0].bytes, name)
-        if found:
+        matches = [each for each in self.ranges if each.name == name]
+        if len(matches) == 1:
+            return Extent(matches[0].address, matches[0].bytes, name)
+        if matches:
             raise UsageError(
-                f"the capture has {len(found)} ranges of the name {name!r}; give an address instead"
+                f"the capture has {len(matches)} ranges of the name {name!r}; give an address instead"
             )
         names = ", ".join(sorted({each.name for each in self.ranges})) or "none"
         raise UsageError(f"the capture has no range {name!r}; it has {names}")
@@ -92,8 +92,8 @@ class Subject:
         """Label for memory by its address, or for a global by its index."""
         if global_index is not None:
             return self.globals[global_index].label if global_index < len(self.globals) else "a global"
-        found = [extent.label for extent in self.allocations if extent.holds(address, 1)]
-        return found[-1] if found else "memory"
+        labels = [extent.label for extent in self.allocations if extent.holds(address, 1)]
+        return labels[-1] if labels else "memory"
 
     def outputs(self) -> tuple[str, ...]:
         """The ranges that the program called outputs and that a name tells apart."""

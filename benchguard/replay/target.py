@@ -33,5 +33,5 @@ def target_of(api: Api, spec: str) -> Target:
         raise ShimError(
             f"{HIP_BRIDGE}: what replays HIP is not built; run `python build.py build` where HIP's headers are"
         )
-    told = {BRIDGE_DRIVER: str(driver.path), **hiprtc_environment(driver.path)}
-    return Target(driver, str(HIP_BRIDGE), told)
+    variables = {BRIDGE_DRIVER: str(driver.path), **hiprtc_environment(driver.path)}
+    return Target(driver, str(HIP_BRIDGE), variables)

@@ -9,40 +9,40 @@ from .result import Different, Verdict
 
 
 def verdict_of(
-    seen: Collector,
+    collector: Collector,
     ended: Ended,
     differences: tuple[Different, ...],
     seconds: float,
     require_converged: bool = False,
 ) -> tuple[Verdict, str]:
     """The verdict and its reason; the reason of a pass is empty."""
-    return _cut_short(seen, ended, seconds) or _outcome(seen, differences, require_converged)
+    return _cut_short(collector, ended, seconds) or _outcome(collector, differences, require_converged)
 
 
-def _cut_short(seen: Collector, ended: Ended, seconds: float) -> tuple[Verdict, str] | None:
+def _cut_short(collector: Collector, ended: Ended, seconds: float) -> tuple[Verdict, str] | None:
     """None for a replay that went to its end."""
     if ended.timed_out:
-        return "timeout", f"no result within {seconds:g} s, in phase {seen.phase!r}; raise the time-out"
+        return "timeout", f"no result within {seconds:g} s, in phase {collector.phase!r}; raise the time-out"
     if ended.trouble:
         return "error", f"the replay process is not to be trusted: {ended.trouble}; {ended.describe()}"
-    if seen.failed is not None:
-        return _failure(seen.failed.status), seen.failed.text
-    if seen.opened is not None and seen.refused:
-        return "unreplayable", f"{seen.opened.refusals[0]}; --ignore-refusals replays what was recorded"
-    if seen.done is None:
+    if collector.failed is not None:
+        return _failure(collector.failed.status), collector.failed.text
+    if collector.opened is not None and collector.refused:
+        return "unreplayable", f"{collector.opened.refusals[0]}; --ignore-refusals replays what was recorded"
+    if collector.done is None:
         return "error", (
-            f"the replay process ended without a result, in phase {seen.phase!r}: {ended.describe()}"
+            f"the replay process ended without a result, in phase {collector.phase!r}: {ended.describe()}"
         )
     return None
 
 
 def _outcome(
-    seen: Collector, differences: tuple[Different, ...], require_converged: bool
+    collector: Collector, differences: tuple[Different, ...], require_converged: bool
 ) -> tuple[Verdict, str]:
-    if seen.verified is not None and seen.verified.count:
-        return "wrong", _difference_text(differences, seen.verified.count)
-    if require_converged and seen.done is not None and not seen.done.converged:
-        return "unconverged", seen.done.reason
+    if collector.verified is not None and collector.verified.count:
+        return "wrong", _difference_text(differences, collector.verified.count)
+    if require_converged and collector.done is not None and not collector.done.converged:
+        return "unconverged", collector.done.reason
     return "pass", ""
 
 

@@ -34,9 +34,9 @@ def command() -> list[str]:
     """
     folders: dict[str, None] = {}
     for name in _NEEDED:
-        found = find_spec(name)
-        if found is not None and found.origin is not None:
-            place = Path(found.origin).resolve()
+        spec = find_spec(name)
+        if spec is not None and spec.origin is not None:
+            place = Path(spec.origin).resolve()
             folders[str(place.parents[1] if place.name == "__init__.py" else place.parent)] = None
     return [sys.executable, "-I", "-S", "-c", _START, *folders]
 

@@ -14,9 +14,9 @@ from elftools.elf.elffile import ELFFile
 from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.exports import DriverExports, read_exports
 
-from ..toolchain.errors import ShimError
+from ..toolchain.errors import DriverChoiceError, ShimError
 from .tools import find_tools
-from .vendors import HIP, VENDORS, Api, Vendor
+from .vendors import CUDA, HIP, VENDORS, Api, Vendor
 
 SPECS = "auto, sim, hip, hip-sim or the path of a libcuda.so.1 or libamdhip64.so"
 """Drivers that `discover` accepts."""
@@ -60,16 +60,26 @@ def discover(
 
     "auto" takes the first driver that can be used: CUDA's by the loader's rules, then HIP's, then the packaged CPU
     driver. With `api`, only drivers of that vendor are considered, and "sim" is that vendor's CPU driver.
-    Raises ShimError if the driver is missing, is not a driver, or belongs to another vendor than `api`.
+    Raises DriverChoiceError if `spec` names no driver, or one of another vendor than `api`; ShimError if the driver is
+    missing.
     """
     environment = os.environ if environment is None else environment
+    if api == CUDA.api and spec in (
+        HIP.api,
+        HIP.sim_spec,
+    ):  # before it is looked for: it may not be installed
+        raise _wrong_vendor(spec, HIP, api)
     driver = _discover(spec, environment, [each for each in VENDORS if api in (None, each.api)])
     if api is not None and driver.api != api:
-        raise ShimError(
-            f"{spec} is a {driver.vendor.name} driver, but a driver of {api.upper()} is needed; "
-            "pass auto, sim, or the path of such a driver"
-        )
+        raise _wrong_vendor(spec, driver.vendor, api)
     return driver
+
+
+def _wrong_vendor(spec: str, vendor: Vendor, api: Api) -> DriverChoiceError:
+    return DriverChoiceError(
+        f"--driver {spec} is a {vendor.name} driver, but a {api.upper()} driver is needed; pass auto, sim, or the path "
+        f"of a {api.upper()} driver"
+    )
 
 
 def find_obstacle(
@@ -103,14 +113,14 @@ def _discover(spec: str, environment: Mapping[str, str], vendors: Sequence[Vendo
     if spec == HIP.sim_spec:
         return _sim(HIP, "asked for")
     if spec == HIP.api:
-        found = _find(environment, HIP)
-        if found is None:
+        driver = _find(environment, HIP)
+        if driver is None:
             raise ShimError(
                 f"no HIP driver found: no {' or '.join(HIP.sonames)} on the loader's path or in /opt/rocm/lib; "
                 "install ROCm's hip-runtime-amd (Debian: libamdhip64-5), pass its path, or pass hip-sim for the CPU "
                 "driver"
             )
-        return found
+        return driver
     return read_driver(Path(spec), "named")
 
 
@@ -118,32 +128,37 @@ def _choose(environment: Mapping[str, str], vendors: Sequence[Vendor], needs_shi
     """The first driver that programs can run on, else the CPU driver. A replay on a given vendor needs no shim."""
     reason = "no GPU driver found"
     for vendor in vendors:
-        found = _find(environment, vendor)
-        obstacle = None if found is None else find_obstacle(found, environment, needs_shim)
-        if found is not None and obstacle is None:
-            return found
-        if found is not None:
-            reason = f"{found.path} is not used: {obstacle}"
+        driver = _find(environment, vendor)
+        obstacle = None if driver is None else find_obstacle(driver, environment, needs_shim)
+        if driver is not None and obstacle is None:
+            return driver
+        if driver is not None:
+            reason = f"{driver.path} is not used: {obstacle}"
     return _sim(vendors[0], reason)
 
 
 def read_driver(path: Path, origin: str) -> Driver:
-    """Read the driver at a path. Raises ShimError unless it is an x86-64 driver library and not one of our shims."""
+    """Read the driver at a path.
+
+    Raises DriverChoiceError unless the file is an x86-64 driver library, and not one of our shims.
+    """
     try:
         resolved = path.resolve(strict=True)
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or "links to itself"
-        raise ShimError(f"{path}: {reason}; pass {SPECS}") from error
+        raise DriverChoiceError(f"{path}: {reason}; pass {SPECS}") from error
     try:
         exports = read_exports(resolved)
     except CodegenError as error:
-        raise ShimError(str(error)) from error
+        raise DriverChoiceError(str(error)) from error
     vendor = next((each for each in VENDORS if each.probe in exports.names), None)
     if vendor is None:
         probes = " and no ".join(each.probe for each in VENDORS)
-        raise ShimError(f"{path}: not a GPU driver, it exports no {probes}; pass {SPECS}")
+        raise DriverChoiceError(f"{path}: not a GPU driver, it exports no {probes}; pass {SPECS}")
     if _is_shim(resolved):
-        raise ShimError(f"{path}: one of our shims, not a driver; pass the path of the real {vendor.library}")
+        raise DriverChoiceError(
+            f"{path}: one of our shims, not a driver; pass the path of the real {vendor.library}"
+        )
     return Driver(resolved, exports, origin, vendor)
 
 

@@ -47,8 +47,8 @@ def interpose(driver: Driver, shim: Shim) -> Interposer:
         "missing": list(shim.gap.missing) if shim.gap is not None else [],
     }
     found_by_loader = driver.origin in _ON_LOADER_PATH
-    told = hiprtc_environment(driver.path)
-    return Interposer(driver.path, shim.path, surface, PRELOAD, facts, found_by_loader, told)
+    variables = hiprtc_environment(driver.path)
+    return Interposer(driver.path, shim.path, surface, PRELOAD, facts, found_by_loader, variables)
 
 
 def interposer_for(spec: str, api: Api | None = None) -> tuple[Interposer, Driver, Shim]:

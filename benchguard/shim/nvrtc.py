@@ -30,8 +30,8 @@ def hiprtc_environment(driver: Path) -> dict[str, str]:
     """
     if driver != HIP_SIM.resolve():
         return {}
-    named = os.environ.get(VARIABLE)
-    file = Path(named) if named else next(nvrtc_files(), None)
+    path = os.environ.get(VARIABLE)
+    file = Path(path) if path else next(nvrtc_files(), None)
     return {} if file is None else {VARIABLE: str(file)}
 
 

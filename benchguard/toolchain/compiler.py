@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.preprocess import compiler_command
 
 from .errors import ShimError
-from .objects import CompileError, Objects, Unit, run_compiler
+from .objects import CompileError, Objects, Unit, compiler_pool, run_compiler
 
 COMPILE_FLAGS = (
     "-std=gnu11", "-O2", "-g1", "-fPIC", "-fvisibility=hidden", "-fno-omit-frame-pointer", "-D_GNU_SOURCE",
@@ -31,7 +30,6 @@ LINK_FLAGS = (
     "-Wl,--as-needed",
 )
 SANITIZERS = ("address,undefined", "thread")
-WORKERS = min(len(os.sched_getaffinity(0)), 8)
 _DIAGNOSTIC = re.compile(r"^.*\b(?:fatal error|error|undefined reference)\b.*$", re.MULTILINE)
 
 
@@ -83,9 +81,9 @@ def compile_library(
     """
     with tempfile.TemporaryDirectory(prefix=".objects-", dir=output.parent) as folder:
         objects = Objects(Path(folder))
-        with ThreadPoolExecutor(max_workers=WORKERS) as pool:
+        with compiler_pool() as pool:
             compiling = start_compiling(pool, objects, units_of(compiler, library, root, sanitize))
-        link_library(compiler, library, compiling, output, sanitize)
+            link_library(compiler, library, compiling, output, sanitize)
 
 
 def units_of(compiler: Compiler, library: Library, root: Path, sanitize: str | None = None) -> list[Unit]:

@@ -1,8 +1,8 @@
-"""The one error of this package."""
+"""The errors of this package and of `shim`."""
 
 from __future__ import annotations
 
-from ..errors import BenchguardError
+from ..errors import BenchguardError, UsageError
 
 
 class ShimError(BenchguardError):
@@ -12,3 +12,7 @@ class ShimError(BenchguardError):
         super().__init__(message)
         self.output = output
         """The complete output of the compiler, if a source does not compile."""
+
+
+class DriverChoiceError(UsageError, ShimError):
+    """The driver that was asked for cannot be used: it is not a driver, or a driver of the wrong vendor."""

@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,6 @@ from benchguard.codegen.vendor import HIP
 from .abi import write_abi
 from .compiler import (
     SANITIZERS,
-    WORKERS,
     Compiler,
     Library,
     find_compiler,
@@ -39,7 +38,7 @@ from .compiler import (
     units_of,
 )
 from .errors import ShimError
-from .objects import Objects, Unit
+from .objects import Objects, Unit, compiler_pool
 from .paths import (
     ENGINE,
     HIP_BRIDGE_SONAME,
@@ -169,12 +168,12 @@ class _Build:
     headers: Headers
     folder: Path
     """The products of a part lie in a folder here that has the part's name."""
-    kept: Path
-    """Objects and generated sources."""
+    objects: Path
+    """The folder of objects and generated sources."""
     sanitize: str | None
 
     def generated(self, name: str) -> Path:
-        return self.kept / "generated" / name
+        return self.objects / "generated" / name
 
     def libraries(self, name: str) -> tuple[Library, ...]:
         return PARTS[name].libraries(self.headers, self.generated(name))
@@ -187,12 +186,12 @@ def build_native(
     names: Sequence[str] = tuple(PARTS),
     folder: Path = NATIVE,
     sanitize: str | None = None,
-    kept: Path | None = None,
+    objects: Path | None = None,
     compile_commands: Path | None = None,
 ) -> dict[str, bool]:
     """Build the named parts into `folder`/<name>/; for each, whether it had to be compiled.
 
-    Objects and generated sources stay in `kept`, and the next build uses them again; without `kept` they are removed.
+    Objects and generated sources stay in `objects`, and the next build uses them again; without it they are removed.
     The commands of every unit are written to `compile_commands`. A part whose vendor's headers are missing is left
     out, with a line on stderr. Raises ShimError if the compiler or another header is missing, or a source does not
     compile.
@@ -202,7 +201,9 @@ def build_native(
     if unknown:
         raise ShimError(f"no part {unknown[0]}; the parts are {', '.join([*PARTS, *GROUPS])}")
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(kept) if kept else tempfile.TemporaryDirectory(prefix=".building-", dir=folder) as work:
+    with (
+        _locked(objects) if objects else tempfile.TemporaryDirectory(prefix=".building-", dir=folder) as work
+    ):
         try:
             build = _Build(find_compiler(), newest_headers(), folder, Path(work).resolve(), sanitize)
             built = _build_parts(build, [name for name in names if _is_possible(name)])
@@ -241,27 +242,23 @@ def _more_headers(part: _Part) -> list[str]:
 
 def _build_parts(build: _Build, names: Sequence[str]) -> dict[str, bool]:
     """Sources of the next part are generated while those of the last one compile."""
-    objects = Objects(build.kept, build.compiler.version)
+    objects = Objects(build.objects, build.compiler.version)
     started: dict[str, list[tuple[Library, list[Future[Path]]]]] = {}
     stamps = {name: _stamp(build, name) for name in names}
-    with ThreadPoolExecutor(max_workers=WORKERS) as pool:
-        try:
-            for name in names:
-                if _is_up_to_date(build, name, stamps[name]):
-                    continue
-                _generate(build, name)
-                started[name] = [
-                    (library, start_compiling(pool, objects, build.units(name, library)))
-                    for library in build.libraries(name)
-                ]
-            for name, libraries in started.items():
-                for library, compiling in libraries:
-                    output = build.generated(name) / library.soname
-                    link_library(build.compiler, library, compiling, output, build.sanitize)
-                _publish(build, name, stamps[name])
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    with compiler_pool() as pool:
+        for name in names:
+            if _is_up_to_date(build, name, stamps[name]):
+                continue
+            _generate(build, name)
+            started[name] = [
+                (library, start_compiling(pool, objects, build.units(name, library)))
+                for library in build.libraries(name)
+            ]
+        for name, libraries in started.items():
+            for library, compiling in libraries:
+                output = build.generated(name) / library.soname
+                link_library(build.compiler, library, compiling, output, build.sanitize)
+            _publish(build, name, stamps[name])
     return {name: name in started for name in names}
 
 
@@ -315,7 +312,7 @@ def _write_compile_commands(build: _Build, output: Path) -> None:
         for unit in build.units(name, library)
     }
     entries = [
-        {"directory": str(build.kept), "file": str(file), "arguments": [*unit.command[:-1], str(file)]}
+        {"directory": str(build.objects), "file": str(file), "arguments": [*unit.command[:-1], str(file)]}
         for file, unit in sorted(units.items())
     ]
     output.write_text(json.dumps(entries, indent=1) + "\n")

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import re
+import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+WORKERS = min(len(os.sched_getaffinity(0)), 8)
 _PATH = re.compile(r"(?:\\ |\S)+")
+_running: set[subprocess.Popen[str]] = set()
 
 
 @dataclass(frozen=True)
@@ -39,13 +45,13 @@ class Objects:
     def compile(self, unit: Unit) -> Path:
         """The object of a unit. Raises CompileError."""
         target = self.path(unit)
-        listed, digest = target.with_suffix(".d"), target.with_suffix(".inputs")
-        if target.is_file() and digest.is_file() and digest.read_text() == self._digest(unit, listed):
+        dependencies, digest = target.with_suffix(".d"), target.with_suffix(".inputs")
+        if target.is_file() and digest.is_file() and digest.read_text() == self._digest(unit, dependencies):
             return target
         target.parent.mkdir(parents=True, exist_ok=True)
         digest.unlink(missing_ok=True)  # an interrupted compiler leaves no object that counts
-        run_compiler([*unit.command, "-MMD", "-MF", str(listed), "-o", str(target)])
-        digest.write_text(self._digest(unit, listed))
+        run_compiler([*unit.command, "-MMD", "-MF", str(dependencies), "-o", str(target)])
+        digest.write_text(self._digest(unit, dependencies))
         return target
 
     def path(self, unit: Unit) -> Path:
@@ -54,9 +60,9 @@ class Objects:
         place = hashlib.sha256(str(unit.source).encode())
         return self.folder / flags.hexdigest()[:12] / f"{unit.source.name}-{place.hexdigest()[:8]}.o"
 
-    def _digest(self, unit: Unit, listed: Path) -> str:
+    def _digest(self, unit: Unit, dependencies: Path) -> str:
         digest = hashlib.sha256("\0".join([self._compiler_version, *unit.command]).encode())
-        for path in [unit.source, *_prerequisites(listed)]:
+        for path in [unit.source, *_prerequisites(dependencies)]:
             digest.update(self._content(path))
         return digest.hexdigest()
 
@@ -69,10 +75,10 @@ class Objects:
         return self._digests[path]
 
 
-def _prerequisites(listed: Path) -> list[Path]:
+def _prerequisites(dependencies: Path) -> list[Path]:
     """The files on the right of a make rule; an empty list if the file does not exist."""
     try:
-        _, _, files = listed.read_text().replace("\\\n", " ").partition(": ")
+        _, _, files = dependencies.read_text().replace("\\\n", " ").partition(": ")
     except OSError:
         return []
     return [Path(word.replace("\\ ", " ")) for word in _PATH.findall(files)]
@@ -80,6 +86,35 @@ def _prerequisites(listed: Path) -> list[Path]:
 
 def run_compiler(command: Sequence[str]) -> None:
     """Raises CompileError."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise CompileError(done.stderr.strip() or f"{command[0]} ended with {done.returncode}")
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as compiler:
+        _running.add(compiler)
+        try:
+            _, output = compiler.communicate()
+        except BaseException:
+            _end(compiler)
+            raise
+        finally:
+            _running.discard(compiler)
+    if compiler.returncode != 0:
+        raise CompileError(output.strip() or f"{command[0]} ended with {compiler.returncode}")
+
+
+@contextlib.contextmanager
+def compiler_pool() -> Iterator[Executor]:
+    """Threads that run compilers. If the block raises, no further unit starts, and the running compilers are ended."""
+    with ThreadPoolExecutor(WORKERS) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for compiler in list(_running):
+                _end(compiler)
+            raise
+
+
+def _end(compiler: subprocess.Popen[str]) -> None:
+    """SIGTERM lets gcc remove its temporary files; its session holds the programs that it started, such as cc1."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(compiler.pid, signal.SIGTERM)

@@ -35,10 +35,10 @@ HEADERS_MINIMUM = 12050
 def shim_library(generated: Path, headers: Headers, soname: str) -> Library:
     """The shim: hook/ and what was generated."""
     hook = SOURCE / "hook"
-    written = [*_sources(hook / "core"), *_sources(hook / "cuda")]
+    sources = [*_sources(hook / "core"), *_sources(hook / "cuda")]
     return Library(
         sources=(
-            *written,
+            *sources,
             *(generated / name for name in ("hooks.c", "operations.c", "surface.c", "surface.S")),
         ),
         soname=soname,
@@ -94,9 +94,9 @@ def preload_library() -> Library:
 def sim_library(generated: Path, headers: Headers) -> Library:
     """The CPU driver."""
     sim = SOURCE / "sim"
-    written = [*_sources(sim / "driver"), *_sources(sim / "ptx")]
+    sources = [*_sources(sim / "driver"), *_sources(sim / "ptx")]
     return Library(
-        sources=(*written, generated / "stubs.c", generated / "procaddr.c"),
+        sources=(*sources, generated / "stubs.c", generated / "procaddr.c"),
         soname=SONAME,
         version_script=generated / "sim.map",
         includes=(sim, generated),
@@ -126,9 +126,9 @@ def hip_sim_library(generated: Path, headers: Headers, hip_headers: HipHeaders) 
     runtime = runtime_library(headers)
     opened = {"driver.c", "image.c"}  # sim/hip has its own: the driver is linked in, and code is HIP's
     runtime = replace(runtime, sources=tuple(path for path in runtime.sources if path.name not in opened))
-    written = _sources(sim / "hip")
+    sources = _sources(sim / "hip")
     return Library(
-        sources=(*written, generated / "hip_stubs.c", generated / "hip_calls.c"),
+        sources=(*sources, generated / "hip_stubs.c", generated / "hip_calls.c"),
         soname=HIP_SONAME,
         version_script=generated / "hip.map",
         includes=(
@@ -219,15 +219,15 @@ def _digest(texts: Iterable[str], files: Iterable[Path]) -> str:
 
 
 def _tree(folder: Path) -> list[Path]:
-    wanted = {".c", ".h", ".S", ".map", ".ptx", ".py", ".toml", ".txt"}
-    return sorted(path for path in folder.rglob("*") if path.suffix in wanted and path.is_file())
+    suffixes = {".c", ".h", ".S", ".map", ".ptx", ".py", ".toml", ".txt"}
+    return sorted(path for path in folder.rglob("*") if path.suffix in suffixes and path.is_file())
 
 
 def _sources(folder: Path, pattern: str = "*.c") -> list[Path]:
     """Every source at or below `folder`."""
-    found = sorted(folder.rglob(pattern))
-    if not found:
+    paths = sorted(folder.rglob(pattern))
+    if not paths:
         raise ShimError(
             f"{folder}: holds no {pattern}; the installation is incomplete, install neutrino-bench again"
         )
-    return found
+    return paths

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model import Function, Shape
-from ..semantics import OUT, RETURNED, Recording, Word
+from ..semantics import OUT, RETURNED, Interception, Word
 from ..surface import Surface
 from ..vendor import Vendor
 from .text import banner, by_section, heading, of_type, wrapped
@@ -77,59 +77,62 @@ _SHARED = """\
 
 
 def emit(surface: Surface) -> str:
-    shapes = {word.parameter.type.shape for r in surface.recorded if not r.wrap for word in r.words}
+    shapes = {
+        word.parameter.type.shape for r in surface.exported_interceptions if not r.wrap for word in r.words
+    }
     text = banner("hooks_c", surface.api) + _HEAD.format(own=_SHARED if surface.translation else "")
     text += _FLOATS if Shape.FLOAT in shapes else ""
     text += _DOUBLES if Shape.DOUBLE in shapes else ""
     wrappers = [
-        (recording.function, _wrapper(recording, surface.api.vendor)) for recording in surface.recorded
+        (interception.function, _wrapper(interception, surface.api.vendor))
+        for interception in surface.exported_interceptions
     ]
     for title, texts in by_section(wrappers):
         text += "\n" + heading(title) + "".join(texts)
     return text
 
 
-def _wrapper(recording: Recording, vendor: Vendor) -> str:
-    function = recording.function
+def _wrapper(interception: Interception, vendor: Vendor) -> str:
+    function = interception.function
     signature = _signature(function, vendor)
     is_void = function.returns.shape is Shape.VOID
     names = [parameter.name for parameter in function.parameters]
-    if recording.group is None:
+    if interception.group is None:
         return _UNRECORDED.format(
             signature=signature,
             name=function.name,
             real=wrapped(f"        return NB_REAL({function.name})(", names, ");"),
-            wrap_when_recording=_hook("    return ", recording.wrap_when_recording, recording, ";"),
+            wrap_when_recording=_hook("    return ", interception.wrap_when_recording, interception, ";"),
         )
-    if recording.wrap:
-        wrap = _hook(f"    {'' if is_void else 'return '}", recording.wrap, recording, ";")
+    if interception.wrap:
+        wrap = _hook(f"    {'' if is_void else 'return '}", interception.wrap, interception, ";")
         return _REPLACED.format(signature=signature, name=function.name, wrap=wrap)
     post = ""
-    if recording.post:
-        shared = recording.shared
+    if interception.post:
+        shared = interception.shared
         result = f"({shared.target.result})nb_result" if shared else "nb_result"
         items = ["&nb_call", *([] if is_void else [result]), *(shared.arguments if shared else names)]
-        post = wrapped(f"    {recording.post}(", items, ");") + "\n"
+        post = wrapped(f"    {interception.post}(", items, ");") + "\n"
     return _RECORDED.format(
         signature=signature,
         name=function.name,
-        real=_real(recording, names),
+        real=_real(interception, names),
         arguments=wrapped(
             "    const uint64_t nb_arguments[] = {",
-            [_word(w, function) for w in recording.words] or ["0"],
+            [_word(w, function) for w in interception.words] or ["0"],
             "};",
         ),
-        count=len(recording.words),
+        count=len(interception.words),
         status=_status(function),
         post=post,
-        refused=_refused(recording),
+        refused=_refused(interception),
         returns="" if is_void else "    return nb_result;\n",
     )
 
 
-def _real(recording: Recording, names: list[str]) -> str:
+def _real(interception: Interception, names: list[str]) -> str:
     """The driver's call, or its hook in a process that records."""
-    function = recording.function
+    function = interception.function
     match function.returns.shape:
         case Shape.VOID:
             return wrapped(f"    NB_REAL({function.name})(", names, ");")
@@ -137,19 +140,19 @@ def _real(recording: Recording, names: list[str]) -> str:
             result = f"    {function.result}const nb_result ="
         case _:
             result = f"    const {function.result} nb_result ="
-    if recording.wrap_when_recording is None:
+    if interception.wrap_when_recording is None:
         return wrapped(f"{result} NB_REAL({function.name})(", names, ");")
     wrap_when_recording = _hook(
-        "        nb_capture_enabled() ? ", recording.wrap_when_recording, recording, ""
+        "        nb_capture_enabled() ? ", interception.wrap_when_recording, interception, ""
     )
     return f"{result}\n{wrap_when_recording}\n" + wrapped(
         f"{' ' * 27}: NB_REAL({function.name})(", names, ");"
     )
 
 
-def _hook(opening: str, hook: str | None, recording: Recording, closing: str) -> str:
+def _hook(opening: str, hook: str | None, interception: Interception, closing: str) -> str:
     """The call of a hook that calls the driver."""
-    function, shared = recording.function, recording.shared
+    function, shared = interception.function, interception.shared
     if shared is None:
         items = ["&nb_call", f"NB_REAL({function.name})", *(p.name for p in function.parameters)]
         return wrapped(f"{opening}{hook}(", items, f"){closing}")
@@ -159,14 +162,14 @@ def _hook(opening: str, hook: str | None, recording: Recording, closing: str) ->
     return wrapped(f"{opening}({function.result}){hook}(", items, f"){closing}")
 
 
-def _refused(recording: Recording) -> str:
+def _refused(interception: Interception) -> str:
     """The check for an open region: one load and one branch where none is open."""
-    if recording.refused is None:
+    if interception.refused is None:
         return ""
-    items = ["&nb_call", _status(recording.function), f'"{recording.refused}"']
+    items = ["&nb_call", _status(interception.function), f'"{interception.refused}"']
     opening = "        nb_refuse("
-    if recording.stream is not None:
-        items.insert(2, recording.stream.parameter.name)
+    if interception.stream is not None:
+        items.insert(2, interception.stream.parameter.name)
         opening = "        nb_refuse_on_stream("
     return _REFUSED.format(refuse=wrapped(opening, items, ");"))
 

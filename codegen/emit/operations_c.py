@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model import Shape
-from ..semantics import Recording, shared_first
+from ..semantics import Interception, shared_first
 from ..surface import Surface
 from ..vendor import CUDA
 from .text import banner, of_type, wrapped
@@ -30,8 +30,8 @@ _HOOK = """
 
 
 def emit(surface: Surface) -> str:
-    translated = surface.translation.recordings.values() if surface.translation else ()
-    hooks = shared_first([*surface.recordings.values(), *translated])
+    translated = surface.translation.interceptions.values() if surface.translation else ()
+    hooks = shared_first([*surface.interceptions.values(), *translated])
     text = banner("operations_c", surface.api) + _HEAD
     return text + "".join(
         _hook(hook, first)
@@ -40,7 +40,7 @@ def emit(surface: Surface) -> str:
     )
 
 
-def _hook(hook: str, first: Recording) -> str:
+def _hook(hook: str, first: Interception) -> str:
     function = first.function
     is_cuda = CUDA.function.fullmatch(function.name) is not None
     stream = first.stream.parameter.name if first.stream else "NULL"

@@ -97,11 +97,11 @@ def exported_by_stub(api: Api) -> tuple[Function, ...]:
 
 def _names(api: Api) -> str:
     text = banner("sim_hip", api, SIM_COMMAND) + _NAMES
-    named = (
+    items = (
         (function, _NAME.format(prototype=_prototype(function, "", "sim_"), name=function.name))
         for function in exported_by_stub(api)
     )
-    for title, names in by_section(named):
+    for title, names in by_section(items):
         text += "\n" + heading(title) + "".join(names)
     return text
 
@@ -148,9 +148,10 @@ def _calls(api: Api, pairs: Pairs) -> str:
 def _call(function: Function, pairs: Pairs) -> str:
     pair = pairs.sim[function.name]
     types = {parameter.name: parameter.type for parameter in function.parameters}
-    given = list(types) if pair.arguments is None else pair.arguments
+    expressions = list(types) if pair.arguments is None else pair.arguments
     arguments = [
-        _argument(name, _cast(types[name], pairs, function)) if name in types else name for name in given
+        _argument(name, _cast(types[name], pairs, function)) if name in types else name
+        for name in expressions
     ]
     return _CALL.format(
         prototype=_prototype(function, "", ""),
@@ -164,9 +165,9 @@ def _argument(name: str, cast: str | None) -> str:
 
 
 def _cast(kind: CType, pairs: Pairs, function: Function) -> str | None:
-    written = kind.spellings[0]
-    if written in pairs.types:
-        return pairs.types[written]
+    spelling = kind.spellings[0]
+    if spelling in pairs.types:
+        return pairs.types[spelling]
     if kind.pointee is None:
         return None
     if kind.pointee.spellings[0] == pairs.address:

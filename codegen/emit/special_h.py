@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model import Shape
-from ..semantics import Recording, shared_first
+from ..semantics import Interception, shared_first
 from ..surface import Surface
 from .text import banner, of_type, wrapped
 
@@ -27,8 +27,8 @@ _TEMPLATE = """\
 
 
 def emit(surface: Surface) -> str:
-    translated = surface.translation.recordings.values() if surface.translation else ()
-    hooks = shared_first([*surface.recordings.values(), *translated])
+    translated = surface.translation.interceptions.values() if surface.translation else ()
+    hooks = shared_first([*surface.interceptions.values(), *translated])
     post = "".join(_prototype(hook, first) for hook, first in hooks.items() if hook == first.post)
     wrap = "".join(_prototype(hook, first) for hook, first in hooks.items() if hook == first.wrap)
     captured = "".join(
@@ -39,7 +39,7 @@ def emit(surface: Surface) -> str:
     )
 
 
-def _prototype(hook: str, first: Recording) -> str:
+def _prototype(hook: str, first: Interception) -> str:
     function = first.function
     answers = hook != first.post
     items = ["const struct nb_call *nb_call"]

@@ -24,13 +24,13 @@ def emit(surface: Surface) -> str:
 
 
 def _export(export: Export) -> dict[str, Any]:
-    recording = export.recording
+    interception = export.interception
     return {
         "name": export.name,
         "kind": export.kind,
-        "group": recording.group if recording else None,
+        "group": interception.group if interception else None,
         "parameters": [
             {"name": word.parameter.name, "role": word.role}
-            for word in (recording.words if recording else ())
+            for word in (interception.words if interception else ())
         ],
     }

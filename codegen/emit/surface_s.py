@@ -129,7 +129,7 @@ _TAIL = """
 def emit(surface: Surface) -> str:
     slots = "\n".join(f"nb_slot {export.name}, {export.slot}" for export in surface.exports)
     jumps = "".join(
-        f"nb_pass {export.name}, {export.slot}\n" for export in surface.exports if export.recording is None
+        f"nb_pass {export.name}, {export.slot}\n" for export in surface.exports if export.interception is None
     )
     # Behind the driver's: what hook/ says in the driver's functions. Never resolved, since never a stub.
     functions = surface.translation.functions if surface.translation else ()

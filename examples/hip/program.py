@@ -49,18 +49,18 @@ def run(size: int) -> tuple[int, int]:
     )
     picture = make_picture(size, seed=0)
     pixels = picture.size
-    given, counts, result = (hip.allocate(each) for each in (pixels, 4 * LEVELS, pixels))
-    hip.upload(given, picture)
+    buffers, counts, result = (hip.allocate(each) for each in (pixels, 4 * LEVELS, pixels))
+    hip.upload(buffers, picture)
     grid = -(-pixels // BLOCK)
     address, count = ctypes.c_void_p, ctypes.c_int
 
     with benchguard.region(
-        "equalise", inputs={"picture": (given, pixels)}, outputs={"result": (result, pixels)}
+        "equalise", inputs={"picture": (buffers, pixels)}, outputs={"result": (result, pixels)}
     ):
         hip.call("hipMemsetD32Async", address(counts), 0, ctypes.c_size_t(LEVELS), None)
-        hip.launch(count_levels, grid, BLOCK, address(given), address(counts), count(pixels))
+        hip.launch(count_levels, grid, BLOCK, address(buffers), address(counts), count(pixels))
         hip.launch(
-            equalise_kernel, grid, BLOCK, address(given), address(counts), address(result), count(pixels)
+            equalise_kernel, grid, BLOCK, address(buffers), address(counts), address(result), count(pixels)
         )
 
     answer = np.empty(pixels, np.uint8)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from declare import cases, given, number, result
+from declare import array, cases, number, result
 
 from benchguard import Problem
 
@@ -18,7 +18,7 @@ BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 class Adam(Problem):
     parameters = (
         result("parameter", "float"),
-        given("gradient", "float"),
+        array("gradient", "float"),
         result("first", "float"),
         result("second", "float"),
         number("rate", "float"),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from declare import cases, given, number, result
+from declare import array, cases, number, result
 
 from benchguard import Problem
 
 
 class Argmax(Problem):
     parameters = (
-        given("x", "float"),
+        array("x", "float"),
         result("value", "float"),
         result("place", "int"),
         number("rows"),

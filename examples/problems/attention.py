@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from declare import cases, given, number, result
+from declare import array, cases, number, result
 
 from benchguard import Problem
 
@@ -15,9 +15,9 @@ WIDTH = 64
 
 class Attention(Problem):
     parameters = (
-        given("q", "half"),
-        given("k", "half"),
-        given("v", "half"),
+        array("q", "half"),
+        array("k", "half"),
+        array("v", "half"),
         result("o", "half"),
         number("heads"),
         number("length"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from declare import cases, given, number, result
+from declare import array, cases, number, result
 
 from benchguard import Problem
 
@@ -16,7 +16,7 @@ TAPS = 31
 
 
 class Conv1d(Problem):
-    parameters = (given("x", "float"), given("taps", "float"), result("y", "float"), number("n"))
+    parameters = (array("x", "float"), array("taps", "float"), result("y", "float"), number("n"))
     constants = ("taps",)
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ Declared = dict[str, Any]
 Inputs = Callable[..., tuple[Any, ...]]
 
 
-def given(name: str, c_type: str) -> Declared:
+def array(name: str, c_type: str) -> Declared:
     """An input buffer."""
     return {"name": name, "type": c_type, "pointer": True, "const": True}
 
@@ -32,10 +32,10 @@ def number(name: str, c_type: str = "size_t") -> Declared:
 def cases(inputs: Inputs, **sizes: dict[str, int]) -> list[dict[str, Any]]:
     """One test case per name. `inputs(random, **sizes)` draws inputs from a generator seeded by the case's seed."""
     return [
-        {"name": name, **each, "create_inputs": partial(_drawn, inputs, name, each)}
+        {"name": name, **each, "create_inputs": partial(_draw, inputs, name, each)}
         for name, each in sizes.items()
     ]
 
 
-def _drawn(inputs: Inputs, name: str, sizes: dict[str, int]) -> tuple[Any, ...]:
+def _draw(inputs: Inputs, name: str, sizes: dict[str, int]) -> tuple[Any, ...]:
     return inputs(np.random.default_rng(Problem.get_seed(f"{inputs.__qualname__} {name}")), **sizes)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from declare import cases, given, number, result
+from declare import array, cases, number, result
 
 from benchguard import Problem
 
 
 class Gather(Problem):
     parameters = (
-        given("table", "float"),
-        given("index", "int"),
+        array("table", "float"),
+        array("index", "int"),
         result("rows", "float"),
         number("n"),
         number("width"),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from declare import cases, given, number, result
+from declare import array, cases, number, result
 
 from benchguard import Problem
 
 
 class Grayscale(Problem):
     parameters = (
-        given("rgb", "uint8_t"),
+        array("rgb", "uint8_t"),
         result("grey", "uint8_t"),
         number("height"),
         number("width"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from declare import cases, given, number, result
+from declare import array, cases, number, result
 
 from benchguard import Problem
 
@@ -13,7 +13,7 @@ BINS = 256
 
 
 class Histogram(Problem):
-    parameters = (given("values", "uint8_t"), result("counts", "int"), number("n"))
+    parameters = (array("values", "uint8_t"), result("counts", "int"), number("n"))
 
     def __init__(self) -> None:
         super().__init__("histogram")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from declare import cases, given, number, result
+from declare import array, cases, number, result
 
 from benchguard import Problem
 
@@ -15,9 +15,9 @@ EPSILON = 1e-5
 
 class Layernorm(Problem):
     parameters = (
-        given("x", "float"),
-        given("gamma", "float"),
-        given("beta", "float"),
+        array("x", "float"),
+        array("gamma", "float"),
+        array("beta", "float"),
         result("y", "float"),
         number("rows"),
         number("columns"),

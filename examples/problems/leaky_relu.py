@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from declare import cases, given, number, result
+from declare import array, cases, number, result
 
 from benchguard import Problem
 
 
 class LeakyRelu(Problem):
-    parameters = (given("x", "half"), number("alpha", "float"), result("y", "half"), number("n"))
+    parameters = (array("x", "half"), number("alpha", "float"), result("y", "half"), number("n"))
 
     def __init__(self) -> None:
         super().__init__("leaky-relu")

@@ -6,15 +6,15 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from declare import cases, given, number, result
+from declare import array, cases, number, result
 
 from benchguard import Problem
 
 
 class Matmul(Problem):
     parameters = (
-        given("a", "bfloat16"),
-        given("b", "bfloat16"),
+        array("a", "bfloat16"),
+        array("b", "bfloat16"),
         result("c", "bfloat16"),
         number("m"),
         number("n"),

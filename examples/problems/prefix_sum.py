@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from declare import cases, given, number, result
+from declare import array, cases, number, result
 
 from benchguard import Problem
 
 
 class PrefixSum(Problem):
-    parameters = (given("x", "int"), result("y", "int"), number("n"))
+    parameters = (array("x", "int"), result("y", "int"), number("n"))
 
     def __init__(self) -> None:
         super().__init__("prefix-sum")

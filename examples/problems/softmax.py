@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from declare import cases, given, number, result
+from declare import array, cases, number, result
 
 from benchguard import Problem
 
 
 class Softmax(Problem):
-    parameters = (given("x", "float"), result("y", "float"), number("rows"), number("columns"))
+    parameters = (array("x", "float"), result("y", "float"), number("rows"), number("columns"))
     tolerances = (1e-8, 1e-4)  # a row of 4096 sums to 1, so its elements are small
 
     def __init__(self) -> None:

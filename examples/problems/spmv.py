@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from declare import cases, given, number, result
+from declare import array, cases, number, result
 
 from benchguard import Problem
 
 
 class Spmv(Problem):
     parameters = (
-        given("offsets", "int"),
-        given("columns", "int"),
-        given("values", "float"),
-        given("x", "float"),
+        array("offsets", "int"),
+        array("columns", "int"),
+        array("values", "float"),
+        array("x", "float"),
         result("y", "float"),
         number("rows"),
     )

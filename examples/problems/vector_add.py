@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from declare import cases, given, number, result
+from declare import array, cases, number, result
 
 from benchguard import Problem
 
 
 class VectorAdd(Problem):
-    parameters = (given("a", "float"), given("b", "float"), result("c", "float"), number("n"))
+    parameters = (array("a", "float"), array("b", "float"), result("c", "float"), number("n"))
 
     def __init__(self) -> None:
         super().__init__("vector-add")

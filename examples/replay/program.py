@@ -38,17 +38,17 @@ def main() -> int:
 
     picture = make_picture(options.size, seed=0)
     pixels = picture.size
-    given, counts, result = (device.allocate(size, stream=stream) for size in (pixels, 4 * LEVELS, pixels))
-    driver.cuMemcpyHtoDAsync(given.handle, picture.ctypes.data, pixels, stream.handle)
+    buffers, counts, result = (device.allocate(size, stream=stream) for size in (pixels, 4 * LEVELS, pixels))
+    driver.cuMemcpyHtoDAsync(buffers.handle, picture.ctypes.data, pixels, stream.handle)
     config = LaunchConfig(grid=-(-pixels // BLOCK), block=BLOCK)
     stream.sync()
 
-    inputs = {"picture": (int(given.handle), pixels)}
+    inputs = {"picture": (int(buffers.handle), pixels)}
     outputs = {"result": (int(result.handle), pixels)}
     with benchguard.region("equalise", inputs=inputs, outputs=outputs):
         driver.cuMemsetD32Async(counts.handle, 0, LEVELS, stream.handle)
-        launch(stream, config, count_levels, given, counts, np.int32(pixels))
-        launch(stream, config, equalise_kernel, given, counts, result, np.int32(pixels))
+        launch(stream, config, count_levels, buffers, counts, np.int32(pixels))
+        launch(stream, config, equalise_kernel, buffers, counts, result, np.int32(pixels))
 
     answer = np.empty(pixels, np.uint8)
     driver.cuMemcpyDtoHAsync(answer.ctypes.data, result.handle, pixels, stream.handle)

@@ -18,7 +18,7 @@ Naive = Literal["fast", "wrong", "passes", "next", "none"]
 wrong: it passes with outputs outside the problem's tolerance. passes: it passes, and the problem forbids the method.
 next: the wrong control passes after it. none: the attack targets a part that a naive grader does not have."""
 
-Check = Literal["", "no processes", "no files", "warm"]
+Check = Literal["", "no processes", "no files", "warm", "host"]
 """A further check after our grade."""
 
 STOPPED = frozenset({"wrong", "violation", "unreplayable", "failed"})
@@ -29,6 +29,7 @@ CONTROLS = {
     "MixInPlace": "in_place.py",
     "MixBoth": "mix_both.py",
     "RowMean": "row_mean.py",
+    "RowMeanCoarse": "row_mean.py",
     "Product": "product.py",
 }
 """The honest submission to each problem, whose time is the true one."""
@@ -187,7 +188,7 @@ ATTACK_LIST = (
     ),
     Attack(19, "19_host_counter.py", "honest in the first call", "semantics", verdicts=only("wrong")),
     Attack(
-        19, "19_one_region.py", "honest in one of two recordings", "semantics",
+        19, "19_one_region.py", "honest in one of two captures", "semantics",
         verdicts=only("unreplayable", "wrong"), true_time=True,
     ),
     Attack(19, "19_device_counter.py", "the device counts launches", "device", true_time=True),
@@ -211,6 +212,9 @@ ATTACK_LIST = (
         problem="RowMean",
     ),
     Attack(23, "23_subset.py", "every other value", "semantics", "wrong", only("wrong"), problem="RowMean"),
+    Attack(
+        23, "23_prefix.cu", "the first quarter of a row", "semantics", "fast", only("wrong"), problem="RowMeanCoarse"
+    ),
     Attack(24, "24_left_in_shared.cu", "left in shared memory", "device", true_time=True, where="gpu"),
     Attack(
         25, "25_library.py", "a vendor's kernel", "semantics", "passes", only("violation"),
@@ -258,7 +262,7 @@ ATTACK_LIST = (
         where="sim",
     ),
     Attack(33, "33_without_preload.py", "exec without preload", "native", "none", only("failed")),
-    Attack(33, "33_forged_recordings.py", "recordings of its own", "files", "none", only("failed", "wrong")),
+    Attack(33, "33_forged_captures.py", "raw captures of its own", "files", "none", only("failed", "wrong")),
     Attack(
         33, "33_own_region.py", "region begun and ended itself", "native", "none", only("failed",
         "unreplayable", "wrong"),
@@ -289,6 +293,10 @@ ATTACK_LIST = (
         "512M"),
     ),
     Attack(34, "34_disk.py", "many files", "machine", "none", only("wrong", "failed")),
+    Attack(
+        34, "34_host_altered.py", "times and mode of a file outside", "machine", "none", true_time=True,
+        check="host",
+    ),
     Attack(34, "34_kill_parent.py", "ends its parent", "machine", "none", only("wrong", "failed")),
     Attack(34, "34_closed_descriptors.py", "closes descriptors", "machine", "none", only("wrong", "failed")),
     Attack(

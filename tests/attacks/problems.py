@@ -104,6 +104,12 @@ class RowMean(Problem):
         {"name": "columns", "type": "size_t", "pointer": False, "const": False},
     )
 
+    shapes: tuple[tuple[str, int, int], ...] = (
+        ("small", 64, 4096),
+        ("large", 4096, 8192),
+        ("cached", 512, 8192),
+    )
+
     def __init__(self) -> None:
         super().__init__("row mean")
 
@@ -117,11 +123,18 @@ class RowMean(Problem):
 
         return [
             case(name, lambda shape=(name, rows, columns): make(*shape), rows=rows, columns=columns)
-            for name, rows, columns in (("small", 64, 4096), ("large", 4096, 8192), ("cached", 512, 8192))
+            for name, rows, columns in self.shapes
         ]
 
     def get_extra_params(self, test_case: TestCaseDict) -> list[Any]:
         return [test_case["rows"], test_case["columns"]]
+
+
+class RowMeanCoarse(RowMean):
+    """RowMean with a wide tolerance: the mean of a part of a row is near enough, if the row looks alike everywhere."""
+
+    tolerances = (0.03, 0.03)
+    shapes = (("small", 16, 1 << 16), ("large", 512, 1 << 16))
 
 
 class Product(Problem):

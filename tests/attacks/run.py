@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchguard.replay.replay import discover
+from benchguard.shim.driver import discover
 from tests.attacks.catalogue import ATTACK_LIST, HONEST, LOOK_ALIKES, Attack, LookAlike
 from tests.attacks.running import Graded, Machine, control, grade, hole_in, naive, naive_of, share_of
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -33,6 +33,7 @@ GRACE_SECONDS = 30
 
 POISON = "neutrino_poison.pth"
 LEFT_RUNNING = b"neutrino-left-running"
+OF_THE_HOST = Path("/tmp/neutrino-of-the-host")
 
 PYTHONPATH = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
 
@@ -229,16 +230,34 @@ def hole_in(attack: Attack, machine: Machine, *, timed: bool = True) -> tuple[Gr
     Without `timed` a pass needs no true time, so that the answer does not depend on what else the machine does.
     """
     before = _processes_left()
-    for attempt in range(ATTEMPTS):
-        found, share, hole = _graded(attack, machine, timed=timed, fresh=attempt > 0)
-        if not (hole and found.verdict == "pass" and attack.true_time):
-            break
+    with _host() as altered:
+        for attempt in range(ATTEMPTS):
+            found, share, hole = _graded(attack, machine, timed=timed, fresh=attempt > 0)
+            if not (hole and found.verdict == "pass" and attack.true_time):
+                break
+        if attack.check == "host" and altered():
+            hole = hole or "a file of the host was altered"
     left = _processes_left() - before
     if attack.check == "no processes" and left:
         hole = hole or f"processes are left: {sorted(left)}"
     if attack.check == "no files" and (files := _poisoned()):
         hole = hole or f"files were left: {files}"
     return found, share, hole
+
+
+@contextmanager
+def _host() -> Iterator[Callable[[], bool]]:
+    """A file of this user, and whether it was altered."""
+    OF_THE_HOST.touch()
+
+    def facts() -> tuple[int, int]:
+        return OF_THE_HOST.stat().st_mtime_ns, OF_THE_HOST.stat().st_mode
+
+    began = facts()
+    try:
+        yield lambda: facts() != began
+    finally:
+        OF_THE_HOST.unlink(missing_ok=True)
 
 
 def _graded(

@@ -42,7 +42,7 @@ def run(folder: Path, *words: str) -> tuple[str, str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", "PYTHONUTF8": "1"}
     done = subprocess.run(
         [sys.executable, "-m", "benchguard", *words],
-        cwd=folder, env=environment, capture_output=True, timeout=100, check=False,
+        cwd=folder, env=environment, capture_output=True, timeout=240, check=False,
     )  # fmt: skip
     return done.stdout.decode(), done.stderr.decode()
 

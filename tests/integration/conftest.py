@@ -103,7 +103,7 @@ def record(tmp_path: Path, api: Api) -> Record:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=240,
             check=False,
         )
         return Recorded(tmp_path, done.returncode, done.stdout, done.stderr)

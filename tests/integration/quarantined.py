@@ -106,8 +106,8 @@ def call(folder: Path, submission: str, case: Case | Sequence[Case], **options: 
     cases = [case] if isinstance(case, Case) else list(case)
     language = options.setdefault("language", "python")
     path = folder / "submitted" / f"submission.{SUFFIXES[language]}"
-    scratch, recordings = folder / "scratch", folder / "recordings"
-    for each in (path.parent, scratch, recordings):
+    scratch, raw_captures = folder / "scratch", folder / "raw_captures"
+    for each in (path.parent, scratch, raw_captures):
         shutil.rmtree(each, ignore_errors=True)
         each.mkdir()
     path.write_text(submission)
@@ -135,10 +135,10 @@ def call(folder: Path, submission: str, case: Case | Sequence[Case], **options: 
     (folder / "cases").write_bytes(msgspec.json.encode(given))
     (folder / "inputs").write_bytes(inputs)
     (folder / "events").unlink(missing_ok=True)
-    return _supervised(folder, recordings, environment)
+    return _supervised(folder, raw_captures, environment)
 
 
-def _supervised(folder: Path, recordings: Path, environment: Mapping[str, str]) -> Ran:
+def _supervised(folder: Path, raw_captures: Path, environment: Mapping[str, str]) -> Ran:
     interposer, _, _ = interposer_for("sim")
     words = [
         sys.executable,
@@ -150,8 +150,8 @@ def _supervised(folder: Path, recordings: Path, environment: Mapping[str, str]) 
     os.environ.update(PYTHONPATH=str(ROOT), **environment)
     try:
         log = LogWriter(folder / "run.audit.jsonl", replace=True)
-        recorded = Recorded(recordings, parse_selection(None, None, None))
-        run = supervise(words, interposer, log, version="test", timeout=100, recorded=recorded)
+        recorded = Recorded(raw_captures, parse_selection(None, None, None))
+        run = supervise(words, interposer, log, version="test", timeout=240, recorded=recorded)
     finally:
         os.environ.clear()
         os.environ.update(before)
@@ -159,9 +159,11 @@ def _supervised(folder: Path, recordings: Path, environment: Mapping[str, str]) 
     events = [msgspec.json.decode(line, type=Event) for line in lines]
     calls = [export.name for export in interposer.surface.exports]
     captures = []
-    for recording in sorted(recordings.glob("*.nrec"), key=lambda path: int(path.stem.rpartition("-")[2])):
+    for raw_capture in sorted(
+        raw_captures.glob("*.nrec"), key=lambda path: int(path.stem.rpartition("-")[2])
+    ):
         if run.status == 0:
-            captures.append(pack(recording, folder / f"{len(captures)}.ncap", calls).path)
+            captures.append(pack(raw_capture, folder / f"{len(captures)}.ncap", calls).path)
     return Ran(run.status, events, captures)
 
 

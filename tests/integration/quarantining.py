@@ -66,7 +66,7 @@ def confined(folder: Path, program: str, **options: Any) -> Quarantined:
 def unconfined(program: str) -> str:
     """The output of the same program outside the sandbox."""
     words = [sys.executable, "-I", "-c", program]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=240, check=False)
     return done.stdout + done.stderr
 
 

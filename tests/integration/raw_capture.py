@@ -74,57 +74,59 @@ def read_raw_captures(folder: Path) -> list[RawCapture]:
 
 def _read(raw: bytes) -> RawCapture:
     assert HEADER.unpack_from(raw)[0] == MAGIC
-    recording, ended = RawCapture(), False
+    raw_capture, ended = RawCapture(), False
     for kind, payload in _elements(raw[HEADER.size :]):
         assert not ended
         if kind == STREAM:
             handle, stream, flags, priority = struct.unpack_from("<QIIi", payload)
-            recording.streams.append({"handle": handle, "kind": stream, "flags": flags, "priority": priority})
+            raw_capture.streams.append(
+                {"handle": handle, "kind": stream, "flags": flags, "priority": priority}
+            )
         elif kind == DEVICE:
-            recording.device = struct.unpack_from("<6I3Q", payload)
+            raw_capture.device = struct.unpack_from("<6I3Q", payload)
         elif kind == LIMIT:
             limit, value = struct.unpack_from("<I4xQ", payload)
-            recording.limits[limit] = value
+            raw_capture.limits[limit] = value
         elif kind == ALLOCATION:
             address, size, flags = struct.unpack_from("<QQI", payload)
-            assert (address, size) not in recording.allocations
-            recording.allocations[address, size] = flags
+            assert (address, size) not in raw_capture.allocations
+            raw_capture.allocations[address, size] = flags
         elif kind in (BEFORE, AFTER):
-            _add_run(recording.before if kind == BEFORE else recording.after, payload)
+            _add_run(raw_capture.before if kind == BEFORE else raw_capture.after, payload)
         elif kind == OPERATION:
-            recording.operations.append(_operation(payload))
+            raw_capture.operations.append(_operation(payload))
         elif kind == REFUSAL:
             before, _, *spans = struct.unpack_from("<II4Q", payload)
             call, reason = (
                 payload[at : at + size].decode() for at, size in zip(spans[::2], spans[1::2], strict=True)
             )
-            recording.refusals.append((before, call, reason))
+            raw_capture.refusals.append((before, call, reason))
         elif kind == RANGE:
-            recording.ranges.append(struct.unpack_from("<QQI", payload))
+            raw_capture.ranges.append(struct.unpack_from("<QQI", payload))
         elif kind == END:
             status, operations = struct.unpack_from("<II", payload)
-            assert (status, operations) == (0, len(recording.operations))
+            assert (status, operations) == (0, len(raw_capture.operations))
             ended = True
         else:
-            _add_code(recording, kind, payload)
+            _add_code(raw_capture, kind, payload)
     assert ended
-    return recording
+    return raw_capture
 
 
-def _add_code(recording: RawCapture, kind: int, payload: bytes) -> None:
+def _add_code(raw_capture: RawCapture, kind: int, payload: bytes) -> None:
     if kind == MODULE:
-        recording.modules += 1
+        raw_capture.modules += 1
     elif kind == KERNEL:
         at, size = struct.unpack_from("<24xQQ", payload)
-        recording.kernels.append((payload[at : at + size].decode(), struct.unpack_from("<I", payload)[0]))
+        raw_capture.kernels.append((payload[at : at + size].decode(), struct.unpack_from("<I", payload)[0]))
     elif kind == GLOBAL:
-        recording.globals.append(_global(payload))
+        raw_capture.globals.append(_global(payload))
     elif kind == RELOCATION:
         operation, offset, index, delta = struct.unpack_from("<III4xQ", payload)
-        recording.relocations.append((operation, offset, index, delta))
+        raw_capture.relocations.append((operation, offset, index, delta))
     elif kind == EDGE:
         source, to, *rest = struct.unpack_from("<II3B", payload)
-        recording.edges.append((source, to, tuple(rest)))
+        raw_capture.edges.append((source, to, tuple(rest)))
 
 
 def _elements(raw: bytes) -> Iterator[tuple[int, bytes]]:

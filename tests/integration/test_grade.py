@@ -224,4 +224,37 @@ def test_compare_gives_ratio_and_exit_status(tmp_path: Path) -> None:
         done.stderr
     )  # which one depends on times
     assert document["cases"][0]["ratio"] > 0
+    assert document["cases"][0]["samples"] == 3 * 4 * 20  # each of them is checked
     assert done.returncode == (6 if document["call"] == "SLOWER" else 0)
+
+
+SLOW_ADD = """
+#include <cuda_runtime.h>
+static __global__ void add(const float *a, const float *b, float *c, size_t n) {
+    const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    %s
+    float work = a[i] + b[i];
+    for (int k = 0; k < 4000; k++) work = work * 0.5f + 1.0f;
+    c[i] = work > 1e30f ? work : a[i] + b[i];
+}
+extern "C" void solution(const float *a, const float *b, float *c, size_t n) {
+    add<<<(n + 255) / 256, 256>>>(a, b, c, n);
+}"""
+UNCHECKED = "if (((const unsigned *)c)[i] == 0xffffffffu) return;  // the captured contents, and no pattern"
+
+
+@pytest.mark.nightly
+def test_compare_gives_no_time_to_kernel_that_skips_unchecked_samples(tmp_path: Path) -> None:
+    """A comparison without checked outputs gave 0.27 of the true time."""
+    honest = written(tmp_path, "honest.cu", SLOW_ADD % "")
+    skips = written(tmp_path, "skips.cu", SLOW_ADD % UNCHECKED)
+    path = tmp_path / "compared.json"
+    options = ("--case", "small", "--driver", "sim", "--cold", "none", "--samples", "30", "--blocks", "3")
+    neutrino("compare", PROBLEMS / "vector_add.py", honest, skips, *options, "--json", path)
+    document = json.loads(path.read_text())
+    assert document["call"] != "FASTER"
+    (case,) = document["cases"]
+    best_a = min(min(a1, a2) for a1, _, _, a2 in case["blocks"])  # least disturbed by other processes
+    best_b = min(min(b1, b2) for _, b1, b2, _ in case["blocks"])
+    assert best_b > 0.7 * best_a

@@ -66,7 +66,7 @@ def record(observe: Observe, build: Build, tmp_path: Path) -> Callable[..., Reco
     """Run a program whose one region is recorded."""
 
     def run(name: str, *more: Path) -> Recorded:
-        folder = tmp_path / "recordings"
+        folder = tmp_path / "raw_captures"
         folder.mkdir()
         environment = {"NEUTRINO_CAPTURE": str(folder), "NEUTRINO_REGION": "program"}
         observed = observe([build(name, *more)], driver="hip-sim", environment=environment)
@@ -231,7 +231,7 @@ def test_hip_only_operations_are_refused(record: Callable[..., Recorded]) -> Non
 
 def run(command: Sequence[str | Path]) -> str:
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=True, env=dict(os.environ)
+        command, capture_output=True, text=True, timeout=240, check=True, env=dict(os.environ)
     ).stdout
 
 

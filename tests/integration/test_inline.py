@@ -59,7 +59,7 @@ def graded(
             lambda: Cases(opened.cases[:1], throwaway.layouts[:1], throwaway.offsets[:1], inputs),
             interposer=interposer_for("sim")[0],
             folder=folder,
-            timeout=100,
+            timeout=240,
             memory_bytes=4 << 30,
             hidden=(str(problem.parent),),
             inline=inline,

@@ -18,7 +18,7 @@ Run = Callable[..., Observed]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "recordings"
+    folder = tmp_path / "raw_captures"
     folder.mkdir()
     return folder
 
@@ -58,14 +58,14 @@ def test_two_processes_get_the_same_addresses(run: Run) -> None:
 def region(run: Run, folder: Path) -> tuple[RawCapture, dict[str, int]]:
     """The raw capture that memory_region.c leaves, and the addresses that it printed."""
     lines = [line.split() for line in run("memory_region").stdout.splitlines()]
-    (recording,) = read_raw_captures(folder)
-    return recording, {name: int(address) for name, address in lines}
+    (raw_capture,) = read_raw_captures(folder)
+    return raw_capture, {name: int(address) for name, address in lines}
 
 
 @both_apis
 def test_region_lists_its_allocations(region: tuple[RawCapture, dict[str, int]], api: Api) -> None:
     """Allocations that existed before, were made in, or were freed in the region; not those freed before it."""
-    recording, at = region
+    raw_capture, at = region
     sizes = {
         "small": 100,
         "neighbour": 5000,
@@ -76,15 +76,15 @@ def test_region_lists_its_allocations(region: tuple[RawCapture, dict[str, int]],
     }
     sizes |= {"shut": GRANULE, "ordered": 300, "made": 2 * GRANULE, "brief": 10 * GRANULE}
     flags = dict.fromkeys(sizes, BEFORE | AFTER) | {"gone": BEFORE, "made": AFTER, "brief": 0}
-    assert recording.allocations == {(at[name], size): flags[name] for name, size in sizes.items()}
-    assert recording.device[6:] == (8 << 30, ARENA, 16 * ((8 << 30) + GRANULE))
-    assert set(recording.limits) >= ({2} if api.name == "hip" else {0, 1, 2})  # HIP 5.2 knows no stack's
+    assert raw_capture.allocations == {(at[name], size): flags[name] for name, size in sizes.items()}
+    assert raw_capture.device[6:] == (8 << 30, ARENA, 16 * ((8 << 30) + GRANULE))
+    assert set(raw_capture.limits) >= ({2} if api.name == "hip" else {0, 1, 2})  # HIP 5.2 knows no stack's
 
 
 @both_apis
 def test_region_holds_memory_before_and_after(region: tuple[RawCapture, dict[str, int]]) -> None:
     """Pages that are not zero, of what lives: before the region and after it."""
-    recording, at = region
+    raw_capture, at = region
 
     def page(address: int, value: int, count: int, pages: dict[int, bytes]) -> bytes:
         start = address % PAGE
@@ -94,7 +94,7 @@ def test_region_holds_memory_before_and_after(region: tuple[RawCapture, dict[str
     def whole(address: int, value: int, size: int) -> dict[int, bytes]:
         return dict.fromkeys(range(address, address + size, PAGE), bytes([value]) * PAGE)
 
-    before, after = recording.before, recording.after
+    before, after = raw_capture.before, raw_capture.after
     page(at["small"], 1, 100, before)
     page(at["neighbour"], 2, PAGE - at["neighbour"] % PAGE, before)
     page(at["ordered"], 8, 300, before)
@@ -149,8 +149,8 @@ def test_memory_outside_captures_is_named(run: Run, folder: Path, api: Api) -> N
 def test_program_without_arena_addresses_runs_and_is_refused(run: Run, folder: Path) -> None:
     observed = run("memory_taken")
     assert "device memory has no fixed address" in observed.stderr
-    (recording,) = read_raw_captures(folder)
-    assert [reason for _, _, reason in recording.refusals] == [
+    (raw_capture,) = read_raw_captures(folder)
+    assert [reason for _, _, reason in raw_capture.refusals] == [
         "device memory could not be served from the arena, so addresses differ in a replay"
     ]
-    assert recording.allocations == recording.before == {}
+    assert raw_capture.allocations == raw_capture.before == {}

@@ -125,7 +125,7 @@ def test_forged_events_do_not_give_a_verdict(tmp_path: Path) -> None:
         ("pass", "region 0/0 was not recorded"),
     ],
 )
-def test_hostile_recordings_are_refused(
+def test_hostile_raw_captures_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, why: str
 ) -> None:
     header = _header()

@@ -72,7 +72,7 @@ def call(folder: Path, text: str, case: Case, cases: int = 1) -> tuple[Quarantin
             lambda: given,
             interposer=interposer,
             folder=folder,
-            timeout=100,
+            timeout=240,
             memory_bytes=4 << 30,
             progress=lambda phase, number: heard.append((phase, number)),
         )
@@ -116,7 +116,7 @@ def test_submissions_own_region_is_refused(tmp_path: Path, case: Case, name: byt
     ("name", "why"), [(b"0/1", "region 0/1 was recorded twice"), (b"0/0x", "an unrequested region")]
 )
 def test_replaced_region_is_refused(tmp_path: Path, case: Case, name: bytes, why: str) -> None:
-    """It takes the first one's recording away, so that the number is right."""
+    """It takes the first one's raw capture away, so that the number is right."""
     text = (
         REGION
         + """

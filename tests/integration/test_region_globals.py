@@ -1,4 +1,4 @@
-"""Globals of modules: what a region's recording holds of them."""
+"""Globals of modules: what a region's raw capture holds of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def record(observe: Observe, program: Callable[[str], Path], tmp_path: Path) -> 
     """The regions of a program, and what it printed: "name number" a line."""
 
     def run(name: str) -> tuple[list[RawCapture], dict[str, int]]:
-        folder = tmp_path / "recordings"
+        folder = tmp_path / "raw_captures"
         folder.mkdir()
         environment = [f"NEUTRINO_CAPTURE={folder}", "NEUTRINO_REGION=program"]
         observed = observe(["env", *environment, program(name)])

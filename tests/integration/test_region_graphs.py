@@ -27,7 +27,7 @@ def record(observe: Observe, program: Callable[[str], Path], tmp_path: Path) -> 
     """The regions of a program, and what it printed: "name number" a line."""
 
     def run(name: str) -> tuple[list[RawCapture], dict[str, int]]:
-        folder = tmp_path / "recordings"
+        folder = tmp_path / "raw_captures"
         folder.mkdir()
         variables = [f"NEUTRINO_CAPTURE={folder}", "NEUTRINO_REGION=program"]
         observed = observe(["env", *variables, program(name)])

@@ -43,7 +43,7 @@ def record(observe: Observe, compile_c: Compiler, api: Api, tmp_path: Path) -> R
     def run(name: str, *flags: str) -> Recorded:
         output = "".join((f"{api.name}/{name}", *flags))
         program = compile_c(output, PROGRAMS / f"{name}.c", *api.sources, flags=flags, links=api.links())
-        folder = tmp_path / "recordings"
+        folder = tmp_path / "raw_captures"
         folder.mkdir()
         observed = observe(
             [program], environment={"NEUTRINO_CAPTURE": str(folder), "NEUTRINO_REGION": "program"}
@@ -180,7 +180,7 @@ def test_operation_beyond_captured_memory_is_refused(record: Record, tmp_path: P
     assert [operation["kind"] for operation in outside.operations] == ["empty", "graph"]
     assert recorded.values["named"] == 11111
     assert outside.ranges == []
-    for path in (tmp_path / "recordings").iterdir():
+    for path in (tmp_path / "raw_captures").iterdir():
         assert pack(path, tmp_path / f"{path.stem}.ncap").refusals == () or path.stem.endswith("-2")
 
 
@@ -199,7 +199,7 @@ def test_final_read_is_allowed(record: Record, tmp_path: Path, api: Api) -> None
     ]
     packed = [
         pack(path, tmp_path / f"{path.stem}.ncap")
-        for path in sorted((tmp_path / "recordings").iterdir(), key=lambda path: path.stem[-1])
+        for path in sorted((tmp_path / "raw_captures").iterdir(), key=lambda path: path.stem[-1])
     ]
     assert [len(summary.refusals) for summary in packed] == [0, 1, 1]
 
@@ -244,14 +244,14 @@ def test_failed_allocation_in_the_shim_is_reported(
     not."""
     links = api.links("-rdynamic")
     program = compile_c(f"{api.name}/region_no_memory", PROGRAMS / "region_no_memory.c", links=links)
-    folder = tmp_path / "recordings"
+    folder = tmp_path / "raw_captures"
     folder.mkdir()
     observed = observe([program], environment={"NEUTRINO_CAPTURE": str(folder), "NEUTRINO_REGION": "program"})
     assert observed.status == 0, observed.stderr
     allocations = int(observed.stdout.split()[-1])
-    recordings = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
-    assert len(recordings) == allocations + 1 > 20
-    *starved, whole = map(contents, recordings)
+    raw_captures = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    assert len(raw_captures) == allocations + 1 > 20
+    *starved, whole = map(contents, raw_captures)
     assert whole is not None
     assert starved.count(None) > 10
     assert [each for each in starved if each not in (None, whole)] == []
@@ -262,11 +262,11 @@ def test_failed_allocation_in_the_shim_is_reported(
 def test_replay_of_the_first_region_is_exact(record: Record, tmp_path: Path, name: str, api: Api) -> None:
     """Operations on globals; a read at the end; extents over two allocations."""
     record(name)
-    first = min((tmp_path / "recordings").iterdir(), key=lambda path: int(path.stem.rpartition("-")[2]))
+    first = min((tmp_path / "raw_captures").iterdir(), key=lambda path: int(path.stem.rpartition("-")[2]))
     pack(first, tmp_path / "x.ncap")
     words = ["-m", "benchguard", "replay", "--driver", api.driver, "--samples", "3", "--verify", "x.ncap"]
     done = subprocess.run(
-        [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100,
+        [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=240,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -375,8 +375,8 @@ def test_forked_child_works_while_threads_hold_locks(
     observe: Observe, compile_c: Compiler, api: Api, tmp_path: Path
 ) -> None:
     """A lock that fork copied as locked would keep the child until its alarm."""
-    (tmp_path / "recordings").mkdir()
+    (tmp_path / "raw_captures").mkdir()
     program = compile_c("region_forks", PROGRAMS / "region_forks.c", links=api.links())
-    environment = {"NEUTRINO_CAPTURE": str(tmp_path / "recordings"), "NEUTRINO_REGION": "program"}
+    environment = {"NEUTRINO_CAPTURE": str(tmp_path / "raw_captures"), "NEUTRINO_REGION": "program"}
     observed = observe([program, "60"], environment=environment)
     assert (observed.status, observed.stdout) == (0, "failed 0\n"), observed.stderr

@@ -104,10 +104,11 @@ def test_cache_handling_is_in_the_result(saxpy: Path) -> None:
         (["--rotating-count", 3, "--cold", "flush"], 2, "cold 'flush' has no copies to rotate"),
         (["--rotating-count", 0], 2, "a rotating count of 0 cannot be"),
         (["--until", "soon"], 2, "soon"),
+        (["--driver", "/nowhere/libcuda.so.1"], 2, "No such file or directory"),
         (["--json", "/nowhere/x.json"], 2, "/nowhere is not a folder"),
         (["--output", "y=/nowhere/y"], 2, "/nowhere is not a folder"),
         (["--raw", "/"], 2, "is a directory"),
-        (["--driver", "hip-sim"], 70, "is a HIP driver, but a driver of CUDA"),
+        (["--driver", "hip-sim"], 2, "is a HIP driver, but a CUDA driver is needed"),
     ],
 )
 def test_invalid_option_message_is_one_line(

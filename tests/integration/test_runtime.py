@@ -93,7 +93,7 @@ def run(command: list[str | Path], environment: dict[str, str]) -> subprocess.Co
         [str(word) for word in command],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
         env=environment,
     )

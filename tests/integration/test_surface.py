@@ -43,7 +43,7 @@ class Shimmed:
             capture_output=True,
             check=False,
             env=environment,
-            timeout=60,
+            timeout=240,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()

@@ -25,9 +25,18 @@ def arguments(command: str, folder: Path) -> list[str | Path]:
     if command == "replay":
         capture = CAPTURES["saxpy"](folder / "saxpy.ncap")
         return ["replay", capture, "--driver", "sim", "--samples", "100000", "--cold", "none"]
+    if command == "build":
+        return ["build", "--driver", "sim"]
     submission = folder / "hangs.py"
     submission.write_text("import time\ntime.sleep(300)\ndef solution(a, b, c, n):\n    pass\n")
     return [command, PROBLEM, *[submission] * (2 if command == "compare" else 1), "--driver", "sim"]
+
+
+def slow_compiler(path: Path, compiles: Path) -> str:
+    """A compiler that makes the file `compiles`, and then does not end, when it compiles a source."""
+    path.write_text(f'#!/bin/sh\ncase "$*" in *" -c "*) touch {compiles}; sleep 300;; esac\nexec cc "$@"\n')
+    path.chmod(0o755)
+    return str(path)
 
 
 def take_signals() -> None:
@@ -47,7 +56,7 @@ def wait_for(condition: object, seconds: float) -> bool:
 
 @pytest.mark.usefixtures("native")
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
-@pytest.mark.parametrize("command", ["replay", "grade"])
+@pytest.mark.parametrize("command", ["replay", "grade", "compare", "build"])
 def test_signal_ends_all_processes_and_removes_temporary_files(
     command: str, number: signal.Signals, tmp_path: Path
 ) -> None:
@@ -55,6 +64,10 @@ def test_signal_ends_all_processes_and_removes_temporary_files(
     temporary.mkdir()
     words = [sys.executable, "-m", "benchguard", *map(str, arguments(command, tmp_path))]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)}
+    compiles = tmp_path / "compiles"
+    if command == "build":
+        environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+        environment["CC"] = slow_compiler(tmp_path / "slow-cc", compiles)
     with subprocess.Popen(
         words,
         stderr=subprocess.PIPE,
@@ -62,13 +75,20 @@ def test_signal_ends_all_processes_and_removes_temporary_files(
         env=environment,
         preexec_fn=take_signals,  # noqa: PLW1509 - the test has one thread
     ) as child:
-        assert wait_for(lambda: len(with_descendants(child.pid)) > 1, START_SECONDS)
+        assert wait_for(
+            compiles.exists if command == "build" else lambda: len(with_descendants(child.pid)) > 1,
+            START_SECONDS,
+        )
         time.sleep(0.5)
         started = with_descendants(child.pid)
         child.send_signal(number)
-        _, said = child.communicate(timeout=END_SECONDS)
+        try:
+            _, said = child.communicate(timeout=END_SECONDS)
+        finally:
+            child.kill()
     # CPython ends by SIGINT itself if the interrupt came while dataclasses compiled a class.
     assert child.returncode in {128 + number, *([-number] if number == signal.SIGINT else [])}, said.decode()
     assert b"Traceback" not in said
     assert wait_for(lambda: not [pid for pid in started if process_start(pid) is not None], END_SECONDS)
     assert list(temporary.iterdir()) == []
+    assert list(tmp_path.glob("cache/neutrino-bench/shim/.building-*")) == []

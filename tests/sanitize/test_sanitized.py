@@ -157,7 +157,7 @@ def test_program_with_a_region_has_no_reports(
     sanitizer: str,
     name: str,
 ) -> None:
-    """Programs whose regions are recorded (tests/integration/test_regions.py says what the recordings hold)."""
+    """Programs with captured regions. tests/integration/test_regions.py checks the captures."""
     if sanitizer == "thread":
         pytest.skip("device memory is to be where this sanitizer keeps its own (0x300000000000)")
     recorded = Recorded(tmp_path, parse_selection(None, None, None))

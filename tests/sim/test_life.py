@@ -14,16 +14,15 @@ PROGRAM = Path(__file__).parent / "programs" / "life.c"
 
 @pytest.fixture
 def life(compile_c: Callable[..., Path], sim_path: Path) -> Callable[..., str]:
-    folder = sim_path.parent
-    program = compile_c("life", PROGRAM, links=(f"-L{folder}", "-l:libcuda.so.1", f"-Wl,-rpath,{folder}"))
+    program = compile_c("life", PROGRAM, links=(str(sim_path),))
 
     def run(mode: str, **environment: str) -> str:
         done = subprocess.run(
             [program, mode],
             capture_output=True,
             text=True,
-            timeout=60,
-            env={**os.environ, **environment},
+            timeout=240,
+            env={**os.environ, "LD_LIBRARY_PATH": str(sim_path.parent), **environment},
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""Recordings as the shim writes them, made by hand: elements in any order, whole or broken."""
+"""Raw captures as the shim writes them, made by hand: elements in any order, whole or broken."""
 
 from __future__ import annotations
 

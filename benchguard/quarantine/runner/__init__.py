@@ -44,18 +44,18 @@ def main(order: Order, events: int) -> NoReturn:
 
 def _run(order: Order, reporter: Reporter) -> None:
     """With inline timing the secrets are hidden before the submission is loaded, so the cases are needed first."""
-    inline, given = None, None
+    inline, cases = None, None
     if order.inline_order is not None:
-        given = _cases(order)
-        inline = InlineRounds(order.inline_order, given.cases, reporter)
+        cases = _cases(order)
+        inline = InlineRounds(order.inline_order, cases.cases, reporter)
     entry, driver = _load(order, reporter)
-    given = given or _cases(order)
-    inputs = Inputs(given.inputs)
-    for number, case in enumerate(given.cases):
+    cases = cases or _cases(order)
+    inputs = Inputs(cases.inputs)
+    for number, case in enumerate(cases.cases):
         reporter.begin("warm-up", number)
-        memory = CaseMemory(driver, case, inputs, given.layouts[number], given.offsets[number])
+        memory = CaseMemory(driver, case, inputs, cases.layouts[number], cases.offsets[number])
         memory.prepare(0)  # a module copies its constants when it is bound
-        call = entry.bind(case, memory, given.init)
+        call = entry.bind(case, memory, cases.init)
         rounds = Rounds(driver, number, case, memory, call)
         reporter.called(number, rounds.warm_up(order.warm_up))
         if inline is not None:

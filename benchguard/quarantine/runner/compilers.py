@@ -67,17 +67,17 @@ def _run(nvcc: Path, words: Sequence[str], source: Path, flags: Flags, output: P
     optimise = () if any(each.startswith("-O") for each in flags.nvcc) else ("-O3",)
     command = [str(nvcc), *optimise, *standard, *words, *flags.compile, *flags.nvcc, f"-I{source.parent}"]
     done = _start([*command, "-x", "cu", str(source), "-o", str(output)], scratch)
-    said = done.stdout.decode(errors="replace")
+    log = done.stdout.decode(errors="replace")
     if done.returncode != 0 or not output.is_file():
-        if _NO_HOST_COMPILER.search(said):
+        if _NO_HOST_COMPILER.search(log):
             text = "nvcc finds no working host compiler; install g++, or name one with -ccbin"
-            raise SubmissionError(text, said)
-        raise SubmissionError(first_error(said, source) or f"nvcc ended with status {done.returncode}", said)
+            raise SubmissionError(text, log)
+        raise SubmissionError(first_error(log, source) or f"nvcc ended with status {done.returncode}", log)
 
 
-def first_error(said: str, source: Path) -> str | None:
+def first_error(output: str, source: Path) -> str | None:
     """The first line of a compiler's output that contains "error", without folders."""
-    line = next((line for line in said.splitlines() if _ERROR.search(line)), None)
+    line = next((line for line in output.splitlines() if _ERROR.search(line)), None)
     return None if line is None else one_line(line.replace(f"{source.parent}{os.sep}", ""))
 
 
@@ -91,10 +91,10 @@ def _run_paths(nvcc: Path, source: Path) -> list[str]:
     if top is None:
         return []
     folders = [Path(top[1].strip()).resolve() / name for name in ("lib64", "lib", "targets/x86_64-linux/lib")]
-    found = [f"-Xlinker=-rpath={folder}" for folder in folders if folder.is_dir()]
+    options = [f"-Xlinker=-rpath={folder}" for folder in folders if folder.is_dir()]
     return [
         "-Xlinker=--enable-new-dtags",
-        *found,
+        *options,
         *(f"-L{folder}/stubs" for folder in folders if folder.is_dir()),
     ]
 
@@ -140,8 +140,8 @@ def compile_kernels(nvrtc: ctypes.CDLL, source: Path, arch: str, flags: Flags) -
         status = nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
     try:
         if status != 0:
-            said = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
-            log = said.rstrip(b"\0").decode(errors="replace")
+            compiler_log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+            log = compiler_log.rstrip(b"\0").decode(errors="replace")
             raise SubmissionError(first_error(log, source) or f"NVRTC returned error {status}", log)
         return _text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
     finally:
@@ -161,5 +161,5 @@ def _includes() -> list[Path]:
     folders = [home / "include" for home in (*toolkits(), *packages())]
     whole = [folder for folder in folders if (folder / "crt" / "mma.h").is_file()]
     some = [folder for folder in folders if (folder / "cuda_fp16.h").is_file()]
-    chosen = (whole or some)[:1]
-    return [*chosen, *(folder / "cccl" for folder in chosen if (folder / "cccl").is_dir())]
+    include = (whole or some)[:1]
+    return [*include, *(folder / "cccl" for folder in include if (folder / "cccl").is_dir())]

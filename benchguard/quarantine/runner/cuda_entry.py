@@ -53,8 +53,8 @@ def load_ptx(order: Order, driver: Driver) -> Entry:
     path = Path(order.submission)
     ptx = path.read_bytes()
     name = ptx_entry(ptx, order.entry, path.name)
-    said = directive(ptx.decode(errors="replace"), "launch")
-    return KernelEntry(driver, ptx, name, path.name, said, order.convention)
+    line = directive(ptx.decode(errors="replace"), "launch")
+    return KernelEntry(driver, ptx, name, path.name, line, order.convention)
 
 
 class KernelEntry:
@@ -86,16 +86,18 @@ class KernelEntry:
 
     def _check(self, values: list[ctypes._SimpleCData[int]], names: str) -> None:
         """Compare sizes: the driver reads one value per parameter of the kernel, even if fewer are passed."""
-        wanted = self._driver.parameter_bytes(self._function)
-        given = [ctypes.sizeof(each) for each in values]
-        if wanted is None or wanted == given:
+        parameter_bytes = self._driver.parameter_bytes(self._function)
+        sizes = [ctypes.sizeof(each) for each in values]
+        if parameter_bytes is None or parameter_bytes == sizes:
             return
         what = f"kernel {self._name} of {self._file}"
-        if len(wanted) != len(given):
+        if len(parameter_bytes) != len(sizes):
             raise SubmissionError(
-                f"{what} has {len(wanted)} parameters; the problem gives {len(given)}: {names}"
+                f"{what} has {len(parameter_bytes)} parameters; the problem gives {len(sizes)}: {names}"
             )
-        raise SubmissionError(f"{what} has parameters of {wanted} bytes; the problem gives {given}: {names}")
+        raise SubmissionError(
+            f"{what} has parameters of {parameter_bytes} bytes; the problem gives {sizes}: {names}"
+        )
 
 
 RUNTIME = "libcudart.so.13"
@@ -110,8 +112,8 @@ class LibraryEntry:
         try:
             loaded = ctypes.CDLL(str(library))
         except OSError as error:
-            said = str(error).removeprefix(f"{library}: ")
-            raise SubmissionError(f"{file} was compiled but cannot be loaded: {said}") from error
+            reason = str(error).removeprefix(f"{library}: ")
+            raise SubmissionError(f"{file} was compiled but cannot be loaded: {reason}") from error
         try:
             self._function: Any = loaded[entry]
         except AttributeError as error:

@@ -84,10 +84,12 @@ class Driver:
             ctypes.byref(module), ctypes.c_char_p(image), 2, options, values
         )
         if status != _SUCCESS:
-            said = log.value.decode(errors="replace").strip()
-            first = next((line for line in said.splitlines() if "error" in line), said.partition("\n")[0])
+            log_text = log.value.decode(errors="replace").strip()
+            first = next(
+                (line for line in log_text.splitlines() if "error" in line), log_text.partition("\n")[0]
+            )
             text = f"the driver cannot load {name}: {self._name(status)}"
-            raise SubmissionError(f"{text}: {first}" if first else text, last_of(said))
+            raise SubmissionError(f"{text}: {first}" if first else text, last_of(log_text))
         return module
 
     def function(self, module: ctypes.c_void_p, name: str) -> ctypes.c_void_p:

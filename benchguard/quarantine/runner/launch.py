@@ -39,30 +39,34 @@ def shape_of(directive: str | None, case: CaseSpec) -> LaunchShape:
 
     Raises SubmissionError.
     """
-    said = _said(directive or "")
+    settings = _settings_of(directive or "")
     names: dict[str, Buffer | int | float] = {
         each.name: each if isinstance(each, Buffer) else each.value for each in case.arguments
     }
-    block = _extents("block", said.get("block", str(THREADS)), names)
-    if "grid" in said:
-        grid = _extents("grid", said["grid"], names)
+    block = _extents("block", settings.get("block", str(THREADS)), names)
+    if "grid" in settings:
+        grid = _extents("grid", settings["grid"], names)
     else:
         elements = next((math.prod(each.shape) for each in case.checked), 1)
         grid = (max(1, -(-elements // math.prod(block))), 1, 1)
-    shared = _extents("shared", said.get("shared", "0"), names, least=0)
+    shared = _extents("shared", settings.get("shared", "0"), names, least=0)
     if shared[1:] != (1, 1):
-        raise SubmissionError(f"`// launch: shared={said['shared']}` has three values; give one, in bytes")
+        raise SubmissionError(
+            f"`// launch: shared={settings['shared']}` has three values; give one, in bytes"
+        )
     return LaunchShape(grid, block, shared[0])
 
 
-def _said(directive: str) -> dict[str, str]:
+def _settings_of(directive: str) -> dict[str, str]:
     before, *pieces = _KEY.split(directive)
-    said = dict(zip(pieces[::2], (each.strip().rstrip(",;").strip() for each in pieces[1::2]), strict=True))
-    if before.strip() or (directive.strip() and len(said) != len(pieces) // 2):
+    settings = dict(
+        zip(pieces[::2], (each.strip().rstrip(",;").strip() for each in pieces[1::2]), strict=True)
+    )
+    if before.strip() or (directive.strip() and len(settings) != len(pieces) // 2):
         raise SubmissionError(
             f"`// launch:{directive}` cannot be read; write grid=(ceil(n/256), 1, 1) block=256 shared=0"
         )
-    return said
+    return settings
 
 
 def _extents(key: str, text: str, names: Mapping[str, Buffer | int | float], least: int = 1) -> Extents:

@@ -52,7 +52,7 @@ class CaseMemory:
                 self._driver.fill(address, POISON, buffer.bytes)
         self._driver.synchronise()
 
-    def given(self, name: str) -> Memory:
+    def memory_of(self, name: str) -> Memory:
         """The memory of a buffer, for a named range of the region."""
         (buffer,) = (each for each in self._case.buffers if each.name == name)
         shape = buffer.shape if buffer.strides is None else ()

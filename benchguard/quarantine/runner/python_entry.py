@@ -46,8 +46,10 @@ class PythonEntry:
             whole = tuple(values)
             return lambda: function(whole)
         if self._convention in ("tuple_of_inputs", "input"):
-            given = tuple(each for each, kind in zip(values, arguments, strict=True) if not _is_output(kind))
-            data = given[0] if self._convention == "input" else given
+            passed_values = tuple(
+                each for each, kind in zip(values, arguments, strict=True) if not _is_output(kind)
+            )
+            data = passed_values[0] if self._convention == "input" else passed_values
             return lambda: function(data)
         if self._convention == "module":
             state = {each.name: value(each) for each in constants(case)}
@@ -115,9 +117,9 @@ def _no_entry(order: Order) -> str:
     )
     if not names:
         return f"{path.name} defines no function; define `{order.entry}`"
-    shown = ", ".join(names[:NAMES_SHOWN])
+    listing = ", ".join(names[:NAMES_SHOWN])
     return (
-        f"{path.name} has no `{order.entry}`, only {shown}. "
+        f"{path.name} has no `{order.entry}`, only {listing}. "
         f"Rename the function to `{order.entry}`, or pass `--entry {names[0]}`"
     )
 

@@ -37,12 +37,12 @@ def broke(error: BaseException, phase: str, folder: Path) -> Broke:
         return Broke(
             phase, one_line(f"the submission called exit({error.code!r}); let it return instead", TEXT_MAX)
         )
-    told = traceback.TracebackException.from_exception(error, limit=-_FRAMES_MAX, capture_locals=False)
-    frames = [frame for frame in told.stack if not frame.filename.startswith(_HERE)]
-    told.stack = traceback.StackSummary.from_list(frames)
-    *_, said = [line for line in told.format_exception_only() if line.strip()] or [type(error).__name__]
-    text = one_line(_place(error, folder) + said.strip(), TEXT_MAX)
-    return Broke(phase, text, last_of("".join(told.format())))
+    exception = traceback.TracebackException.from_exception(error, limit=-_FRAMES_MAX, capture_locals=False)
+    frames = [frame for frame in exception.stack if not frame.filename.startswith(_HERE)]
+    exception.stack = traceback.StackSummary.from_list(frames)
+    *_, lines = [line for line in exception.format_exception_only() if line.strip()] or [type(error).__name__]
+    text = one_line(_place(error, folder) + lines.strip(), TEXT_MAX)
+    return Broke(phase, text, last_of("".join(exception.format())))
 
 
 def last_of(text: str) -> str:

@@ -27,9 +27,9 @@ class _Array:
     strides: tuple[int, ...]
 
 
-def outputs_of(case: CaseSpec, given: Mapping[str, Memory], returned: object) -> dict[str, Memory]:
+def outputs_of(case: CaseSpec, memory: Mapping[str, Memory], returned: object) -> dict[str, Memory]:
     """The memory of each output after a call: the given buffers if the call returned None. Raises SubmissionError."""
-    outputs = {each.name: given[each.name] for each in case.checked if each.role == "output"}
+    outputs = {each.name: memory[each.name] for each in case.checked if each.role == "output"}
     if returned is None:
         return outputs
     for buffer, value in zip(*_paired(case, returned), strict=True):
@@ -38,11 +38,11 @@ def outputs_of(case: CaseSpec, given: Mapping[str, Memory], returned: object) ->
         if buffer.role == "output":
             shape = buffer.shape if buffer.strides is None else ()
             outputs[buffer.name] = Memory(array.address, buffer.bytes, buffer.dtype, shape)
-        elif buffer.bytes and array.address != given[buffer.name].address:
+        elif buffer.bytes and array.address != memory[buffer.name].address:
             raise SubmissionError(
                 f"{buffer.name} is updated in place, but the call returned other memory for it; write to the argument"
             )
-    _check_apart(case, given, outputs)
+    _check_apart(case, memory, outputs)
     return outputs
 
 
@@ -107,19 +107,19 @@ def _check(buffer: Buffer, array: _Array) -> None:
         raise SubmissionError(f"{what} as {array.kind}; the problem wants {buffer.dtype}")
     if array.shape != buffer.shape:
         raise SubmissionError(f"{what} with shape {array.shape}; the problem wants {buffer.shape}")
-    wanted = buffer.strides if buffer.strides is not None else packed(buffer.shape)
+    strides = buffer.strides if buffer.strides is not None else packed(buffer.shape)
     fits = all(
         have == want or extent == 1
-        for have, want, extent in zip(array.strides, wanted, buffer.shape, strict=True)
+        for have, want, extent in zip(array.strides, strides, buffer.shape, strict=True)
     )
     if not fits and buffer.bytes:
-        how = "row-major order without gaps" if buffer.strides is None else f"strides {wanted}"
+        how = "row-major order without gaps" if buffer.strides is None else f"strides {strides}"
         raise SubmissionError(f"{what} with strides {array.strides} (in elements); the problem wants {how}")
 
 
-def _check_apart(case: CaseSpec, given: Mapping[str, Memory], outputs: Mapping[str, Memory]) -> None:
+def _check_apart(case: CaseSpec, input_memory: Mapping[str, Memory], outputs: Mapping[str, Memory]) -> None:
     """Check that no output overlaps another output or an input."""
-    read = {each.name: given[each.name] for each in case.read}
+    read = {each.name: input_memory[each.name] for each in case.read}
     for name, memory in outputs.items():
         for other, place in [*read.items(), *outputs.items()]:
             if other != name and _meet(memory, place):

@@ -25,7 +25,9 @@ class Rounds:
     def __init__(self, driver: Driver, number: int, case: CaseSpec, memory: CaseMemory, call: Call) -> None:
         self._driver, self._number, self._case = driver, number, case
         self._memory, self._call = memory, call
-        self._given: Mapping[str, Memory] = {each.name: memory.given(each.name) for each in case.buffers}
+        self._buffers: Mapping[str, Memory] = {
+            each.name: memory.memory_of(each.name) for each in case.buffers
+        }
 
     def warm_up(self, calls: int) -> float:
         """Call the submission until it has compiled, tuned and allocated. Return the last call's seconds."""
@@ -36,7 +38,7 @@ class Rounds:
             returned = self._call()
             self._settle()
             seconds = time.monotonic() - began
-            outputs_of(self._case, self._given, returned)
+            outputs_of(self._case, self._buffers, returned)
             del returned  # frees memory for the next call
         return seconds
 
@@ -58,7 +60,7 @@ class Rounds:
         """Record one call. `returned` must live until the region ends, or its memory is missing in the capture."""
         with region(name, inputs=self._named("input", "inout"), state=self._named("constant"), required=True):
             returned = self._call()
-            for output, memory in outputs_of(self._case, self._given, returned).items():
+            for output, memory in outputs_of(self._case, self._buffers, returned).items():
                 if memory.bytes:
                     region_range(output, memory, "output")
         del returned
@@ -66,7 +68,7 @@ class Rounds:
     def _named(self, *roles: Role) -> dict[str, Memory]:
         """Ranges for the region. A buffer updated in place is named once, as an input (grade/specification.py)."""
         return {
-            each.name: self._given[each.name]
+            each.name: self._buffers[each.name]
             for each in self._case.buffers
             if each.role in roles and each.bytes
         }
@@ -94,11 +96,11 @@ class InlineRounds:
         Raises InlineError, SubmissionError, and the submission's exceptions.
         """
         case = self._cases[number]
-        given = {each.name: memory.given(each.name) for each in case.buffers}
-        addresses = {name: place.address for name, place in given.items()}
+        buffers = {each.name: memory.memory_of(each.name) for each in case.buffers}
+        addresses = {name: place.address for name, place in buffers.items()}
 
         def outputs(returned: object) -> dict[str, int]:
-            return {name: place.address for name, place in outputs_of(case, given, returned).items()}
+            return {name: place.address for name, place in outputs_of(case, buffers, returned).items()}
 
         memory.prepare(0)
         returns = call() is not None  # without a return value the outputs' addresses never change

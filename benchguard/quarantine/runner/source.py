@@ -23,9 +23,9 @@ def directive(source: str, word: str) -> str | None:
         text = line.strip()
         if text and not text.startswith("//"):
             return None
-        said = text.removeprefix("//").strip()
-        if said.startswith(f"{word}:"):
-            return said.removeprefix(f"{word}:")
+        content = text.removeprefix("//").strip()
+        if content.startswith(f"{word}:"):
+            return content.removeprefix(f"{word}:")
     return None
 
 
@@ -51,12 +51,12 @@ def ptx_entry(ptx: bytes, name: str, file: str) -> str:
             return each
     if len(entries) == 1:
         return entries[0]
-    shown = (
+    others = (
         f", only {', '.join(entries[:NAMES_SHOWN])}; rename one to {name}"
         if entries
         else " and no other kernel"
     )
-    raise SubmissionError(f"{file} has no kernel {name}{shown}")
+    raise SubmissionError(f"{file} has no kernel {name}{others}")
 
 
 _LIBRARIES = "cublas|cublasLt|cufft|curand|cusolver|cusparse|cutensor|cudnn|cuda|nvrtc|nvJitLink|m"
@@ -93,7 +93,7 @@ def flags_of(directive: str | None) -> Flags:
     except ValueError as error:
         raise SubmissionError(f"`// nvcc:{directive}` cannot be read: {error}") from error
     kinds = {"compile": _BOTH, "nvcc": _NVCC, "link": _LINK}
-    found: dict[str, list[str]] = {kind: [] for kind in kinds}
+    flags: dict[str, list[str]] = {kind: [] for kind in kinds}
     for word in words:
         kind = next((kind for kind, known in kinds.items() if known.fullmatch(word)), None)
         if kind is None:
@@ -101,5 +101,5 @@ def flags_of(directive: str | None) -> Flags:
                 f"`// nvcc: {word}` is not allowed; allowed are -l, -D, -I, -std, -O, --use_fast_math, "
                 "--maxrregcount=N, -Xptxas=... and the like, each in one word"
             )
-        found[kind].append(word)
-    return Flags(**{kind: tuple(words) for kind, words in found.items()})
+        flags[kind].append(word)
+    return Flags(**{kind: tuple(words) for kind, words in flags.items()})

@@ -82,12 +82,14 @@ def quarantine_environment(base: Mapping[str, str], scratch: Path, driver: Path)
 
     The CPU driver comes with a CUDA runtime, which must be found before a toolkit's, because that needs a GPU driver.
     """
-    kept = {name: value for name, value in base.items() if name in KEPT}
-    kept["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", os.defpath)])
+    environment = {name: value for name, value in base.items() if name in KEPT}
+    environment["PATH"] = os.pathsep.join(
+        [str(Path(sys.executable).parent), environment.get("PATH", os.defpath)]
+    )
     if driver.parent.resolve() == SIM.parent.resolve():
-        libraries = [str(driver.parent.resolve()), kept.get("LD_LIBRARY_PATH", "")]
-        kept["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, libraries))
-    return {**kept, **{name: str(scratch / folder) for name, folder in FOLDERS.items()}, **_SET}
+        libraries = [str(driver.parent.resolve()), environment.get("LD_LIBRARY_PATH", "")]
+        environment["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, libraries))
+    return {**environment, **{name: str(scratch / folder) for name, folder in FOLDERS.items()}, **_SET}
 
 
 def make_folders(scratch: Path) -> None:

@@ -76,16 +76,16 @@ def places(extra: Sequence[str], network: bool) -> Places:
     readable = [*system, *kernel, *_toolkits(), *_libraries(), *python, *extra]
     devices = [f"/dev/{name}" for name in DEVICES]
     devices += [str(path) for pattern in GPU_DEVICES for path in Path("/dev").glob(pattern)]
-    found = dict.fromkeys(os.path.realpath(path) if path != "/proc/self" else path for path in readable)
+    paths = dict.fromkeys(os.path.realpath(path) if path != "/proc/self" else path for path in readable)
     return Places(
-        tuple(path for path in found if path != "/" and Path(path).exists()),
+        tuple(path for path in paths if path != "/" and Path(path).exists()),
         tuple(dict.fromkeys(os.path.realpath(path) for path in (*python, *extra))),
         tuple(path for path in devices if Path(path).exists()),
     )
 
 
 def confine(
-    found: Places, scratch: str, hidden: Sequence[str], submission: Sequence[str], network: bool
+    places_: Places, scratch: str, hidden: Sequence[str], submission: Sequence[str], network: bool
 ) -> str:
     """Restrict this thread and its children for good; return "on", or the reason why the protection is off."""
     version = landlock.abi()
@@ -94,10 +94,10 @@ def confine(
     buried = [place for place in hidden if place]
     try:
         rules = Ruleset(version, network)
-        for place in found.readable:
+        for place in places_.readable:
             for path in beside(place, buried, submission):
                 rules.allow(path, READ)
-        for place in found.devices:
+        for place in places_.devices:
             rules.allow(place, DEVICE)
         rules.allow(scratch, WRITE)
         rules.allow(THREADS, NAMED)
@@ -151,15 +151,15 @@ _OF_TOOLKITS = ("nvvm", "lib/gcc", "lib/clang")
 
 def _toolkits() -> list[str]:
     """CUDA toolkits, and compilers outside the system's folders."""
-    found = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
-    found += map(str, Path("/usr/local").glob("cuda*"))
+    folders = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    folders += map(str, Path("/usr/local").glob("cuda*"))
     for name in ("nvcc", "ptxas", os.environ.get("CC") or "cc", os.environ.get("CXX") or "c++"):
         path = shutil.which(name)
         if path:
             root = Path(path).resolve().parents[1]
-            found.append(path)
-            found += [str(root)] if any((root / part).is_dir() for part in _OF_TOOLKITS) else []
-    return found
+            folders.append(path)
+            folders += [str(root)] if any((root / part).is_dir() for part in _OF_TOOLKITS) else []
+    return folders
 
 
 def _libraries() -> list[str]:

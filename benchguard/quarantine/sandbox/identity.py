@@ -29,13 +29,13 @@ def free_user() -> int | None:
     """
     if os.geteuid() != 0:
         return None
-    taken = {entry.pw_uid for entry in pwd.getpwall()}
+    users = {entry.pw_uid for entry in pwd.getpwall()}
     for place in Path("/proc").glob("[0-9]*"):
         try:
-            taken.add(place.stat().st_uid)
+            users.add(place.stat().st_uid)
         except OSError:
             continue
-    free = [user for user in USERS if user not in taken]
+    free = [user for user in USERS if user not in users]
     return random.SystemRandom().choice(free) if free else None
 
 
@@ -95,7 +95,7 @@ def _lacking(user: int, readable: Sequence[str], enterable: str) -> str | None:
     os.close(theirs)
     try:
         with os.fdopen(ours, "rb") as stream:
-            said = stream.read()
+            reason = stream.read()
     finally:
         os.waitpid(child, 0)
-    return said.decode("utf-8", "replace") or None
+    return reason.decode("utf-8", "replace") or None

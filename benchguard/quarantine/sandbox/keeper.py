@@ -34,11 +34,11 @@ def keep(child: int, user: int | None) -> None:
         os.closerange(0, _highest())
         status = _wait(child)
     finally:
-        left = True
+        survivors = True
         try:
-            left = end_all(user)
+            survivors = end_all(user)
         finally:
-            os._exit(STATUS_LEFT if left else status)
+            os._exit(STATUS_LEFT if survivors else status)
 
 
 def end_all(user: int | None) -> bool:
@@ -52,9 +52,9 @@ def end_all(user: int | None) -> bool:
     while True:
         if user is not None:
             _kill_user(user)
-        seen = kill_descendants([os.getpid()], until, lambda _: False)
+        has_killed = kill_descendants([os.getpid()], until, lambda _: False)
         _reap()
-        if not seen:
+        if not has_killed:
             return False
         if time.monotonic() > until:
             return True

@@ -17,16 +17,16 @@ _BADNESS = "1000"
 """Value of oom_score_adj: when memory runs out, the kernel kills these processes first."""
 
 
-def confine(wanted: Confine, processes_bounded: bool) -> str:
+def confine(order: Confine, processes_bounded: bool) -> str:
     """Set the limits; return the feature "limits": "on", or the reason why it is off. Call it after become().
 
     `processes_bounded`: a cgroup limits the number of processes already.
     """
     limits = {
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: wanted.file_bytes,
+        resource.RLIMIT_FSIZE: order.file_bytes,
         resource.RLIMIT_NOFILE: FILES_OPEN,
-        resource.RLIMIT_NPROC: wanted.processes + _tasks_of(os.geteuid()),
+        resource.RLIMIT_NPROC: order.processes + _tasks_of(os.geteuid()),
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_RTPRIO: 0,
         resource.RLIMIT_NICE: 0,

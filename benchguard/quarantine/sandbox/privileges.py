@@ -50,8 +50,8 @@ def drop() -> str:
         libc.prctl(libc.PR_SET_DUMPABLE, 0)
     except OSError as error:
         return f"cannot drop privileges: {error.strerror}"
-    left = _left()
-    return "on" if not left else f"the process keeps {left}"
+    remaining = _left()
+    return "on" if not remaining else f"the process keeps {remaining}"
 
 
 def _drop_capabilities() -> None:

@@ -29,8 +29,8 @@ def main(arguments: list[str]) -> None:
     """Fork: the parent becomes the keeper, the child the quarantine. Does not return."""
     events, supervisor, sandbox, cgroup = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3]
     order = msgspec.json.decode(sys.stdin.buffer.read(ORDER_MAX), type=Order)
-    found = filesystem.places((order.submission, *order.confine.readable), order.confine.network)
-    who = identity.decide(order.confine.user, found.needed, order.confine.scratch)
+    places = filesystem.places((order.submission, *order.confine.readable), order.confine.network)
+    who = identity.decide(order.confine.user, places.needed, order.confine.scratch)
     bounded = _enter(cgroup)
     keeper.prepare(supervisor)
     ours = os.getpid()
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> None:
         keeper.keep(child, who.user)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
-        features = _confine(order, found, who, ours, bounded)
+        features = _confine(order, places, who, ours, bounded)
     except OSError as error:
         _send(events, Broke("confine", f"the sandbox could not be set up: {error}"))
         os._exit(STATUS_REFUSED)
@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _confine(
-    order: Order, found: filesystem.Places, who: identity.Identity, parent: int, bounded: bool
+    order: Order, places: filesystem.Places, who: identity.Identity, parent: int, bounded: bool
 ) -> dict[str, str]:
     """Turn on each protection, in the order that the kernel requires. Raises OSError."""
     confine = order.confine
@@ -74,7 +74,7 @@ def _confine(
     on["privileges"] = privileges.drop()
     end_with(parent)  # again here, because a change of user resets it
     on["filesystem"] = filesystem.confine(
-        found, confine.scratch, confine.hidden, (order.submission, *confine.readable), confine.network
+        places, confine.scratch, confine.hidden, (order.submission, *confine.readable), confine.network
     )
     on["processes"] = _processes(who)
     on["system calls"], on["network"] = system_calls.confine(confine.network, who.user is None)
@@ -102,12 +102,12 @@ def _enter(cgroup: str) -> bool:
         return False
 
 
-def _close_all_but(*kept: int) -> None:
+def _close_all_but(*descriptor: int) -> None:
     """Close inherited descriptors except `kept`, the standard ones and the shim's trace ring. Empty standard input."""
-    nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-    os.dup2(nothing, 0)
+    null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    os.dup2(null, 0)
     ring = os.environ.get("NEUTRINO_RING", "").partition(":")[0]
-    stay = {0, 1, 2, *kept, *([int(ring)] if ring.isdigit() else [])}
+    stay = {0, 1, 2, *descriptor, *([int(ring)] if ring.isdigit() else [])}
     for number in [int(each.name) for each in Path("/proc/self/fd").iterdir()]:
         if number not in stay:
             with contextlib.suppress(OSError):  # the listing's own

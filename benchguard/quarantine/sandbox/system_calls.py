@@ -23,9 +23,11 @@ _KERNEL = (
     "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "uselib",
     "init_module", "finit_module", "delete_module", "create_module", "kexec_load", "kexec_file_load", "reboot",
     "swapon", "swapoff", "syslog", "acct", "quotactl", "quotactl_fd", "nfsservctl", "lookup_dcookie", "fanotify_init",
-    "iopl", "ioperm", "modify_ldt", "vhangup", "settimeofday", "clock_settime", "clock_settime64", "adjtimex",
-    "clock_adjtime", "clock_adjtime64", "stime", "sethostname", "setdomainname", "lsm_set_self_attr", "uretprobe",
+    "io_setup", "iopl", "ioperm", "modify_ldt", "vhangup", "settimeofday", "clock_settime", "clock_settime64",
+    "adjtimex", "clock_adjtime", "clock_adjtime64", "stime", "sethostname", "setdomainname", "lsm_set_self_attr",
+    "uretprobe",
 )  # fmt: skip
+"""io_setup: the number of asynchronous requests is limited for the machine as a whole (fs.aio-max-nr)."""
 _MOUNTS = (
     "mount", "umount", "umount2", "pivot_root", "chroot", "unshare", "setns", "fsopen", "fsmount", "fsconfig", "fspick",
     "move_mount", "open_tree", "open_tree_attr", "mount_setattr", "name_to_handle_at", "open_by_handle_at",
@@ -33,16 +35,35 @@ _MOUNTS = (
 _KEYS = ("add_key", "request_key", "keyctl")
 _LASTING = (
     "shmget", "shmat", "shmctl", "semget", "semctl", "semop", "semtimedop", "msgget", "msgctl", "msgsnd", "msgrcv",
-    "mq_open", "mq_unlink", "memfd_secret", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr",
-    "lremovexattr", "fremovexattr", "removexattrat", "file_setattr",
+    "mq_open", "mq_unlink", "memfd_secret",
 )  # fmt: skip
 """Objects that outlive the process, which landlock does not restrict. memfd_secret hides memory from the watch."""
+_ATTRIBUTES = (
+    "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat",
+    "file_setattr",
+)  # fmt: skip
+"""Extended attributes, which landlock does not restrict. Programs such as `cp -p` go on if they are not supported."""
 
 DENIED = (*_TRACING, *_KERNEL, *_MOUNTS, *_KEYS, *_LASTING)
 
-# Landlock does not restrict these calls. A quarantine that shares its user could change the modes of that user's files.
-# The calls return success without effect, because tools that copy files to scratch fail if they return an error.
-_MODES = ("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat")
+_WHICH = (("setpriority", 0), ("ioprio_set", 1))
+"""Calls whose first argument is a kind of target, and the value for one process. The other kinds are a process group
+and a user."""
+
+# Landlock does not restrict the calls below, and a filter cannot see which file a descriptor or a path means. A
+# quarantine that shares its user could change the modes and times of that user's files, and lock files that it can
+# read. The calls return success without effect, because compilers' caches and tools that copy files fail if they return
+# an error: torch.compile locks its cache with flock.
+_ON_FILES = (
+    "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat",
+    "flock",
+)  # fmt: skip
+_TIMES = (("utime", 1), ("utimes", 1), ("futimesat", 2), ("utimensat", 2))
+"""Calls that set a file's times, and the argument with the times: a null pointer means the present."""
+_LOCKS = (6, 7, 37, 38)
+"""Commands of fcntl: F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW."""
+_COUNTED_BY_USER = ("inotify_init", "inotify_init1")
+"""A user has 128 inotify instances (fs.inotify.max_user_instances)."""
 # Calls on a process by its number, and the number's argument. 0 is the caller.
 _OF_OTHERS = (
     ("sched_setaffinity", 0), ("sched_setscheduler", 0), ("sched_setparam", 0), ("sched_setattr", 0),
@@ -61,8 +82,14 @@ NUMBERS = {
 _NAMESPACES = (0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x00020000)
 """CLONE_NEWCGROUP, UTS, IPC, USER, PID, NET, NS."""
 _QUERY_PERSONALITY = 0xFFFFFFFF
-_TERMINAL_INPUT = (0x5412, 0x541C)
-"""TIOCSTI, TIOCLINUX."""
+_COMMANDS = (8, 10, 15, 1024, 1026, 1036, 1038, 1040)
+"""Commands of fcntl: F_SETOWN, F_SETSIG and F_SETOWN_EX, by which the kernel signals another process; F_SETLEASE,
+F_NOTIFY, F_SET_RW_HINT, F_SET_FILE_RW_HINT and F_SETDELEG, which need no descriptor that is open for writing."""
+_REQUESTS = (
+    0x5412, 0x541C, 0x8901, 0x8902, 0x40086602, 0x40046602, 0x401C5820, 0x40087602, 0x40047602,
+)  # fmt: skip
+"""Requests of ioctl: TIOCSTI and TIOCLINUX, input of a terminal; FIOSETOWN and SIOCSPGRP, as F_SETOWN; FS_IOC_SETFLAGS,
+FS_IOC_FSSETXATTR and FS_IOC_SETVERSION (and their 32-bit forms), which change a file that is open for reading."""
 _PACKET_FAMILIES = (15, 17, 21, 30, 31, 38, 40, 44)
 """Families denied even with a network: AF_KEY, PACKET, RDS, TIPC, BLUETOOTH, ALG, VSOCK, XDP."""
 _SOCKET_TYPE = 0xF
@@ -122,27 +149,51 @@ class _Rules:
         return call
 
 
-_NOT_EQUAL, _MASKED = 1, 7
-"""enum scmp_compare of seccomp.h. "Equal" is not used: the kernel reads 32 bits of an int but a filter compares 64, so
-a caller could bypass the rule by setting the upper half (CVE-2019-7303)."""
+_NOT_EQUAL, _EQUAL, _MASKED = 1, 4, 7
+"""enum scmp_compare of seccomp.h. "Equal" is for pointers alone: the kernel reads 32 bits of an int but a filter
+compares 64, so a caller could bypass the rule by setting the upper half (CVE-2019-7303)."""
 _WORD = 0xFFFFFFFF
 
 
 def _deny_all(rules: _Rules, shares_user: bool) -> None:
     for name in DENIED:
         rules.deny(name)
+    for name in _ATTRIBUTES:
+        rules.deny(name, number=errno.ENOTSUP)
     rules.deny("clone3", number=errno.ENOSYS)
     for flag in _NAMESPACES:
         rules.deny("clone", (0, _MASKED, flag, flag))
     rules.deny("personality", (0, _NOT_EQUAL, _QUERY_PERSONALITY, 0))
-    for request in _TERMINAL_INPUT:
+    for request in _REQUESTS:
         rules.deny("ioctl", (1, _MASKED, _WORD, request))
+    for command in _COMMANDS:
+        rules.deny("fcntl", (1, _MASKED, _WORD, command))
+    for name, process in _WHICH:
+        rules.deny(name, (0, _NOT_EQUAL, process, 0))
     rules.deny("prlimit64", (0, _NOT_EQUAL, 0, 0))
     if shares_user:
-        for name in _MODES:
+        for name in _ON_FILES:
             rules.deny(name, number=0)
+        _deny_times(rules)
+        for command in _LOCKS:
+            rules.deny("fcntl", (1, _MASKED, _WORD, command), number=0)
+        for name in _COUNTED_BY_USER:
+            rules.deny(name)
         for name, argument in _OF_OTHERS:
             rules.deny(name, (argument, _NOT_EQUAL, 0, 0))
+
+
+def _deny_times(rules: _Rules) -> None:
+    """Setting given times returns success without effect. Setting the present by path fails.
+
+    Python's Path.touch() creates a file only if that fails; `touch` sets the present by descriptor.
+    """
+    for name, times in _TIMES:
+        rules.deny(name, (times, _NOT_EQUAL, 0, 0), number=0)
+    rules.deny("utimensat", (1, _EQUAL, 0, 0), (2, _EQUAL, 0, 0), number=0)
+    rules.deny("utimensat", (1, _NOT_EQUAL, 0, 0), (2, _EQUAL, 0, 0))
+    for name, times in _TIMES[:-1]:
+        rules.deny(name, (times, _EQUAL, 0, 0))
 
 
 def _deny_network(rules: _Rules, allowed: bool) -> None:

@@ -67,7 +67,7 @@ static void load(const struct nb_call *call, uint64_t handle, uint64_t context,
     const char *note = extent->problem;
     if (extent->bytes != 0 && stored_at == UINT64_MAX) {
         atomic_fetch_add_explicit(&nb_session()->images_dropped, 1, memory_order_relaxed);
-        note = "the image store is full: start the supervisor with a larger one";
+        note = "the image store of the session is full: load fewer images in one run";
     }
     binary->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
     binary->handle = handle;

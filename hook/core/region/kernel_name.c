@@ -30,7 +30,31 @@ static demangler *find_demangler(void)
     return found;
 }
 
+/* Tables show names without ABI tags: numba-cuda puts a hash of 60 to 90 characters into a tag of each kernel
+ * (benchguard/audit/kernel_name.py). */
+static void remove_abi_tags(char *name)
+{
+    static const char start[] = "[abi:";
+    char *to = name;
+    for (const char *from = name; *from != 0;) {
+        const char *tag = from + strlen(start), *end = tag;
+        if (strncmp(from, start, strlen(start)) == 0)
+            while (isalnum((unsigned char)*end) || *end == '_')
+                end++;
+        if (end > tag && *end == ']')
+            from = end + 1;
+        else
+            *to++ = *from++;
+    }
+    *to = 0;
+}
+
 /* Also compares the text itself: brackets in "int (&) [4]" are not meant as a pattern. */
+static bool text_matches(const char *pattern, const char *text)
+{
+    return strcmp(pattern, text) == 0 || fnmatch(pattern, text, 0) == 0;
+}
+
 static bool demangled_name_matches(const char *pattern, const char *name)
 {
     demangler *demangle;
@@ -38,8 +62,13 @@ static bool demangled_name_matches(const char *pattern, const char *name)
         return false;
     int status;
     char *demangled = demangle(name, NULL, NULL, &status);
-    const bool matches =
-        demangled != NULL && (strcmp(pattern, demangled) == 0 || fnmatch(pattern, demangled, 0) == 0);
+    if (demangled == NULL)
+        return false;
+    bool matches = text_matches(pattern, demangled);
+    if (!matches) {
+        remove_abi_tags(demangled);
+        matches = text_matches(pattern, demangled);
+    }
     free(demangled);
     return matches;
 }

@@ -35,7 +35,7 @@ struct nb_raw_capture {
 };
 
 /* Before every element. Its payload is the struct of its kind, then the bytes that its spans and contents
- * refer to, padded with zeros to a multiple of 8. In a recording an offset counts from the payload's start.
+ * refer to, padded with zeros to a multiple of 8. In a raw capture an offset counts from the payload's start.
  */
 struct nb_element {
     uint32_t kind; /* enum nb_capture_kind */
@@ -94,7 +94,7 @@ enum nb_capture_kind {
     NB_CAPTURE_ALLOCATION = 8, /* struct nb_capture_allocation */
     NB_CAPTURE_BEFORE = 9,     /* struct nb_capture_run: memory at the region's start */
     NB_CAPTURE_AFTER =
-        10, /* struct nb_capture_run: memory at its end. Recording: whole; capture: what differs */
+        10, /* struct nb_capture_run: memory at its end. Raw capture: whole; capture: pages that differ */
     NB_CAPTURE_STREAM = 11,     /* struct nb_capture_stream */
     NB_CAPTURE_OPERATION = 12,  /* struct nb_capture_operation */
     NB_CAPTURE_EDGE = 13,       /* struct nb_capture_edge */
@@ -112,7 +112,7 @@ struct nb_span {
 };
 
 /* Bulk data: `bytes` bytes, in the capture's blobs from `first` on, all but the last NB_BLOB_MAX long. In a
- * recording `first` is an offset in the payload. `bytes` 0: no data; what that means is the element's. */
+ * raw capture `first` is an offset in the payload. `bytes` 0: no data; what that means is the element's. */
 struct nb_content {
     uint64_t first;
     uint64_t bytes;
@@ -204,7 +204,7 @@ struct nb_capture_allocation {
     uint64_t address;
     uint64_t bytes;
     uint32_t flags;      /* enum nb_capture_allocation_flag */
-    uint32_t slot;       /* recording only */
+    uint32_t slot;       /* raw capture only */
     struct nb_span call; /* that made it */
 };
 

@@ -28,14 +28,14 @@ struct graph {
     bool has_priorities;
     bool has_lost_node; /* an unidentified node was enabled or disabled */
     uint32_t number;    /* number of its last version in a capture */
-    uint32_t recording; /* capture with that version; 0 if the graph has changed since */
+    uint32_t region;    /* region that has that version; 0 if the graph has changed since */
     uint64_t source;    /* hash of the host memory that its copies read then */
 };
 
 static pthread_mutex_t lock =
     PTHREAD_MUTEX_INITIALIZER; /* guards everything here; taken before the raw capture's lock */
 static struct nb_handle_map graphs = NB_HANDLE_MAP_INITIALIZER;
-static uint32_t recording = 1, last_number;
+static uint32_t region = 1, last_number;
 
 static void forget_graph(CUgraphExec exec)
 {
@@ -97,7 +97,7 @@ void nb_capture_update_graph(const struct nb_call *call, CUgraphExec exec, CUgra
         graph->problem = description == NULL    ? nodes_not_listed
                          : graph->has_lost_node ? node_not_identified
                                                 : NULL;
-        graph->recording = 0;
+        graph->region = 0;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -111,7 +111,7 @@ static struct nb_graph_item *find_changed_item(CUgraphExec exec, CUgraphNode nod
     if (graph == NULL)
         return NULL;
     struct nb_graph_item *item = nb_graph_find(graph->description, node);
-    graph->recording = 0;
+    graph->region = 0;
     if (item == NULL && graph->problem == NULL)
         graph->problem = node_not_identified;
     return item != NULL && item->kind == kind ? item : NULL;
@@ -168,7 +168,7 @@ void nb_capture_enable_graph_node(CUgraphExec exec, CUgraphNode node, bool enabl
         graph->problem = graph->problem != NULL ? graph->problem : node_not_identified;
     }
     if (graph != NULL)
-        graph->recording = 0;
+        graph->region = 0;
     pthread_mutex_unlock(&lock);
 }
 
@@ -204,11 +204,11 @@ static uint32_t write_graph(const struct nb_call *call, struct graph *graph)
         return 0;
     }
     const uint64_t source = hash_sources(graph->description);
-    if (graph->recording == recording && graph->source == source)
+    if (graph->region == region && graph->source == source)
         return graph->number;
     last_number++;
     graph->number = nb_graph_write(call, graph->description, last_number) ? last_number : 0;
-    graph->recording = graph->number != 0 ? recording : 0;
+    graph->region = graph->number != 0 ? region : 0;
     graph->source = source;
     return graph->number;
 }
@@ -251,7 +251,7 @@ void nb_capture_end_graph_launch(const struct nb_call *call, struct nb_capture_g
 static void reset(void)
 {
     pthread_mutex_lock(&lock);
-    recording++;
+    region++;
     last_number = 0;
     pthread_mutex_unlock(&lock);
 }

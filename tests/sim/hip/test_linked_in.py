@@ -29,7 +29,9 @@ def run(
         f"hip_linked_in_{name.replace(' ', '_')}", PROGRAM, registered, links=(str(hip_path),)
     )
     environment = os.environ | {"LD_LIBRARY_PATH": str(hip_path.parent)}
-    return subprocess.run([program], env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        [program], env=environment, capture_output=True, text=True, timeout=240, check=False
+    )
 
 
 @pytest.mark.parametrize("name", CODE)

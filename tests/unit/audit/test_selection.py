@@ -8,7 +8,8 @@ from contextlib import closing
 import pytest
 
 from benchguard.audit.demangle import Demangler
-from benchguard.audit.selection import ByKernel, parse_selection, plain_name
+from benchguard.audit.kernel_name import display_name, plain_name
+from benchguard.audit.selection import ByKernel, parse_selection
 from benchguard.errors import UsageError
 from tests.unit.hook.kernel_names import MATCHING, OTHERS
 
@@ -67,6 +68,21 @@ def test_other_pattern_does_not_match(pattern: str, name: str) -> None:
 def demangled_or_none(name: str) -> str | None:
     with closing(Demangler()) as demangler:
         return demangler.demangle(name)
+
+
+@pytest.mark.parametrize(
+    ("demangled", "shown"),
+    [
+        ("cudapy::add[abi:v1][abi:cw51_3d](Array<float, 1>)", "cudapy::add(Array<float, 1>)"),
+        ("std::string[abi:cxx11](char)", "std::string(char)"),
+        ("scale(float (&) [4])", "scale(float (&) [4])"),
+        ("k[abi:](int)", "k[abi:](int)"),
+        ("k[abi:a", "k[abi:a"),
+        ("k[abi:[abi:x]y]", "k[abi:y]"),
+    ],
+)
+def test_display_name_has_no_abi_tags(demangled: str, shown: str) -> None:
+    assert display_name(demangled) == shown
 
 
 def test_plain_name_of_any_text() -> None:

@@ -56,7 +56,7 @@ def arguments(driver: Path, log: Path, *options: str) -> list[str]:
 def run(driver: Path, tmp_path: Path) -> Run:
     def run_(*command: str | Path, options: tuple[str, ...] = (), log: Path | None = None) -> object:
         words = [*arguments(driver, log or tmp_path / "log", *options), *map(str, command)]
-        return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
+        return subprocess.run(words, capture_output=True, text=True, timeout=240, check=False, cwd=ROOT)
 
     return run_  # type: ignore[return-value]
 

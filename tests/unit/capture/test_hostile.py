@@ -177,7 +177,7 @@ def test_small_file_of_huge_tables_is_refused_in_little_memory(tmp_path: Path) -
     program = "import resource, benchguard; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
     program += f"try: benchguard.Capture.open({str(path)!r})\nexcept benchguard.CaptureError as e: print(e)"
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True, cwd=ROOT
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=240, check=True, cwd=ROOT
     )
     assert "more than" in done.stdout and "\n" not in done.stdout.strip()
 
@@ -231,7 +231,7 @@ def test_writer_on_a_full_disk_leaves_no_file(tmp_path: Path) -> None:
         [sys.executable, "-c", program, str(tmp_path / "x.ncap")],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=True,
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},

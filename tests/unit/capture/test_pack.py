@@ -59,41 +59,41 @@ SET = Memset(0, ARENA, 0, 4, 1, 0, 1)
 
 
 def begun() -> RawCaptureWriter:
-    recording = RawCaptureWriter()
-    recording.add(Kind.DEVICE, DEVICE)
-    return recording
+    raw_capture = RawCaptureWriter()
+    raw_capture.add(Kind.DEVICE, DEVICE)
+    return raw_capture
 
 
 def whole() -> RawCaptureWriter:
-    """One of everything, with what recordings say twice, and memory that changes in every way."""
-    recording = begun()
-    recording.add(Kind.META, Meta("program", "./a.out"))
+    """One of everything, with elements that a raw capture has twice, and memory that changes in every way."""
+    raw_capture = begun()
+    raw_capture.add(Kind.META, Meta("program", "./a.out"))
     for _ in range(2):
-        recording.add(Kind.IMAGE, Image("00" * 32, ImageFormat.PTX, "/lib/x.so", NO_CONTENT), IMAGE)
-    recording.add(Kind.MODULE, Module(0, ModuleKind.LIBRARY))
-    recording.add(Kind.MODULE, Module(1, ModuleKind.MODULE))
-    recording.add(Kind.KERNEL, Kernel(1, 12, 8, 0, 0, 1024, "count", (Parameter(0, 8), Parameter(8, 4))))
-    recording.add(Kind.GLOBAL, Global(0, 0x7000, 4, "counter", NO_CONTENT), b"\1\0\0\0")
-    recording.add(Kind.GLOBAL, Global(1, 0x8000, 4, "counter", NO_CONTENT), b"\2\0\0\0")
-    recording.add(Kind.STREAM, Stream(5, StreamKind.CREATED, 1, -1))
-    recording.allocation(ARENA, 8 * PAGE, AllocationFlag.BEFORE, 1)
-    recording.run(Kind.BEFORE, ARENA, pages("a", "", "b", "c", "d", "e", "", "f"))
-    recording.add(Kind.OPERATION, MemcpyHtoD(0, ARENA, 0, 0, 5, 1, 1, NO_CONTENT), b"hello")
+        raw_capture.add(Kind.IMAGE, Image("00" * 32, ImageFormat.PTX, "/lib/x.so", NO_CONTENT), IMAGE)
+    raw_capture.add(Kind.MODULE, Module(0, ModuleKind.LIBRARY))
+    raw_capture.add(Kind.MODULE, Module(1, ModuleKind.MODULE))
+    raw_capture.add(Kind.KERNEL, Kernel(1, 12, 8, 0, 0, 1024, "count", (Parameter(0, 8), Parameter(8, 4))))
+    raw_capture.add(Kind.GLOBAL, Global(0, 0x7000, 4, "counter", NO_CONTENT), b"\1\0\0\0")
+    raw_capture.add(Kind.GLOBAL, Global(1, 0x8000, 4, "counter", NO_CONTENT), b"\2\0\0\0")
+    raw_capture.add(Kind.STREAM, Stream(5, StreamKind.CREATED, 1, -1))
+    raw_capture.allocation(ARENA, 8 * PAGE, AllocationFlag.BEFORE, 1)
+    raw_capture.run(Kind.BEFORE, ARENA, pages("a", "", "b", "c", "d", "e", "", "f"))
+    raw_capture.add(Kind.OPERATION, MemcpyHtoD(0, ARENA, 0, 0, 5, 1, 1, NO_CONTENT), b"hello")
     launch = Launch(0, 0, (1, 1, 1), (32, 1, 1), 0, bytes(12))
-    recording.add(Kind.OPERATION, launch)
-    recording.add(Kind.RELOCATION, Relocation(1, 0, 1, 0))
-    recording.allocation(ARENA, 8 * PAGE, AllocationFlag.AFTER, 1)
-    recording.run(Kind.AFTER, ARENA, pages("a", "x", "b", "y", "z", "", "", "f"))
-    recording.element(Kind.GLOBAL, changed_global())
-    recording.end()
-    return recording
+    raw_capture.add(Kind.OPERATION, launch)
+    raw_capture.add(Kind.RELOCATION, Relocation(1, 0, 1, 0))
+    raw_capture.allocation(ARENA, 8 * PAGE, AllocationFlag.AFTER, 1)
+    raw_capture.run(Kind.AFTER, ARENA, pages("a", "x", "b", "y", "z", "", "", "f"))
+    raw_capture.element(Kind.GLOBAL, changed_global())
+    raw_capture.end()
+    return raw_capture
 
 
 def changed_global() -> bytes:
     """The second global again, as the region left it."""
-    recording = RawCaptureWriter()
-    recording.add(Kind.GLOBAL, Global(1, 0x8000, 4, "counter", NO_CONTENT, Content(80, 4)))
-    payload = bytearray(recording.raw[RAW_CAPTURE.size + ELEMENT.size :])
+    raw_capture = RawCaptureWriter()
+    raw_capture.add(Kind.GLOBAL, Global(1, 0x8000, 4, "counter", NO_CONTENT, Content(80, 4)))
+    payload = bytearray(raw_capture.raw[RAW_CAPTURE.size + ELEMENT.size :])
     return bytes(payload[:80]).ljust(80, b"\0") + b"\3\0\0\0"
 
 
@@ -101,12 +101,12 @@ def pages(*letters: str) -> bytes:
     return b"".join(letter.encode() * PAGE if letter else bytes(PAGE) for letter in letters)
 
 
-def packed(recording: RawCaptureWriter, folder: Path) -> Capture:
-    pack(recording.write(folder / "x.nrec"), folder / "x.ncap", CALLS)
+def packed(raw_capture: RawCaptureWriter, folder: Path) -> Capture:
+    pack(raw_capture.write(folder / "x.nrec"), folder / "x.ncap", CALLS)
     return Capture.open(folder / "x.ncap")
 
 
-def test_packed_elements_match_the_recording(tmp_path: Path) -> None:
+def test_packed_elements_match_the_raw_capture(tmp_path: Path) -> None:
     with packed(whole(), tmp_path) as capture:
         assert capture.device == DEVICE
         assert [image.sha256 for image in capture.images] == [hashlib.sha256(IMAGE).hexdigest()]
@@ -147,12 +147,12 @@ def test_global_recorded_twice_is_merged(tmp_path: Path) -> None:
 def test_large_memory_is_split_into_blobs(tmp_path: Path) -> None:
     """A stretch that ends within a page; equal pieces are stored once."""
     memory = random.Random(1).randbytes(PAGE) * (BLOB_MAX // PAGE * 3) + b"end"
-    recording = begun()
-    recording.allocation(ARENA, len(memory), BOTH, 1)
-    recording.run(Kind.BEFORE, ARENA, memory)
-    recording.run(Kind.AFTER, ARENA, memory)
-    recording.end()
-    with packed(recording, tmp_path) as capture:
+    raw_capture = begun()
+    raw_capture.allocation(ARENA, len(memory), BOTH, 1)
+    raw_capture.run(Kind.BEFORE, ARENA, memory)
+    raw_capture.run(Kind.AFTER, ARENA, memory)
+    raw_capture.end()
+    with packed(raw_capture, tmp_path) as capture:
         assert [run.bytes for run in capture.before] == [BLOB_MAX] * 3 + [3]
         assert len(capture.after) == 0
         assert capture.memory(ARENA, len(memory)) == memory
@@ -160,25 +160,25 @@ def test_large_memory_is_split_into_blobs(tmp_path: Path) -> None:
 
 
 def test_freed_memory_has_no_after(tmp_path: Path) -> None:
-    recording = begun()
-    recording.allocation(ARENA, PAGE, AllocationFlag.BEFORE, 1)
-    recording.run(Kind.BEFORE, ARENA, pages("a"))
-    recording.end()
-    with packed(recording, tmp_path) as capture:
+    raw_capture = begun()
+    raw_capture.allocation(ARENA, PAGE, AllocationFlag.BEFORE, 1)
+    raw_capture.run(Kind.BEFORE, ARENA, pages("a"))
+    raw_capture.end()
+    with packed(raw_capture, tmp_path) as capture:
         assert len(capture.after) == 0
 
 
 @pytest.mark.parametrize(("mapped", "plain"), [("cuMemMap", "cuMemAlloc_v2"), ("hipMemMap", "hipMalloc")])
 def test_adjacent_mappings_become_one_allocation(tmp_path: Path, mapped: str, plain: str) -> None:
     """As a tensor sees them that lies across two; not where one of them is gone at the end, nor other allocations."""
-    recording, mapping, other = begun(), CALLS.index(mapped), CALLS.index(plain)
+    raw_capture, mapping, other = begun(), CALLS.index(mapped), CALLS.index(plain)
     for number in range(3):
-        recording.allocation(ARENA + number * PAGE, PAGE, BOTH, slot=mapping)
-    recording.allocation(ARENA + 3 * PAGE, PAGE, AllocationFlag.BEFORE, slot=mapping)
-    recording.allocation(ARENA + 4 * PAGE, PAGE, BOTH, slot=other)
-    recording.allocation(ARENA + 5 * PAGE, PAGE, BOTH, slot=other)
-    recording.end()
-    with packed(recording, tmp_path) as capture:
+        raw_capture.allocation(ARENA + number * PAGE, PAGE, BOTH, slot=mapping)
+    raw_capture.allocation(ARENA + 3 * PAGE, PAGE, AllocationFlag.BEFORE, slot=mapping)
+    raw_capture.allocation(ARENA + 4 * PAGE, PAGE, BOTH, slot=other)
+    raw_capture.allocation(ARENA + 5 * PAGE, PAGE, BOTH, slot=other)
+    raw_capture.end()
+    with packed(raw_capture, tmp_path) as capture:
         found = [(each.address - ARENA, each.bytes, each.call) for each in capture.allocations]
     assert found == [
         (0, 3 * PAGE, mapped),
@@ -189,11 +189,11 @@ def test_adjacent_mappings_become_one_allocation(tmp_path: Path, mapped: str, pl
 
 
 def test_faulted_region_is_marked_unreplayable(tmp_path: Path) -> None:
-    recording = begun()
-    recording.allocation(ARENA, PAGE, BOTH, 1)
-    recording.run(Kind.BEFORE, ARENA, pages("a"))
-    recording.end(status=700)
-    with packed(recording, tmp_path) as capture:
+    raw_capture = begun()
+    raw_capture.allocation(ARENA, PAGE, BOTH, 1)
+    raw_capture.run(Kind.BEFORE, ARENA, pages("a"))
+    raw_capture.end(status=700)
+    with packed(raw_capture, tmp_path) as capture:
         assert "700" in capture.refusals[0].reason
         assert len(capture.after) == 0 and capture.end.status == 700
 
@@ -212,24 +212,24 @@ def test_final_read_is_not_a_refusal(
     after: tuple[Operation, ...], harmless: bool, flags: RefusalFlag, tmp_path: Path
 ) -> None:
     """One of a read: the others stay wherever they stand."""
-    recording = begun()
-    recording.add(Kind.STREAM, Stream(5, StreamKind.CREATED, 1, -1))
-    recording.allocation(ARENA, PAGE, BOTH, 1)
-    recording.add(Kind.OPERATION, SET)
+    raw_capture = begun()
+    raw_capture.add(Kind.STREAM, Stream(5, StreamKind.CREATED, 1, -1))
+    raw_capture.allocation(ARENA, PAGE, BOTH, 1)
+    raw_capture.add(Kind.OPERATION, SET)
     refusal = Refusal(1, "cuMemcpyDtoH_v2", "copies to the host", flags)
-    recording.add(Kind.REFUSAL, refusal)
+    raw_capture.add(Kind.REFUSAL, refusal)
     for operation in after:
-        recording.add(Kind.OPERATION, operation)
-    recording.end()
-    with packed(recording, tmp_path) as capture:
+        raw_capture.add(Kind.OPERATION, operation)
+    raw_capture.end()
+    with packed(raw_capture, tmp_path) as capture:
         assert list(capture.refusals) == ([] if harmless and flags else [refusal])
 
 
 def test_unknown_kinds_are_skipped_and_counted(tmp_path: Path) -> None:
-    recording = begun()
-    recording.element(99, b"from the future")
-    recording.end()
-    assert pack(recording.write(tmp_path / "x.nrec"), tmp_path / "x.ncap").unknown == 1
+    raw_capture = begun()
+    raw_capture.element(99, b"from the future")
+    raw_capture.end()
+    assert pack(raw_capture.write(tmp_path / "x.nrec"), tmp_path / "x.ncap").unknown == 1
 
 
 def test_truncated_recording_is_refused(tmp_path: Path) -> None:
@@ -259,10 +259,10 @@ def test_truncated_recording_is_refused(tmp_path: Path) -> None:
 def test_hostile_elements_give_a_one_line_error(
     element: tuple[object, ...], said: str, tmp_path: Path
 ) -> None:
-    recording = begun()
-    recording.add(*element)  # type: ignore[arg-type]
-    recording.end()
-    path = recording.write(tmp_path / "x.nrec")
+    raw_capture = begun()
+    raw_capture.add(*element)  # type: ignore[arg-type]
+    raw_capture.end()
+    path = raw_capture.write(tmp_path / "x.nrec")
     with pytest.raises(CaptureError, match=said) as caught:
         pack(path, tmp_path / "x.ncap")
     assert "\n" not in str(caught.value) and str(path) in str(caught.value)
@@ -270,13 +270,13 @@ def test_hostile_elements_give_a_one_line_error(
 
 
 def test_overlapping_memory_is_refused(tmp_path: Path) -> None:
-    recording = begun()
-    recording.allocation(ARENA, 4 * PAGE, BOTH, 1)
-    recording.run(Kind.BEFORE, ARENA, pages("a", "b"))
-    recording.run(Kind.BEFORE, ARENA + PAGE, pages("c"))
-    recording.end()
+    raw_capture = begun()
+    raw_capture.allocation(ARENA, 4 * PAGE, BOTH, 1)
+    raw_capture.run(Kind.BEFORE, ARENA, pages("a", "b"))
+    raw_capture.run(Kind.BEFORE, ARENA + PAGE, pages("c"))
+    raw_capture.end()
     with pytest.raises(CaptureError, match="recorded twice"):
-        packed(recording, tmp_path)
+        packed(raw_capture, tmp_path)
 
 
 def test_file_that_is_not_a_recording_is_refused(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ def test_file_that_is_not_a_recording_is_refused(tmp_path: Path) -> None:
         pack(tmp_path / "text", tmp_path / "x.ncap")
 
 
-def test_mutated_recordings_pack_or_are_refused(tmp_path: Path) -> None:
+def test_mutated_raw_captures_pack_or_are_refused(tmp_path: Path) -> None:
     raw, generator = bytes(whole().raw), random.Random(7)
     path = tmp_path / "x.nrec"
     refused = 0

@@ -72,7 +72,7 @@ def test_forged_validator_output_is_a_capture_error(tmp_path: Path, compile_c: C
         },
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=True,
     )
     assert "incomplete" in done.stdout

@@ -107,7 +107,7 @@ def test_usage_error_is_one_line(arguments: list[str], message: str) -> None:
 )
 def test_invalid_driver_message_is_one_line(driver: str, message: str, tmp_path: Path) -> None:
     done = run("--driver", driver, "--log", str(tmp_path / "log"), "--", "true")
-    assert done.returncode == 70
+    assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1 and message in done.stderr
 
 
@@ -133,7 +133,8 @@ SUBMISSION = "raise SystemExit('the submission was imported')\n"
         (["grade", "absent.py", "submission.py"], "absent.py"),
         (["grade", "problem.py", "submission.py", "--json", "absent/x.json"], "absent is not a folder"),
         (["grade", "problem.py", "submission.py", "--keep", "problem.py"], "problem.py"),
-        (["grade", "problem.py", "submission.py", "--sets", "1"], "sets is 1; give 2 to 1024"),
+        (["grade", "problem.py", "submission.py", "--sets", "1"], "sets is 1; give 4 to 1024"),
+        (["grade", "problem.py", "submission.py", "--one-use", "0"], "one-use is 0; give 8 to 256"),
         (["grade", "problem.py", "submission.py", "--memory", "much"], "not a size"),
         (["grade", "problem.py", "submission.py", "--until", "soon"], "soon"),
         (["grade", "problem.py", "submission.py", "--samples", "0"], "samples"),

@@ -104,6 +104,29 @@ def test_mangled_kernel_name_is_shown_demangled(tmp_path: Path) -> None:
     assert "fill(float*, int)" in shown(tmp_path / "x.ncap")
 
 
+@pytest.mark.parametrize("capture", ["x.ncap", "missing.ncap"])
+def test_unwritable_images_folder_is_refused_before_the_capture_is_read(capture: str, tmp_path: Path) -> None:
+    captures.saxpy_capture(tmp_path / "x.ncap")
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file" / "images", tmp_path / "file"):
+        refused = CliRunner().invoke(cli, ["inspect", str(tmp_path / capture), "--images", str(folder)])
+        assert refused.exit_code == 2
+        assert "file" in refused.output
+        assert (tmp_path / "file").read_text() == ""
+
+
+def test_kernel_name_is_shown_without_abi_tags(tmp_path: Path) -> None:
+    with captures.Builder(tmp_path / "x.ncap") as builder:
+        builder.device()
+        builder.add(Kernel(builder.module(captures.SAXPY), 0, 0, 0, 0, 1024, "_Z3addB2v1B5cw_3di"))
+        builder.end()
+    assert "add(int) " in shown(tmp_path / "x.ncap")
+    assert (
+        json.loads(shown(tmp_path / "x.ncap", "--json"))["kernels"][0]["demangled"]
+        == "add[abi:v1][abi:cw_3d](int)"
+    )
+
+
 def hip_capture(path: Path, *images: tuple[ImageFormat, bytes]) -> Path:
     with captures.Builder(path) as builder:
         builder.device()

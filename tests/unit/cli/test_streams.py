@@ -18,7 +18,7 @@ LINE = "neutrino-bench: error: cannot write to standard output: "
 def run(words: list[str], redirection: str) -> subprocess.CompletedProcess[str]:
     script = f'exec "$@" {redirection}'
     command = ["sh", "-c", script, "sh", sys.executable, "-m", "benchguard", *words]
-    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=60, check=False, cwd=ROOT)
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=240, check=False, cwd=ROOT)
 
 
 @pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
@@ -39,7 +39,7 @@ def test_closed_pipe_ends_with_70(words: list[str]) -> None:
             stdout=writing,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=240,
             check=False,
             cwd=ROOT,
         )

@@ -19,7 +19,7 @@ from benchguard.codegen.headers import headers_in, newest_headers
 from benchguard.codegen.hip import HipHeaders, find_hip_headers, hip_headers_in
 from benchguard.codegen.model import Api, Shape, split_variant
 from benchguard.codegen.parse import parse_headers
-from benchguard.codegen.semantics import Recording, load_semantics, load_translated
+from benchguard.codegen.semantics import Interception, load_semantics, load_translated
 from benchguard.codegen.surface import Surface
 from benchguard.codegen.vendor import CUDA, HIP
 
@@ -166,16 +166,18 @@ def test_function_names_split_into_variants(name: str, parts: tuple[str, int, st
 
 
 def test_every_form_of_a_launch_is_recorded(api: Api) -> None:
-    recordings = load_semantics(HIP.semantics, api)
+    interceptions = load_semantics(HIP.semantics, api)
     launches = {function.name for function in api.functions if "Launch" in function.name}
     assert len(launches) >= 14
-    assert launches - set(recordings) == set()
+    assert launches - set(interceptions) == set()
 
 
 def test_unrecorded_functions_are_queries(api: Api) -> None:
     """Every function that leaves no record is a question by its name, or was looked at."""
-    recordings = load_semantics(HIP.semantics, api)
-    passed = {f.name for f in api.functions if f.name not in recordings or recordings[f.name].group is None}
+    interceptions = load_semantics(HIP.semantics, api)
+    passed = {
+        f.name for f in api.functions if f.name not in interceptions or interceptions[f.name].group is None
+    }
     questions = {
         name for name in passed if any(word in name for word in ("Get", "Query", "Occupancy", "Can"))
     }
@@ -194,12 +196,12 @@ def test_unrecorded_functions_are_queries(api: Api) -> None:
 
 def test_every_refused_name_and_reason_is_known(api: Api) -> None:
     """A reason that both vendors have is said in the same words."""
-    recordings = load_semantics(HIP.semantics, api).values()
+    interceptions = load_semantics(HIP.semantics, api).values()
     cuda = load_semantics(CUDA.semantics, parse_headers(newest_headers())).values()
-    reasons = {recording.refused for recording in recordings if recording.refused}
-    of_both = {recording.refused for recording in cuda if recording.refused}
+    reasons = {interception.refused for interception in interceptions if interception.refused}
+    of_both = {interception.refused for interception in cuda if interception.refused}
     assert len(reasons - of_both) <= 3, reasons - of_both
-    assert {r.function.name for r in recordings if r.refused and "peer" in r.function.name.lower()} >= {
+    assert {r.function.name for r in interceptions if r.refused and "peer" in r.function.name.lower()} >= {
         "hipMemcpyPeer", "hipMemcpyPeerAsync", "hipDeviceEnablePeerAccess",
     }  # fmt: skip
 
@@ -214,8 +216,8 @@ def test_addresses_are_read_from_out_parameters(api: Api) -> None:
     assert roles["hipLaunchKernel"] == ["function", "pointer", "bytes", "stream"]  # no word for dim3
 
 
-def roles_of(recordings: dict[str, Recording]) -> dict[str, list[str]]:
-    return {name: [word.role for word in recording.words] for name, recording in recordings.items()}
+def roles_of(interceptions: dict[str, Interception]) -> dict[str, list[str]]:
+    return {name: [word.role for word in interception.words] for name, interception in interceptions.items()}
 
 
 def test_cuda_slots_follow_the_exports(surface: Surface) -> None:
@@ -236,9 +238,9 @@ def test_cuda_slots_follow_the_exports(surface: Surface) -> None:
 
 def test_names_missing_in_other_releases_are_accepted(seven: Api) -> None:
     """The file is for 5.2, the header is of 7: hipGoneSince52 and a renamed parameter are accepted."""
-    recordings = load_semantics(GOLDEN / "hip_semantics.toml", seven)
-    assert recordings["hipGetDevicePropertiesR0600"].group == "initialization"
-    assert recordings["hipLaunchKernel_spt"].wrap == "nb_wrap_hip_launch_stub"
+    interceptions = load_semantics(GOLDEN / "hip_semantics.toml", seven)
+    assert interceptions["hipGetDevicePropertiesR0600"].group == "initialization"
+    assert interceptions["hipLaunchKernel_spt"].wrap == "nb_wrap_hip_launch_stub"
 
 
 def test_hip_toml_fits_another_release(seven: Api) -> None:

@@ -12,7 +12,7 @@ from benchguard.codegen.headers import headers_in
 from benchguard.codegen.model import Api
 from benchguard.codegen.pairs import PAIRS, Pair, Pairs, arguments_of, load_pairs
 from benchguard.codegen.parse import parse_headers
-from benchguard.codegen.semantics import Recording, load_semantics
+from benchguard.codegen.semantics import Interception, load_semantics
 from benchguard.codegen.shared_hooks import share_hooks
 
 from .conftest import GOLDEN
@@ -37,22 +37,22 @@ def pairs_of(folder: Path, text: str) -> Pairs:
     return load_pairs(path)
 
 
-def shared(pairs: Pairs, hip: Api, cuda: Api) -> dict[str, Recording]:
+def shared(pairs: Pairs, hip: Api, cuda: Api) -> dict[str, Interception]:
     own = load_semantics(GOLDEN / "hip_semantics.toml", hip)
     return share_hooks(pairs, hip, own, cuda, load_semantics(GOLDEN / "semantics.toml", cuda))
 
 
 def test_driver_row_shares_the_hook_of_its_cuda_function(hip: Api, cuda: Api, tmp_path: Path) -> None:
-    recordings = shared(pairs_of(tmp_path, TEXT), hip, cuda)
-    assert recordings["hipInit"].wrap_when_recording == "nb_wrap_when_recording_init"
-    assert recordings["hipMalloc"].hooks == ()  # cuMemAlloc_v2 has no hook
+    interceptions = shared(pairs_of(tmp_path, TEXT), hip, cuda)
+    assert interceptions["hipInit"].wrap_when_recording == "nb_wrap_when_recording_init"
+    assert interceptions["hipMalloc"].hooks == ()  # cuMemAlloc_v2 has no hook
 
 
 def test_own_hook_of_a_hip_function_is_kept(hip: Api, cuda: Api, tmp_path: Path) -> None:
     text = TEXT.replace('cuInit = "hipInit"\n', 'cuInit = "hipInit"\ncuLaunchKernel = "hipLaunchKernel"\n')
-    recordings = shared(pairs_of(tmp_path, text), hip, cuda)
-    assert recordings["hipLaunchKernel"].wrap == "nb_wrap_hip_launch_stub"
-    assert recordings["hipLaunchKernel"].shared is None
+    interceptions = shared(pairs_of(tmp_path, text), hip, cuda)
+    assert interceptions["hipLaunchKernel"].wrap == "nb_wrap_hip_launch_stub"
+    assert interceptions["hipLaunchKernel"].shared is None
 
 
 def test_missing_arguments_are_zero(hip: Api, cuda: Api, tmp_path: Path) -> None:

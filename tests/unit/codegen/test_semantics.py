@@ -11,7 +11,7 @@ from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.headers import headers_in
 from benchguard.codegen.model import Api
 from benchguard.codegen.parse import parse_headers
-from benchguard.codegen.semantics import ARGUMENTS_MAX, OUT, Recording, load_semantics
+from benchguard.codegen.semantics import ARGUMENTS_MAX, OUT, Interception, load_semantics
 from benchguard.codegen.vendor import CUDA
 
 from .conftest import GOLDEN
@@ -29,7 +29,7 @@ def golden() -> Api:
     return parse_headers(headers_in(GOLDEN / "include"))
 
 
-def load(api: Api, folder: Path, text: str) -> dict[str, Recording]:
+def load(api: Api, folder: Path, text: str) -> dict[str, Interception]:
     path = folder / "semantics.toml"
     path.write_text(text)
     return load_semantics(path, api)
@@ -37,21 +37,21 @@ def load(api: Api, folder: Path, text: str) -> dict[str, Recording]:
 
 def test_every_form_of_a_launch_is_recorded(api: Api) -> None:
     """cuLaunch..., with and without _ptsz, whatever the version: none is a mere tail jump."""
-    recordings = load_semantics(CUDA.semantics, api)
+    interceptions = load_semantics(CUDA.semantics, api)
     launches = {function.name for function in api.functions if function.name.startswith("cuLaunch")}
-    assert launches - set(recordings) == set()
-    assert {name for name in launches if recordings[name].wrap is None} == {
+    assert launches - set(interceptions) == set()
+    assert {name for name in launches if interceptions[name].wrap is None} == {
         name for name in launches if name.startswith("cuLaunchHostFunc")
     }
 
 
 def test_array_parameters_are_not_read(api: Api) -> None:
     """A parameter that comes with a count is never "out:", but where it was seen to be one value."""
-    for recording in load_semantics(CUDA.semantics, api).values():
-        if any(word.role == "count" for word in recording.words):
-            outs = [word.parameter.name for word in recording.words if word.role.startswith(OUT)]
-            assert not outs or recording.function.name.startswith(tuple(SINGLE_VALUES)), (
-                recording.function.name,
+    for interception in load_semantics(CUDA.semantics, api).values():
+        if any(word.role == "count" for word in interception.words):
+            outs = [word.parameter.name for word in interception.words if word.role.startswith(OUT)]
+            assert not outs or interception.function.name.startswith(tuple(SINGLE_VALUES)), (
+                interception.function.name,
                 outs,
             )
 
@@ -63,14 +63,14 @@ def test_records_fit_their_words(api: Api) -> None:
     assert limit is not None
     assert int(limit[1]) == ARGUMENTS_MAX
     assert (
-        max(len(recording.words) for recording in load_semantics(CUDA.semantics, api).values())
+        max(len(interception.words) for interception in load_semantics(CUDA.semantics, api).values())
         <= ARGUMENTS_MAX
     )
 
 
 def test_roles_come_from_override_name_type_and_shape(golden: Api) -> None:
-    recordings = load_semantics(GOLDEN / "semantics.toml", golden)
-    roles = {name: [word.role for word in recording.words] for name, recording in recordings.items()}
+    interceptions = load_semantics(GOLDEN / "semantics.toml", golden)
+    roles = {name: [word.role for word in interception.words] for name, interception in interceptions.items()}
     assert roles["cuLaunchKernel_ptsz"] == ["function", "count", "stream", "pointer"]
     assert roles["cuMemAlloc"] == ["out:device_pointer", "bytes"]
     assert roles["cuMemOpen"] == ["out:device_pointer", "flags"]  # the structure by value has no word
@@ -79,18 +79,18 @@ def test_roles_come_from_override_name_type_and_shape(golden: Api) -> None:
 
 
 def test_every_form_of_a_refused_function_is_refused(api: Api) -> None:
-    recordings = load_semantics(CUDA.semantics, api)
-    forms = {name: r for name, r in recordings.items() if r.function.base == "cuStreamWaitValue32"}
+    interceptions = load_semantics(CUDA.semantics, api)
+    forms = {name: r for name, r in interceptions.items() if r.function.base == "cuStreamWaitValue32"}
     assert {"cuStreamWaitValue32", "cuStreamWaitValue32_v2_ptsz"} <= set(forms)
     assert {r.refused for r in forms.values()} == {forms["cuStreamWaitValue32"].refused}
     assert {r.stream.parameter.name for r in forms.values() if r.stream} == {"stream"}
 
 
 def test_refused_name_of_newer_headers_is_accepted(golden: Api) -> None:
-    recordings = load_semantics(GOLDEN / "semantics.toml", golden)
-    assert "cuMemNew" not in recordings
-    assert recordings["cuMemOpen"].refused == "opens what is another's"
-    assert recordings["cuMemAlloc"].refused is None
+    interceptions = load_semantics(GOLDEN / "semantics.toml", golden)
+    assert "cuMemNew" not in interceptions
+    assert interceptions["cuMemOpen"].refused == "opens what is another's"
+    assert interceptions["cuMemAlloc"].refused is None
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def run(native: Path, *words: str) -> Any:
         [sys.executable, "-c", PROGRAM, *words],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=240,
         check=False,
         env=environment,
     )

@@ -11,7 +11,8 @@ import pytest
 
 from benchguard.errors import UsageError
 from benchguard.grade.options import GradeOptions
-from benchguard.grade.outcome import Findings, outcome_of
+from benchguard.grade.outcome import Findings, evidence_of, outcome_of
+from benchguard.grade.timing import carried_reason, first_use_of
 from benchguard.judge.ceilings import rates_of
 from benchguard.judge.contract import Checked, Mismatch
 from benchguard.replay.protocol import Overhead
@@ -42,9 +43,9 @@ def checked(rows: list[SampleRow], **changes: Any) -> Checked:
 
 def outcome(rows: list[SampleRow] = ROWS, found: Checked | None = None, **replay: str) -> tuple[str, str]:
     rates = rates_of(100.0, None, None, "")
-    from benchguard.grade.timing import first_use_of
-
-    findings = Findings(replayed(rows, **replay), found or checked(rows), rates, first_use_of(rows))
+    findings = Findings(
+        replayed(rows, **replay), found or checked(rows), rates, carried_reason(rows, first_use_of(rows))
+    )
     seen = outcome_of(findings)
     return seen.verdict, seen.reason
 
@@ -115,7 +116,7 @@ def test_wrong_output_precedes_doubtful_time() -> None:
 
 def test_impossible_time_is_violation() -> None:
     rates = rates_of(1.0, 10**12, None, "NVIDIA H200")
-    findings = Findings(replayed(ROWS), checked(ROWS), rates, None)
+    findings = Findings(replayed(ROWS), checked(ROWS), rates, "")
     assert outcome_of(findings).verdict == "violation"
 
 
@@ -126,3 +127,42 @@ def test_unknown_median_is_unconverged() -> None:
 def test_convergence_cannot_be_required_of_inline_times() -> None:
     with pytest.raises(UsageError, match="--require-converged has no effect with --inline"):
         GradeOptions(inline=True, require_converged=True)
+
+
+def states(rows: list[SampleRow] = ROWS, counted: bool = False, **replay: str) -> dict[str, str]:
+    rates = rates_of(100.0, 1000 if counted else None, None, "")
+    carried = carried_reason(rows, first_use_of(rows))
+    return {
+        each.check: each.state
+        for each in evidence_of(Findings(replayed(rows, **replay), checked(rows), rates, carried))
+    }
+
+
+def test_checks_of_a_clean_time_held() -> None:
+    assert set(states().values()) == {"held"}
+
+
+def test_failed_check_is_listed_with_those_that_held() -> None:
+    assert states(each(tail_us=5000.0)) == {
+        "work after the end event": "failed",
+        "work outside the events": "held",
+        "host clock": "held",
+        "carried results": "held",
+    }
+
+
+def test_check_without_its_numbers_could_not_tell() -> None:
+    assert states(pci_bus="")["work after the end event"] == "could not tell"
+    assert states(each(unprimed=True))["host clock"] == "could not tell"
+    assert states(counted=True)["possible rates"] == "could not tell"
+    few = table(200, honest, one_use=7)
+    assert states(few)["carried results"] == "could not tell"
+
+
+def test_check_that_could_not_tell_passes_unless_evidence_is_required() -> None:
+    findings = Findings(replayed(ROWS, pci_bus=""), checked(ROWS), rates_of(100.0, None, None, ""), "")
+    assert outcome_of(findings).verdict == "pass"
+    required = outcome_of(findings, require_evidence=True)
+    assert (required.verdict, required.reason.count("CPU driver shares")) == ("unproven", 2)
+    proven = Findings(replayed(ROWS), checked(ROWS), rates_of(100.0, None, None, ""), "")
+    assert outcome_of(proven, require_evidence=True).verdict == "pass"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import random
 from collections.abc import Callable
 
 import pytest
 
-from benchguard.grade.timing import first_use_of, least_reason, reported
+from benchguard.grade.timing import first_use_of, least_reason, reported, untested
 from benchguard.replay.result import SampleRow
 
 SETS = 8
@@ -105,3 +107,16 @@ def test_without_one_use_sets_no_reason_is_given() -> None:
     assert first_use_of(rows) is None
     assert least_reason(rows) == ""
     assert reported(rows) == rows
+
+
+@pytest.mark.parametrize("sets", [(4, 4), (2, 6)], ids=["4 and 4", "2 and 6"])
+def test_time_is_that_of_one_use_samples_where_sets_are_too_few(sets: tuple[int, int]) -> None:
+    """128 MiB an input set left 4 and 4 sets, with which no difference is significant."""
+    repeated, one_use = sets
+    once, again = itertools.cycle(range(100, 100 + one_use)), itertools.cycle(range(repeated))
+    rows = [
+        dataclasses.replace(row, input_set=next(once if row.one_use else again))
+        for row in table(200, remembers, one_use=12)
+    ]
+    assert untested(rows) == f"{one_use} one-use and {repeated} repeated input sets are too few"
+    assert all(row.one_use for row in reported(rows))

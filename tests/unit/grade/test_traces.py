@@ -1,4 +1,4 @@
-"""Two recordings ask for the same, or it is said where they do not."""
+"""Whether two captures ask for the same work, and where they differ."""
 
 from __future__ import annotations
 

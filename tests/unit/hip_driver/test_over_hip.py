@@ -54,7 +54,7 @@ def run(bridge: Path, compile_c: Callable[..., Path]) -> Run:
             "LD_LIBRARY_PATH": folders or os.environ.get("LD_LIBRARY_PATH", ""),
         }
         return subprocess.run(
-            [program, *parts], env=environment, capture_output=True, text=True, timeout=60, check=False
+            [program, *parts], env=environment, capture_output=True, text=True, timeout=240, check=False
         )
 
     return over

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+NUMBA = "_ZN6cudapy8__main__3addB2v1B11cw51cXTL_3dEi"
+"""As numba-cuda names a kernel, its hash shortened."""
+
 MATCHING = [
     ("scale", "scale"),
     ("sc*", "scale"),
@@ -18,6 +21,10 @@ MATCHING = [
     ("void at::native::vector_kernel<float>(float*)", "_ZN2at6native13vector_kernelIfEEvPT_"),
     ("scale(float (&) [4])", "_Z5scaleRA4_f"),
     ("(anonymous namespace)::inner()", "_ZN12_GLOBAL__N_15innerEv"),
+    ("cudapy::__main__::add(int)", NUMBA),
+    ("cudapy::__main__::add[abi:v1][abi:cw51cXTL_3d](int)", NUMBA),
+    ("*::add(*", NUMBA),
+    ("add", NUMBA),
 ]
 
 OTHERS = [
@@ -30,4 +37,5 @@ OTHERS = [
     ("Z", "_Z"),
     ("scale(double*)", "_Z5scalePf"),
     ("float*", "_Z5scalePf"),
+    ("cudapy::__main__::add[abi:v1](int)", NUMBA),
 ]

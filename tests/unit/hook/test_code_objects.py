@@ -38,7 +38,7 @@ def ask(program: Path, image: bytes, *words: str) -> str:
         [program, *words],
         input=struct.pack("<I", len(image)) + image,
         capture_output=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stderr.decode()
@@ -144,7 +144,7 @@ def test_truncated_images_are_refused(measure: Path, name: str) -> None:
     cases = [content[:length] for length in lengths]
     data = b"".join(struct.pack("<I", len(case)) + case for case in cases)
     for words in ((), ("kernel", "mixed"), ("globals", "0")):
-        done = subprocess.run([measure, *words], input=data, capture_output=True, timeout=60, check=False)
+        done = subprocess.run([measure, *words], input=data, capture_output=True, timeout=240, check=False)
         assert done.returncode == 0, done.stderr.decode()
         if not words:
             assert all(line.split()[1] == b"0" for line in done.stdout.splitlines())
@@ -247,7 +247,7 @@ def test_registered_wrapper_leads_to_its_bundle(tmp_path: Path) -> None:
         [*COMPILE, f"-I{HOOK}", *map(str, sources), str(DATA / "embedded.o"), "-o", str(program)], check=True
     )
     said = subprocess.run(
-        [program], capture_output=True, text=True, timeout=60, check=True
+        [program], capture_output=True, text=True, timeout=240, check=True
     ).stdout.splitlines()
     format_, size = said[0].split()[1:]
     assert (int(format_), int(size)) == (OFFLOAD_BUNDLE, 0x3568)  # section .hip_fatbin's, as readelf says

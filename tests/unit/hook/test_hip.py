@@ -37,7 +37,7 @@ def hip_flags() -> tuple[str, ...]:
 def runner(program: Path) -> Run:
     def run(*words: object) -> list[str]:
         command = [str(program), *map(str, words)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
         return done.stdout.splitlines()
 
     return run

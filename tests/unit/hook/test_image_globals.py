@@ -20,7 +20,7 @@ def names_of(measure: Path, image: bytes, architecture: int = 90) -> tuple[list[
         [measure, "globals", str(architecture)],
         input=struct.pack("<I", len(image)) + image,
         capture_output=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stderr.decode()

@@ -18,7 +18,7 @@ FORMAT = {"ptx": 1, "cubin": 2, "fatbin": 3}
 def run(program: Path, cases: list[bytes], *arguments: str) -> list[list[str]]:
     """One line of words a case; a sanitizer's finding fails the run."""
     data = b"".join(struct.pack("<I", len(case)) + case for case in cases)
-    done = subprocess.run([program, *arguments], input=data, capture_output=True, timeout=60, check=False)
+    done = subprocess.run([program, *arguments], input=data, capture_output=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return [line.split(maxsplit=2) for line in done.stdout.decode().splitlines()]
 

@@ -26,7 +26,7 @@ def attributes(compile_c: Callable[..., Path]) -> Attributes:
 
     def run(*numbers: int) -> list[str]:
         command = [str(program), *map(str, numbers)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
         return done.stdout.splitlines()
 
     return run

@@ -37,7 +37,7 @@ class Steps:
         return [line.removeprefix(f"{word} ") for line in self.lines if line.startswith(f"{word} ")]
 
     @property
-    def recordings(self) -> list[Path]:
+    def raw_captures(self) -> list[Path]:
         return sorted(self.folder.glob("*.nrec"), key=lambda path: int(path.stem.split("-")[1]))
 
 
@@ -63,7 +63,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(program: Path, tmp_path: Path) -> Run:
     def run_(choice: str, *steps: str, using: Path = program) -> Steps:
         command = [str(using), str(tmp_path), choice, *steps]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
         assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
         lines = done.stdout.splitlines()
         assert lines[-1] == "wrong 0"
@@ -98,7 +98,7 @@ def test_invalid_selection_is_reported_and_records_nothing(run: Run, choice: str
     assert steps.lines[0] == "wanted 0"
     assert steps.after == ["0 0 closed"] * 2
     assert "NEUTRINO_REGION is invalid" in steps.stderr
-    assert steps.recordings == []
+    assert steps.raw_captures == []
 
 
 def test_launch_selection_counts_from_0_and_excludes_the_end(run: Run) -> None:
@@ -107,29 +107,29 @@ def test_launch_selection_counts_from_0_and_excludes_the_end(run: Run) -> None:
     assert [line.split()[2] for line in steps.after] == (
         ["closed", "closed", "open", "open", "closed", "closed", "closed"]
     )
-    (recording,) = steps.recordings
-    assert count(recording, OPERATION) == 2
-    assert struct.unpack("<II", elements(recording)[-1][1]) == (0, 2)
+    (raw_capture,) = steps.raw_captures
+    assert count(raw_capture, OPERATION) == 2
+    assert struct.unpack("<II", elements(raw_capture)[-1][1]) == (0, 2)
 
 
 def test_launches_of_other_threads_are_inside_or_outside(run: Run) -> None:
     """Four threads launch 100 kernels each; exactly the 250 selected launches are recorded."""
     steps = run("launches=50:300", "f:4")
-    (recording,) = steps.recordings
-    assert count(recording, OPERATION) == 250
-    assert count(recording, REFUSAL) == 0
-    assert elements(recording)[-1][0] == END
+    (raw_capture,) = steps.raw_captures
+    assert count(raw_capture, OPERATION) == 250
+    assert count(raw_capture, REFUSAL) == 0
+    assert elements(raw_capture)[-1][0] == END
 
 
 def test_launches_of_threads_do_not_race(run: Run, tmp_path: Path) -> None:
     steps = run("launches=50:300", "f:4", using=build(tmp_path, "thread"))
-    assert count(steps.recordings[0], OPERATION) == 250
+    assert count(steps.raw_captures[0], OPERATION) == 250
 
 
 def test_launch_stuck_in_the_driver_is_refused_after_a_wait(run: Run) -> None:
     steps = run("launches=0:2", "b:a", "k:b", "k:c", "r")
     assert steps.after == ["1 0 open", "1 0 open", "1 1 closed", "1 1 closed"]
-    (refusal,) = [payload for kind, payload in elements(steps.recordings[0]) if kind == REFUSAL]
+    (refusal,) = [payload for kind, payload in elements(steps.raw_captures[0]) if kind == REFUSAL]
     assert b"still inside the driver" in refusal
 
 
@@ -137,16 +137,16 @@ def test_launch_stuck_in_the_driver_is_refused_after_a_wait(run: Run) -> None:
 def test_no_element_follows_the_end(run: Run, program: Path, tmp_path: Path, sanitizer: str) -> None:
     """Elements that other threads append while a region ends are dropped and refused, and are not in the next."""
     using = program if sanitizer != "thread" else build(tmp_path, sanitizer)
-    recordings = run("program", "a:30", using=using).recordings
-    assert len(recordings) == 30
-    for recording in recordings:
-        kinds = [kind for kind, _ in elements(recording)]
+    raw_captures = run("program", "a:30", using=using).raw_captures
+    assert len(raw_captures) == 30
+    for raw_capture in raw_captures:
+        kinds = [kind for kind, _ in elements(raw_capture)]
         assert kinds.index(END) == len(kinds) - 1
-        assert struct.unpack("<II", elements(recording)[-1][1]) == (0, kinds.count(OPERATION))
+        assert struct.unpack("<II", elements(raw_capture)[-1][1]) == (0, kinds.count(OPERATION))
         assert OPERATION not in kinds[: kinds.index(META)]
     (reason,) = {
         payload[40:].rstrip(b"\0")
-        for each in recordings
+        for each in raw_captures
         for kind, payload in elements(each)
         if kind == REFUSAL
     }
@@ -166,7 +166,7 @@ def test_kernel_pattern_does_not_match_other_names(run: Run, pattern: str, name:
 def test_only_the_nth_launch_of_a_kernel_is_recorded(run: Run) -> None:
     steps = run("kernel=2:a", "k:a", "k:b", "k:a", "k:b", "k:a")
     assert steps.after == ["0 0 closed"] * 2 + ["1 1 closed"] * 3
-    assert count(steps.recordings[0], OPERATION) == 1
+    assert count(steps.raw_captures[0], OPERATION) == 1
 
 
 def test_window_is_a_pair_of_events_on_one_stream_with_work_between(run: Run) -> None:
@@ -194,10 +194,10 @@ def test_untracked_streams_do_not_disturb_the_window(run: Run) -> None:
 def test_program_records_several_regions(run: Run) -> None:
     steps = run("program", "k:a", "B:one", "k:b", "E", "k:c", "B:two", "E")
     assert steps.after[-1] == "2 2 closed"
-    assert [path.stem.split("-")[1] for path in steps.recordings] == ["1", "2"]
+    assert [path.stem.split("-")[1] for path in steps.raw_captures] == ["1", "2"]
     names = [
         payload[payload.index(b"region") + 6 :].rstrip(b"\0")
-        for path in steps.recordings
+        for path in steps.raw_captures
         for kind, payload in elements(path)
         if kind == META and b"region" in payload[32:38]
     ]
@@ -211,7 +211,7 @@ def test_region_cannot_begin_or_end_twice(run: Run) -> None:
         "a region is already open; end it first",
         "no region is open",
     ]
-    assert len(steps.recordings) == 1
+    assert len(steps.raw_captures) == 1
 
 
 def test_only_one_of_eight_threads_begins_a_region(run: Run) -> None:
@@ -229,8 +229,8 @@ def test_program_cannot_begin_a_region_selected_by_option(run: Run) -> None:
 
 def test_unfinished_region_keeps_its_beginning(run: Run) -> None:
     """The file lacks an end, but has the state of the beginning."""
-    (recording,) = run("launches=1:5", "k:a", "k:b").recordings
-    kinds = [kind for kind, _ in elements(recording)]
+    (raw_capture,) = run("launches=1:5", "k:a", "k:b").raw_captures
+    kinds = [kind for kind, _ in elements(raw_capture)]
     assert END not in kinds and META in kinds
 
 
@@ -242,8 +242,8 @@ def test_forked_child_records_its_own_regions(run: Run, opened: bool) -> None:
     )
     child, status = steps.said("child")[0].split()
     assert status == "0"
-    (parents,) = [path for path in steps.recordings if path.stem != f"{child}-1"]
-    assert [path.stem for path in steps.recordings if path != parents] == [f"{child}-1"]
+    (parents,) = [path for path in steps.raw_captures if path.stem != f"{child}-1"]
+    assert [path.stem for path in steps.raw_captures if path != parents] == [f"{child}-1"]
     assert count(parents, OPERATION) == (2 if opened else 1)
     assert count(parents, META) == count(steps.folder / f"{child}-1.nrec", META)
 
@@ -252,7 +252,7 @@ def test_driver_error_ends_the_region_with_its_status(run: Run) -> None:
     steps = run("program", "d:201", "B:a", "d:0", "B:b", "d:700", "E")
     began, ended = steps.said("refused")
     assert "201" in began and "700" in ended
-    first, second = steps.recordings
+    first, second = steps.raw_captures
     assert struct.unpack("<II", elements(first)[-1][1])[0] == 201
     assert struct.unpack("<II", elements(second)[-1][1])[0] == 700
 
@@ -262,16 +262,16 @@ def test_full_disk_stops_the_recording_but_not_the_program(run: Run) -> None:
     steps = run("program", "l:4096", "B:a", *(["k:a"] * 100), "E", "k:b")
     (refused,) = steps.said("refused")
     assert "File too large" in refused and ".nrec" in refused
-    (recording,) = steps.recordings
-    assert recording.stat().st_size <= 4096
-    assert END not in [kind for kind, _ in elements(recording)]
+    (raw_capture,) = steps.raw_captures
+    assert raw_capture.stat().st_size <= 4096
+    assert END not in [kind for kind, _ in elements(raw_capture)]
 
 
 def test_missing_folder_is_reported(program: Path, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     for choice, steps in (("program", ["B:a"]), ("launches=0:1", ["k:a"])):
         done = subprocess.run(
-            [str(program), str(gone), choice, *steps], capture_output=True, text=True, timeout=60, check=True
+            [str(program), str(gone), choice, *steps], capture_output=True, text=True, timeout=240, check=True
         )
         assert "No such file" in done.stdout + done.stderr
         assert "closed" in done.stdout
@@ -280,7 +280,7 @@ def test_missing_folder_is_reported(program: Path, tmp_path: Path) -> None:
 def test_file_of_an_earlier_process_with_this_pid_is_kept(program: Path, tmp_path: Path) -> None:
     """As after an exec: the process uses the next number."""
     script = f'touch "{tmp_path}/$$-1.nrec"; exec "{program}" "{tmp_path}" program B:a E'
-    subprocess.run(["sh", "-c", script], capture_output=True, timeout=60, check=True)
+    subprocess.run(["sh", "-c", script], capture_output=True, timeout=240, check=True)
     first, second = sorted(tmp_path.glob("*-[12].nrec"))
     assert first.stat().st_size == 0
     assert elements(second)[-1][0] == END

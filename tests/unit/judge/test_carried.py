@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from benchguard.judge.carried import FirstUse, _drawn, first_use
+from benchguard.judge.carried import FirstUse, _draw_permutations, first_use
 
 Noise = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -142,7 +142,7 @@ def test_too_few_samples_no_result(rows: list[tuple[float, bool]]) -> None:
 
 
 def test_permutation_draws_distinct_and_uniform() -> None:
-    drawn = _drawn(12, 5)
+    drawn = _draw_permutations(12, 5)
     assert all(len(set(row)) == 5 for row in drawn[:500].tolist())
     shares = np.bincount(drawn.ravel(), minlength=12) / drawn.size
     assert np.abs(shares - 1 / 12).max() < 0.005

@@ -21,10 +21,10 @@ from benchguard.judge import workers
 from benchguard.judge.inputs import BYTES_FEW, Seen
 from benchguard.judge.making import Failed, Here, Made, Maker, Order, Source
 from benchguard.judge.reference import SpillError
-from benchguard.judge.troubles import FaultError, told
+from benchguard.judge.troubles import FaultError, error_text
 from benchguard.judge.workers import Workers, can_fork
 from benchguard.problem.spec import layout_of
-from benchguard.problem.threads import threads
+from benchguard.problem.threads import _blas, threads
 from tests.support.waiting import wait_until
 from tests.unit.judge.problems import Scale
 
@@ -191,9 +191,9 @@ def test_making_stops_at_first_failure(kind: str, error: BaseException, kept: ty
             last = results[-1]
             assert isinstance(last, Failed)
             assert isinstance(last.error, kept if kind == "workers" else type(error))
-            assert told(last.error).startswith(told(error).split(" at ")[0].split(";")[0])
+            assert error_text(last.error).startswith(error_text(error).split(" at ")[0].split(";")[0])
             if not isinstance(error, BenchguardError):
-                assert __file__ in told(last.error)
+                assert __file__ in error_text(last.error)
         assert len(making.results(["normal"] * 5)) == 5  # and none is lost
 
 
@@ -227,27 +227,33 @@ def test_low_memory_uses_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len({making.inputs(number)[:4] for number in range(6)}) == 1
 
 
-def test_workers_share_threads() -> None:
+@pytest.mark.parametrize(("cores", "share"), [(1, 1), (2, 1), (7, 2), (16, 5)])
+def test_workers_share_threads(monkeypatch: pytest.MonkeyPatch, cores: int, share: int) -> None:
+    """BLAS's limit is compared, not its threads: after a fork OpenBLAS starts all of them, and leaves some idle."""
+
     class Tell(Scale):
         def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
             found = super().inputs(seed, distribution)
-            found["x"][0] = threads()
-            self.multiply()
-            found["x"][1] = len(os.listdir("/proc/self/task"))  # noqa: PTH208
-            return found
-
-        @staticmethod
-        def multiply() -> None:
             square = np.ones((600, 600))
             assert (square @ square)[0, 0] == 600
+            found["x"][:2] = threads(), blas_limit()
+            return found
 
-    Tell.multiply()  # BLAS has threads here
-    before = threads()
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
+    before = threads(), blas_limit()
     with Making("workers", Tell(100)) as making:
-        making.sets(["normal"] * 3)
-        told = [np.frombuffer(making.inputs(number)[:8], np.float32).tolist() for number in range(3)]
-        assert told == [[max(1, threads() // COUNT), max(1, threads() // COUNT)]] * 3
-    assert threads() == before
+        making.sets(["normal"] * COUNT)
+        told = [np.frombuffer(making.inputs(number)[:8], np.float32).tolist() for number in range(COUNT)]
+    assert told == [[share, share]] * COUNT
+    assert (threads(), blas_limit()) == before
+
+
+def blas_limit() -> int:
+    """The number of threads that numpy's BLAS may use."""
+    limits = [get() for get, _ in _blas()]
+    if not limits:
+        pytest.skip("numpy's BLAS is not OpenBLAS or MKL")
+    return limits[0]
 
 
 @pytest.mark.parametrize("driver", ["libcuda.so.580.1", "libamdhip64.so.6.2.41134"])

@@ -15,11 +15,20 @@ from benchguard.judge.troubles import FaultError
 
 @pytest.mark.parametrize(
     ("room", "sets", "one_use"),
-    [(0, 2, 0), (1, 2, 0), (3, 3, 1), (5, 5, 3), (6, 6, 4), (8, 8, 4), (12, 12, 6), (16, 16, 8), (99, 16, 8)],
+    [(0, 2, 0), (1, 2, 0), (3, 3, 1), (5, 5, 3), (6, 6, 4), (8, 8, 6), (12, 12, 8), (16, 16, 8), (99, 16, 8)],
 )
-def test_memory_plan_prefers_repeated_sets(room: int, sets: int, one_use: int) -> None:
-    found = plan(Sizes(100, 50, 25), 8, 8, room * 100 + 99)
-    assert (found.sets, found.one_use) == (sets, one_use)
+def test_plan_without_memory_beyond_the_pool_makes_two_repeated_sets_first(
+    room: int, sets: int, one_use: int
+) -> None:
+    plan_ = plan(Sizes(100, 50, 25), 8, 8, room * 100 + 99, available=0)
+    assert (plan_.sets, plan_.one_use) == (sets, one_use)
+
+
+@pytest.mark.parametrize("pool_sets", [0, 1, 3, 8])
+def test_plan_has_enough_one_use_sets_where_memory_allows(pool_sets: int) -> None:
+    size = 128 << 20
+    plan_ = plan(Sizes(size, size, size), 8, 12, pool_sets * size, available=12 * 2 * size + 2 * size)
+    assert (plan_.sets, plan_.one_use) == (12, 8)
 
 
 @given(
@@ -27,13 +36,18 @@ def test_memory_plan_prefers_repeated_sets(room: int, sets: int, one_use: int) -
     st.integers(0, 64),
     st.integers(0, 64),
     st.integers(0, 1 << 34),
+    st.integers(0, 1 << 34),
 )
-def test_plan_stays_within_bounds(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int) -> None:
-    found = plan(sizes, sets_max, one_use, pool_bytes)
+def test_plan_stays_within_bounds(
+    sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int, available: int
+) -> None:
+    found = plan(sizes, sets_max, one_use, pool_bytes, available)
     repeated = found.sets - found.one_use
     assert 2 <= repeated <= max(2, sets_max) and 0 <= found.one_use <= one_use
     assert 2 <= found.slots <= SLOTS_MAX
-    assert found.sets == 2 or found.sets * max(sizes.inputs, sizes.kept) <= pool_bytes
+    in_pool = found.sets * max(sizes.inputs, sizes.expected) <= pool_bytes
+    in_memory = found.sets * (sizes.inputs + sizes.expected) + 2 * sizes.outputs <= available
+    assert found.sets == 2 or in_pool or (found.sets <= 12 and in_memory)
     assert found.slots == 2 or found.slots * sizes.outputs <= pool_bytes
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -29,7 +29,7 @@ from benchguard.judge.process import JudgeProcess, command, judge_environment, l
 from tests.conftest import ROOT
 from tests.support.waiting import wait_until
 from tests.unit.judge.problems import Scale
-from tests.unit.judge.replaying import honest, judge, mapped, secrets_of, views
+from tests.unit.judge.replaying import Replaying, honest, judge, mapped, secrets_of, views
 
 several_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core: it has no workers")
 
@@ -297,6 +297,33 @@ def test_failed_judge_fails_later_calls() -> None:
             process.ask(AskThrowaway())
 
 
+def wrong(_: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> None:
+    outputs["y"][...] = 0
+    outputs["signs"][...] = 0
+
+
+def test_second_round_has_the_same_inputs_and_its_own_results() -> None:
+    with judge() as process:
+        first = secrets_of(process, Ask("plain", "test", rounds=2))
+        inputs = {name: value.copy() for name, value in first.inputs(0).items()}
+        first.sample(0, honest)
+        process.ask(AskChecked(0))
+        assert process.answer(Checked)[0].wrong == 0
+        process.ask(AskSecrets(0))
+        secrets, descriptors = process.answer(Secrets)
+        second = Replaying(first.spec, secrets, descriptors)
+        assert all((value == inputs[name]).all() for name, value in second.inputs(0).items())
+        second.sample(0, wrong)
+        process.ask(AskChecked(0))
+        checked = process.answer(Checked)[0]
+        assert (checked.samples, checked.wrong) == (1, 1)
+        first.close()
+        second.close()
+        process.ask(AskSecrets(0))
+        with pytest.raises(UsageError, match="requested too often"):
+            process.answer(Secrets)
+
+
 def test_questions_out_of_turn_refused() -> None:
     with judge() as process:
         process.ask(AskSecrets(0))
@@ -316,7 +343,7 @@ def test_questions_out_of_turn_refused() -> None:
         process.ask(AskSecrets(0))
         process.answer(Secrets)
         process.ask(AskSecrets(0))
-        with pytest.raises(UsageError, match="requested twice"):
+        with pytest.raises(UsageError, match="requested too often"):
             process.answer(Secrets)
 
 

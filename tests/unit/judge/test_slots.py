@@ -161,7 +161,7 @@ def test_replay_in_another_process_checked() -> None:
             [sys.executable, "-c", script, *words, str(replaying.descriptors)],
             pass_fds=replaying.descriptors,
             check=True,
-            timeout=60,
+            timeout=240,
         )
         process.ask(AskChecked(0))
         checked, _ = process.answer(Checked)

@@ -47,7 +47,7 @@ def test_values_stay_in_range(
 def test_seeds_and_distributions_differ(dtype: DType, distribution: str) -> None:
     own = drawn(dtype, 0, 200, 3)
     assert not np.array_equal(of(own, distribution), own)
-    if distribution != "shifted":  # which follows from the problem's own draw alone
+    if distribution not in ("shifted", "sorted"):  # which follow from the problem's own draw alone
         assert not np.array_equal(of(own, distribution, 1), of(own, distribution, 2))
 
 
@@ -60,6 +60,30 @@ def test_properties_of_each_distribution() -> None:
     assert abs(of(own, "normal").std() - 1) < 0.05
     runs = np.abs(of(own, "scaled") / own).reshape(-1)[: 10_000 // 64 * 64].reshape(-1, 64)
     assert np.allclose(runs, runs[:, :1]) and set(np.log2(runs[:, 0]).round()) == set(range(-7, 1))
+
+
+def test_burst_changes_an_eighth_of_each_row() -> None:
+    own = np.random.default_rng(0).uniform(1, 2, (64, 1000)).astype(np.float32)
+    made = of(own, "burst")
+    changed = made != own
+    assert ((changed.sum(axis=1) >= 123) & (changed.sum(axis=1) <= 125)).all()
+    assert set(np.unique(made[changed])) == {own.min(), own.max()}
+    runs = np.diff(changed.astype(int), axis=1).clip(0).sum(axis=1) <= 1
+    assert 0 < runs.sum() < 64, "both runs and stripes"
+
+
+def test_rows_of_sorted_ascend_or_descend() -> None:
+    own = np.random.default_rng(0).integers(-9, 9, (40, 100))
+    made = of(own, "sorted")
+    steps = np.diff(made, axis=1)
+    rising, falling = (steps >= 0).all(axis=1), (steps <= 0).all(axis=1)
+    assert (rising | falling).all() and rising.any() and falling.any()
+    assert np.array_equal(np.sort(made, axis=1), np.sort(own, axis=1))
+
+
+def test_high_is_in_the_upper_sixteenth() -> None:
+    own = np.random.default_rng(0).uniform(0, 1, 1000)
+    assert of(own, "high").min() >= own.max() - (own.max() - own.min()) / 16
 
 
 def test_values_of_same_sign_use_nearest_to_zero() -> None:

@@ -140,7 +140,7 @@ def edge(source: int, target: int) -> bytes:
 
 FILE = {
     "magic": Case("saxpy", header(magic=1), "not a capture"),
-    "recording": Case("saxpy", header(magic=RAW_CAPTURE_MAGIC), "a raw capture that was not packed"),
+    "raw capture": Case("saxpy", header(magic=RAW_CAPTURE_MAGIC), "a raw capture that was not packed"),
     "version": Case("saxpy", header(version=2), "version 2 of the format; this program reads 1"),
     "longer": Case("saxpy", header(file_bytes=LARGEST), "bytes long, but"),
     "blobs": Case("saxpy", header(blob_count=(1 << 24) + 1), "too many"),

@@ -10,6 +10,7 @@ import pytest
 
 from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.hip import HipHeaders
+from benchguard.errors import UsageError
 from benchguard.shim import driver, tools, vendors
 from benchguard.shim.build import shim_for
 from benchguard.shim.driver import cached_libraries, discover, find_obstacle
@@ -105,11 +106,11 @@ def test_unbuilt_cpu_driver_raises_one_line(monkeypatch: pytest.MonkeyPatch, tmp
 def test_library_without_driver_exports_is_refused_by_name(
     make_library: Callable[..., Path], tmp_path: Path
 ) -> None:
-    with pytest.raises(ShimError, match="exports no cuInit and no hipInit"):
+    with pytest.raises(UsageError, match="exports no cuInit and no hipInit"):
         discover(str(make_library("other.so", "zeInit")))
-    with pytest.raises(ShimError, match="No such file or directory"):
+    with pytest.raises(UsageError, match="No such file or directory"):
         discover(str(tmp_path / "nothing"))
-    with pytest.raises(ShimError, match="Is a directory"):
+    with pytest.raises(UsageError, match="Is a directory"):
         discover(str(tmp_path))
 
 
@@ -212,9 +213,11 @@ def test_missing_hip_driver_raises_one_line() -> None:
 
 def test_driver_of_other_vendor_is_refused(make_library: Callable[..., Path], driver_file: Path) -> None:
     hip = make_library("libamdhip64.so.6", "hipInit")
-    with pytest.raises(ShimError, match="is a HIP driver, but a driver of CUDA"):
+    with pytest.raises(UsageError, match="is a HIP driver, but a CUDA driver is needed"):
         discover(str(hip), {}, api="cuda")
-    with pytest.raises(ShimError, match="is a CUDA driver, but a driver of HIP"):
+    with pytest.raises(UsageError, match="hip-sim is a HIP driver"):
+        discover("hip-sim", {}, api="cuda")
+    with pytest.raises(UsageError, match="is a CUDA driver, but a HIP driver is needed"):
         discover(str(driver_file), {}, api="hip")
 
 

@@ -1,4 +1,4 @@
-"""Puts recordings of its own beside the recorder's: copies under other names, junk, a pipe, links."""
+"""Puts raw captures of its own beside the shim's: copies under other names, junk, a pipe, links."""
 
 import os
 import shutil

@@ -1,0 +1,77 @@
+"""One replay on secret inputs whose every timed output is judged. grade and compare time nothing else.
+
+Each timed sample is also checked, so a kernel cannot skip work in samples that are only timed. Before a sample its
+outputs are filled with a pattern. One-use input sets come at random places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..judge.contract import AskChecked, Checked, Secrets
+from ..judge.process import JudgeProcess
+from ..replay.buffers import Buffers, SharedInputs, SlotPool
+from ..replay.collect import Progress
+from ..replay.options import ReplayOptions
+from ..replay.replay import replay_buffers
+from ..replay.result import ReplayResult
+from .options import GradeOptions
+
+REPLAY_SECONDS_MIN = 1.0
+
+Report = Callable[[str, int, float | None], None]
+"""Called with the phase, the number of samples, and their median so far in microseconds."""
+
+
+@dataclass(frozen=True)
+class SecretInputs:
+    """Secret input sets of case number `case`.
+
+    `ends`: descriptors of the input pool, of the output slots, and of the announcing and the releasing pipe.
+    """
+
+    case: int
+    sets: Secrets
+    ends: tuple[int, int, int, int]
+
+
+def judged_replay(
+    path: Path,
+    secret: SecretInputs,
+    judge: JudgeProcess,
+    options: GradeOptions,
+    seconds: float,
+    report: Report | None = None,
+) -> tuple[ReplayResult, Checked]:
+    """Replay the capture at `path` for at most `seconds`, and return the judge's results for its samples.
+
+    Raises UsageError for invalid replay options, CaptureError for a capture that cannot be used.
+    """
+    pool, outputs, announce, release = secret.ends
+    sets = secret.sets
+    buffers = Buffers(
+        inputs=SharedInputs(pool, sets.sets, sets.one_use, sets.inputs.stride, sets.inputs.places),
+        slots=SlotPool(outputs, sets.slots, sets.outputs.stride, sets.outputs.places, announce, release),
+    )
+    how = ReplayOptions(
+        strict=True,
+        cold=options.cold,
+        flush_cache=options.flush_cache,
+        samples=options.samples,
+        until=options.until,
+        require_converged=options.require_converged,
+        timeout=max(REPLAY_SECONDS_MIN, seconds),
+        driver=options.driver,
+        device=options.device,
+    )
+
+    def tell(progress: Progress) -> None:
+        if report is not None:
+            report(progress.phase, progress.samples, progress.median_us)
+
+    result = replay_buffers(path, how, buffers, tell)
+    judge.ask(AskChecked(secret.case))
+    checked, _ = judge.answer(Checked)
+    return result, checked

@@ -1,0 +1,44 @@
+"""Replays in turn: medians by block, and one test for carried results over all replays of a side."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from benchguard.grade.turns import Turns
+from benchguard.replay.result import SampleRow
+from tests.unit.grade.test_timing import honest, remembers, table
+
+REPLAYS = 6
+SAMPLES = 40
+
+
+def flat(us: float, one_use_us: float = 0.0) -> Sequence[SampleRow]:
+    rows = table(SAMPLES, lambda new, _: one_use_us if new and one_use_us else us, seed=round(us))
+    return tuple(rows)
+
+
+def test_blocks_have_medians_in_the_order_of_the_replays() -> None:
+    a, b = [flat(10), flat(12), flat(14), flat(16)], [flat(20), flat(22), flat(24), flat(26)]
+    blocks = [dataclasses.astuple(block) for block in Turns((a, b)).blocks()]
+    assert blocks == [(10, 20, 22, 12), (14, 24, 26, 16)]
+
+
+def test_side_that_is_slower_on_one_use_inputs_is_timed_on_them() -> None:
+    turns = Turns(([flat(10), flat(10)], [flat(10, 15), flat(10, 15)]))
+    assert (turns.is_one_use(0), turns.is_one_use(1)) == (False, True)
+    assert [dataclasses.astuple(block) for block in turns.blocks()] == [(10, 15, 15, 10)]
+
+
+def test_carried_results_are_found_over_all_replays_of_a_side() -> None:
+    a = [table(SAMPLES, honest, one_use=8, seed=each) for each in range(REPLAYS)]
+    b = [table(SAMPLES, remembers, one_use=8, seed=each) for each in range(REPLAYS)]
+    failure = Turns(([*a], [*b])).carried()
+    assert failure is not None
+    assert (failure.side, failure.outcome.verdict) == (1, "violation")
+
+
+def test_honest_sides_are_not_accused() -> None:
+    for seed in range(20):
+        sides = [[table(SAMPLES, honest, one_use=8, seed=100 * seed + each)] * REPLAYS for each in range(2)]
+        assert Turns(([*sides[0]], [*sides[1]])).carried() is None
