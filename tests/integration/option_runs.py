@@ -271,7 +271,7 @@ def launches_in(name: str) -> Check:
     return lambda ran: len(ran.log(name, "launch"))
 
 
-NOWHERE = ended_with(70, "/nowhere/libcuda.so.1")
+NOWHERE = ended_with(2, "/nowhere/libcuda.so.1")
 
 RUNS: dict[str, OptionRun] = {
     "version": OptionRun(("--version",), ("--help",), {"--version": lambda ran: "neutrino-bench 0" in ran.out}),
@@ -440,6 +440,12 @@ RUNS: dict[str, OptionRun] = {
     ),
     "grade, library": OptionRun(
         (*GRADE, "--forbid-library", "sol*"), GRADE, {"--forbid-library": ended_with(3, "forbidden by 'sol*'")}
+    ),
+    "grade, images": OptionRun(
+        (*GRADE, "--allow-images", "libcu*"), GRADE, {"--allow-images": ended_with(3, "is not allowed")}
+    ),
+    "grade, evidence": OptionRun(
+        (*GRADE, "--require-evidence", "full"), GRADE, {"--require-evidence": ended_with(8)}
     ),
     "grade, inline": OptionRun(
         (*GRADE, "--inline"), GRADE, {"--inline": lambda ran: ran.result["trust"] == "inline"}

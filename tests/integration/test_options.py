@@ -116,6 +116,7 @@ COMPARE = ("compare", "problem.py", "submission.py", "submission.py")
         ((*INLINE, "--sets", "8"), "--sets has no effect with --inline"),  # the default of a replayed grade
         ((*INLINE, "--one-use", "12"), "--one-use has no effect with --inline"),
         ((*INLINE, "--device", "1"), "--device has no effect with --inline"),
+        ((*INLINE, "--require-evidence", "full"), "--require-evidence has no effect with --inline"),
         ((*INLINE, "--samples", "1024"), "give at most 1023"),
         ((*GRADE, "--cold", "rotate"), "'rotate' is not one of"),
         ((*GRADE, "--cold", "remap"), "'remap' is not one of"),
