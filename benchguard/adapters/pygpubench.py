@@ -56,7 +56,7 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     if not callable(function):
         raise ProblemError(f"{path}: has no function {name}; define it, or name another as PATH:FUNCTION")
     test = PygpubenchTest(path, modules, device_for(settings["device"]), function, arguments)
-    return Suite(f"{path.stem}.{name}", (PygpubenchCase(test),), "output_first", ENTRY)
+    return Suite(f"{path.stem}.{name}", (PygpubenchCase(test),), "output_first", ENTRY, tensors=True)
 
 
 def function_of(spec: str) -> tuple[Path, str]:

@@ -10,6 +10,7 @@ import resource
 import select
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from contextlib import closing
 from typing import IO
@@ -18,7 +19,11 @@ import msgspec
 
 from .kernel_name import display_name
 
-ANSWER_SECONDS = 5.0
+ANSWER_SECONDS = 2.0
+"""For all names together: a program may have thousands that take long."""
+
+START_SECONDS = 5.0
+
 NAME_MAX = 8192
 # With substitutions a name of 240 bytes can expand to 285 MB. Longer results are dropped, and making them times out.
 DEMANGLED_MAX = 32768
@@ -26,9 +31,13 @@ MEMORY_BYTES = 1 << 30
 
 
 class Demangler:
-    """Starts the worker process at the first mangled name. Call close() at the end."""
+    """Starts the worker process at the first mangled name. Call close() at the end.
+
+    When the worker has crashed, or has taken ANSWER_SECONDS, the other names stay mangled.
+    """
 
     def __init__(self) -> None:
+        self._left = ANSWER_SECONDS
         self._known: dict[str, str | None] = {}
         self._worker: subprocess.Popen[bytes] | None = None
         self._dead = False
@@ -54,22 +63,29 @@ class Demangler:
             self._worker = None
 
     def _ask(self, name: str) -> str | None:
-        if self._worker is None:
-            self._worker = subprocess.Popen(
-                [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
-        requests, answers = self._worker.stdin, self._worker.stdout
-        assert requests is not None and answers is not None
         try:
-            requests.write(msgspec.json.encode(name) + b"\n")
-            requests.flush()
-            if not select.select([answers], [], [], ANSWER_SECONDS)[0]:
-                raise TimeoutError
-            return msgspec.json.decode(answers.readline(), type=str | None)
+            if self._worker is None:
+                self._worker = subprocess.Popen(
+                    [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                )
+                self._answer(self._worker, "_Z1fv", START_SECONDS)  # so that no hostile name has this time
+            began = time.monotonic()
+            answer = self._answer(self._worker, name, self._left)
+            self._left = max(0.0, self._left - (time.monotonic() - began))
         except (OSError, TimeoutError, msgspec.DecodeError):
             self._dead = True
             self.close()
             return None
+        return answer
+
+    @staticmethod
+    def _answer(worker: subprocess.Popen[bytes], name: str, seconds: float) -> str | None:
+        assert worker.stdin is not None and worker.stdout is not None
+        worker.stdin.write(msgspec.json.encode(name) + b"\n")
+        worker.stdin.flush()
+        if not select.select([worker.stdout], [], [], seconds)[0]:
+            raise TimeoutError
+        return msgspec.json.decode(worker.stdout.readline(), type=str | None)
 
 
 def readable_names(names: Iterable[str]) -> dict[str, str]:

@@ -69,6 +69,14 @@ class Interpreter:
         self._settle_pending(len(self._pending) > PENDING_MAX)
         return self._take_lines()
 
+    def skip(self, items: list[Chunk | Ended]) -> None:
+        """Count what is not interpreted because the time is over."""
+        for item in items:
+            if isinstance(item, Chunk):
+                self.totals.unread_bytes += len(item.data)
+            else:
+                self._ended(item)
+
     def finish(self) -> list[bytes]:
         """Write launches that still wait for their kernel's record."""
         self._settle_pending(True)

@@ -25,6 +25,7 @@ class Totals:
     unmapped: int = 0
     dropped: int = 0
     corrupt_rings: int = 0
+    unread_bytes: int = 0
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +36,9 @@ from .unobserved import UnobservedWatch
 # Time to wait for processes that outlive the command.
 GRACE_SECONDS = 2.0
 POLL_SECONDS = 0.01
+PASS_BYTES = 1 << 20
+"""Trace records that are interpreted at once: objects and lines made of them take 10 times their memory."""
+
 VARIABLES: dict[Api, tuple[str, str]] = {
     "cuda": ("NEUTRINO_SHIM", "NEUTRINO_DRIVER"),
     "hip": ("NEUTRINO_HIP_SHIM", "NEUTRINO_HIP_DRIVER"),
@@ -74,6 +78,8 @@ class ChildOptions:
     """Start the command without a terminal, and do not forward signals to it."""
     attend: Attend | None = None
     """Replaces waiting for the command and enforces its own time-out. Used where other children must not be touched."""
+    deadline: float | None = None
+    """Of the monotonic clock: trace records that have not been interpreted by then stay unread."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,7 @@ class Run:
     def complete(self) -> bool:
         """Whether no record was lost. Only complete runs are judged."""
         lost = self.totals.dropped or self.images_dropped or self.rings_exhausted or self.calls_lost
+        lost = lost or self.totals.unread_bytes
         return not (lost or self.totals.corrupt_rings or self.outlived or self.log_error)
 
 
@@ -207,6 +214,7 @@ class _Pump(threading.Thread):
         super().__init__(name="interpret", daemon=True)
         self._drain, self._interpreter, self._log = drain, interpreter, log
         self._finish = threading.Event()
+        self._deadline: float | None = None
         self.failure: BaseException | None = None
 
     def run(self) -> None:
@@ -214,22 +222,35 @@ class _Pump(threading.Thread):
             while not self._finish.is_set():
                 if not self._pass():
                     self._finish.wait(POLL_SECONDS)
-            while self._pass():
+            while self._is_in_time() and self._pass():
                 pass
+            self._interpreter.skip(self._take(sys.maxsize))
             self._write(self._interpreter.finish())
         except BaseException as failure:  # handed to the thread that waits for us
             self.failure = failure
 
-    def finish(self) -> None:
+    def finish(self, deadline: float | None) -> None:
+        """Interpret the rest until `deadline` of the monotonic clock; later items are counted as unread."""
+        self._deadline = deadline
         self._finish.set()
         self.join()
         if self.failure is not None:
             raise self.failure
 
-    def _pass(self) -> bool:
+    def _is_in_time(self) -> bool:
+        return self._deadline is None or time.monotonic() < self._deadline
+
+    def _take(self, most: int) -> list[Chunk | Ended]:
+        """The oldest items, about `most` bytes of them."""
         items: list[Chunk | Ended] = []
-        while (item := self._drain.next()) is not None:
+        taken = 0
+        while taken < most and (item := self._drain.next()) is not None:
             items.append(item)
+            taken += len(item.data) if isinstance(item, Chunk) else 0
+        return items
+
+    def _pass(self) -> bool:
+        items = self._take(PASS_BYTES)
         self._write(self._interpreter.feed(items))
         return bool(items)
 
@@ -288,7 +309,7 @@ def supervise(
         raise
     finally:
         drain.stop()
-        pump.finish()
+        pump.finish(options.deadline)
         run = _ended(session, interpreter, outlived, status, log, watch)
         log.write(_end_line(run, time.monotonic_ns() - started_ns))
         log.close()

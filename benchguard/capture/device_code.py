@@ -60,11 +60,10 @@ def _codes(image: bytes) -> Iterator[bytes]:
     if image[:4] != fatbin.MAGIC.to_bytes(4, "little"):
         yield image
         return
-    left = UNPACKED_MAX
-    for entry in fatbin.entries(image):
-        left -= entry.raw_bytes
-        if left < 0:
-            return
+    entries = list(fatbin.entries(image))
+    if sum(entry.raw_bytes for entry in entries) > UNPACKED_MAX:
+        return
+    for entry in entries:
         with suppress(CodeError):
             yield entry.code(image)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 
-from .unpack import CodeError, Method, unpack
+from .unpack import RAW_MAX, CodeError, Method, unpack
 
 MAGIC = 0xBA55ED50
 LZ4, ZSTD = 0x2000, 0x8000
@@ -60,23 +59,18 @@ def entries(image: bytes) -> Iterator[Entry]:
         at += entry_header + payload
 
 
-def packed_codes(image: bytes) -> Iterator[bytes]:
-    """The compressed entries of a fat binary, decompressed. Entries that do not decompress are left out."""
-    if len(image) < _HEADER.size or _HEADER.unpack_from(image)[0] != MAGIC:
-        return
-    _, _, header_bytes, payload_bytes = _HEADER.unpack_from(image)
-    at, end = header_bytes, min(len(image), header_bytes + payload_bytes)
-    for _ in range(ENTRIES_MAX):
-        if at + _ENTRY_BYTES_MIN > end:
-            return
-        _, _, entry_header, payload, compressed = _ENTRY.unpack_from(image, at)
-        (flags,) = _FLAGS.unpack_from(image, at + _FLAGS_AT)
-        (raw_bytes,) = _RAW_BYTES.unpack_from(image, at + _RAW_BYTES_AT)
-        begin = at + entry_header
-        if flags & (LZ4 | ZSTD):
-            method = Method.ZSTD if flags & ZSTD else Method.LZ4
-            with suppress(CodeError):
-                yield unpack(image[begin : begin + (compressed or payload)], method, raw_bytes)
-        if entry_header + payload == 0:
-            return
-        at = begin + payload
+def packed_codes(image: bytes, most: int = RAW_MAX) -> Iterator[bytes]:
+    """The compressed entries of a fat binary, decompressed.
+
+    Raises CodeError for an entry that does not decompress; and before anything is decompressed, if the entries declare
+    more than `most` bytes, or if the fat binary has ENTRIES_MAX entries.
+    """
+    found = list(entries(image))
+    if len(found) == ENTRIES_MAX:
+        raise CodeError(f"may be behind {ENTRIES_MAX} others")
+    packed = [entry for entry in found if entry.method is not None]
+    declared = sum(entry.raw_bytes for entry in packed)
+    if declared > most:
+        raise CodeError(f"of {len(packed)} unpacks to {declared} bytes with the others; {most} are allowed")
+    for entry in packed:
+        yield entry.code(image)

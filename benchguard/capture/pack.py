@@ -22,8 +22,9 @@ from .layout import PAGE, AllocationFlag, Kind
 from .model import End, Meta, Refusal
 from .pack_elements import ElementPacker, Gathered, gather
 from .pack_memory import Snapshot, Stretch, pack_after, pack_before
-from .raw_capture import RawCapture, open_raw_capture
+from .raw_capture import ELEMENTS_MAX, RawCapture, open_raw_capture
 from .reader import Capture
+from .validate import Limits
 from .writer import CaptureWriter
 
 
@@ -51,7 +52,6 @@ def pack(
     `calls`: the driver's exports in the order of the shim's slots (surface.json), for allocations that name a
     slot alone. `deadline`, by the monotonic clock: a raw capture may be of any size, and mostly holes.
     """
-    began = time.monotonic()
     try:
         descriptor = open_raw_capture(raw_capture)
     except OSError as error:
@@ -59,21 +59,40 @@ def pack(
             f"cannot read the raw capture {raw_capture}: {error.strerror}; check the path"
         ) from error
     try:
-        opened = RawCapture(descriptor, deadline)
-        gathered = gather(opened)
-        summary: dict[str, Any] = {}
-        with CaptureWriter(target, lambda path: summary.update(_summary(path, raw_capture))) as writer:
-            ElementPacker(gathered, writer, calls).pack()
-            memory_bytes, changed_bytes = _pack_memory(gathered, writer)
-            _finish(gathered, writer)
+        return pack_descriptor(descriptor, target, calls, deadline=deadline)
     except MalformedError as error:
-        raise _failed(raw_capture, str(error)) from None
+        raise CaptureError(
+            f"{raw_capture}: {error}; the raw capture is kept, record the program again"
+        ) from None
     except OSError as error:
         raise CaptureError(
             f"cannot read the raw capture {raw_capture}: {error.strerror}; try again"
         ) from error
     finally:
         os.close(descriptor)
+
+
+def pack_descriptor(
+    descriptor: int,
+    target: Path,
+    calls: Sequence[str] = (),
+    *,
+    deadline: float | None = None,
+    elements_max: int = ELEMENTS_MAX,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> PackSummary:
+    """Like pack(), for an open raw capture, which stays open. Raises MalformedError, OSError.
+
+    `elements_max` counts elements besides memory's; `limits` are of the written capture.
+    """
+    began = time.monotonic()
+    opened = RawCapture(descriptor, deadline, elements_max)
+    gathered = gather(opened)
+    summary: dict[str, Any] = {}
+    with CaptureWriter(target, lambda path: summary.update(_summary(path, limits))) as writer:
+        ElementPacker(gathered, writer, calls).pack()
+        memory_bytes, changed_bytes = _pack_memory(gathered, writer)
+        _finish(gathered, writer)
     return PackSummary(
         path=target,
         raw_bytes=opened.bytes,
@@ -132,10 +151,10 @@ def _finish(gathered: Gathered, writer: CaptureWriter) -> None:
     writer.add(end)
 
 
-def _summary(path: Path, raw_capture: Path) -> dict[str, Any]:
+def _summary(path: Path, limits: Limits) -> dict[str, Any]:
     """Check the finished file, and describe it."""
     try:
-        with Capture.open(path) as capture:
+        with Capture.open(path, limits) as capture:
             return {
                 "name": capture.name,
                 "operations": len(capture.operations),
@@ -143,8 +162,4 @@ def _summary(path: Path, raw_capture: Path) -> dict[str, Any]:
                 "file_bytes": capture.file_bytes,
             }
     except CaptureError as error:
-        raise _failed(raw_capture, str(error.__cause__ or error)) from None
-
-
-def _failed(raw_capture: Path, what: str) -> CaptureError:
-    return CaptureError(f"{raw_capture}: {what}; the raw capture is kept, record the program again")
+        raise MalformedError(str(error.__cause__ or error)) from None

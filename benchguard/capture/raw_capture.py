@@ -19,6 +19,7 @@ from .layout import CAPTURE_MAGIC, ELEMENT, ELEMENTS, RAW_CAPTURE, RAW_CAPTURE_M
 # Small data of one element: attributes, parameters and names together stay far below.
 SPAN_MAX = 1 << 20
 ELEMENTS_MAX = 1 << 22
+_RUNS = (Kind.BEFORE, Kind.AFTER)
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,15 @@ class Place:
 class RawCapture:
     """An open raw capture. Everything here raises MalformedError."""
 
-    def __init__(self, descriptor: int, deadline: float | None = None) -> None:
-        """`deadline` is by the monotonic clock."""
+    def __init__(
+        self, descriptor: int, deadline: float | None = None, elements_max: int = ELEMENTS_MAX
+    ) -> None:
+        """`deadline` is by the monotonic clock. `elements_max` counts elements besides runs of memory."""
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise MalformedError("not a file")
         self.descriptor = descriptor
-        self._deadline = deadline
+        self._deadline, self._elements_max = deadline, elements_max
         self.bytes = status.st_size
         self.unknown = 0
         header = self.read(0, min(RAW_CAPTURE.size, self.bytes))
@@ -69,7 +72,7 @@ class RawCapture:
 
     def elements(self) -> Iterator[Element]:
         """All of them up to the region's end, which is the last. Kinds that are not known are counted only."""
-        at, count, ended = RAW_CAPTURE.size, 0, False
+        at, count, runs, ended = RAW_CAPTURE.size, 0, 0, False
         while at < self.bytes:
             if ended:
                 raise MalformedError("the raw capture goes on after the region's end")
@@ -81,9 +84,12 @@ class RawCapture:
             if size > self.bytes - at:
                 raise MalformedError(_unended(at))
             count += 1
-            if size % 8 or count > ELEMENTS_MAX:
+            runs += number in _RUNS
+            if size % 8:
+                raise MalformedError(f"element {count} at {at}: {size} bytes cannot be")
+            if count > ELEMENTS_MAX or count - runs > self._elements_max:
                 raise MalformedError(
-                    f"element {count} at {at}: {size} bytes cannot be, or there are too many"
+                    f"more than {self._elements_max} elements besides memory, or {ELEMENTS_MAX} in all"
                 )
             try:
                 kind = Kind(number)

@@ -9,6 +9,8 @@ import lz4.block
 import zstandard
 
 RAW_MAX = 1 << 30
+WINDOW_MAX = 1 << 27
+"""The window that zstd itself accepts by default. It bounds what a frame of undeclared size allocates."""
 
 
 class CodeError(Exception):
@@ -40,9 +42,11 @@ def _unzlib(data: bytes, size: int) -> bytes:
 
 def _unzstd(data: bytes, size: int) -> bytes:
     # The library allocates as much as the frame's header declares: compare that first.
-    declared = zstandard.get_frame_parameters(data).content_size
-    if declared not in (size, zstandard.CONTENTSIZE_UNKNOWN):
-        raise ValueError(f"the zstd frame holds {declared} bytes instead of {size}")
+    frame = zstandard.get_frame_parameters(data)
+    if frame.content_size not in (size, zstandard.CONTENTSIZE_UNKNOWN):
+        raise ValueError(f"the zstd frame holds {frame.content_size} bytes instead of {size}")
+    if frame.window_size > max(WINDOW_MAX, size):
+        raise ValueError(f"the zstd frame wants a window of {frame.window_size} bytes for {size}")
     return zstandard.ZstdDecompressor().decompress(data, max_output_size=size)
 
 

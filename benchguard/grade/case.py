@@ -8,27 +8,29 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..capture import Capture, CaptureError
+import msgspec
+
+from ..capture import CaptureError
 from ..judge.ceilings import rates_of
 from ..judge.contract import Checked
 from ..judge.process import JudgeProcess
-from ..problem.spec import CaseSpec
+from ..problem.spec import CaseSpec, Tolerance
 from ..quarantine.contract import Quarantined
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
-from .device_launch import graph_launcher
-from .evidence import KernelEvidence, kernels_of, uploaded_bytes
+from .evidence import CaptureFacts, KernelEvidence
+from .examine import ON_THE_DEVICE, examined_of
 from .judged_replay import Report, SecretInputs, judged_replay
 from .options import GradeOptions
 from .outcome import Findings, Outcome, evidence_of, longest_tail, outcome_of
 from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
-from .specification import Finding, check_capture
-from .timing import carried_reason, first_use_of, reported, untested
-from .traces import first_difference
+from .specification import Finding
+from .timing import carried_reason, first_use_of, is_one_use_only, reported, untested
+from .tolerance import tolerance_notes, used_tolerances
 
-ON_THE_DEVICE = "decide in a kernel instead of host code, or grade with --inline"
+NO_FACTS = Finding("failed", "the captures cannot be used: the reader found nothing in them")
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class CaseWork:
     spec: CaseSpec
     found: Quarantined
     secret: SecretInputs
+    tolerances: dict[str, Tolerance]
     seconds: float
 
 
@@ -45,52 +48,32 @@ class CaseWork:
 class Recorded:
     """Facts about the replayed capture. `suspicion` names bytes that differ between the two captures, if any."""
 
-    kernels: tuple[KernelEvidence, ...]
-    uploaded_bytes: int
-    name: str
+    facts: CaptureFacts
     suspicion: str
 
 
 def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> TimedCase:
     """Grade a case. Raises UsageError for invalid replay options; anything a capture contains leads to a verdict."""
     began = time.monotonic()
-    pair = work.found.captures[work.secret.case]
-    choice = pair[system_random.randbelow(2)]  # a random capture, so that a submission cannot prepare for it
-    try:
-        with Capture.open(pair[0]) as first, Capture.open(pair[1]) as second:
-            finding, suspicion = _findings(first, second, work.spec)
-            capture = first if choice == pair[0] else second
-            kernels, uploaded, name = kernels_of(capture), uploaded_bytes(capture), capture.name
-    except CaptureError as error:
-        return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
-    kernels = attributed(kernels, options.forbid_library, options.allow_images)
+    case = work.secret.case
+    examined = examined_of(work.found.examined[case])
+    choice = system_random.randbelow(2)  # a random capture, so that a submission cannot prepare for it
+    if not examined.facts:
+        return _refused(work, examined.finding or NO_FACTS, began)
+    facts = examined.facts[choice]
+    kernels = attributed(facts.kernels, options.forbid_library, options.allow_images)
+    finding = examined.finding
     if finding is None and (refusal := refusal_of(kernels, options.forbid_library, options.allow_images)):
         finding = Finding("violation", refusal)
     if finding is not None:
         return _refused(work, finding, began, kernels)
-    result, checked = judged_replay(choice, work.secret, judge, options, work.seconds, report)
-    recorded = Recorded(kernels, uploaded, name, suspicion)
+    path = work.found.captures[case][choice]
+    try:
+        result, checked = judged_replay(path, work.secret, judge, options, work.seconds, report)
+    except CaptureError as error:
+        return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
+    recorded = Recorded(msgspec.structs.replace(facts, kernels=kernels), examined.suspicion)
     return _judged(work, result, checked, recorded, options.require_evidence == "full", began)
-
-
-def _findings(first: Capture, second: Capture, spec: CaseSpec) -> tuple[Finding | None, str]:
-    """A reason not to replay, if any, and a difference that may explain wrong outputs."""
-    for capture in (first, second):
-        finding = check_capture(capture, spec)
-        if finding is not None:
-            return finding, ""
-        launcher = graph_launcher(capture)
-        if launcher:
-            text = (
-                f"a kernel launches graphs from the device ({launcher}), which may run on after the call; "
-                "launch graphs from the host"
-            )
-            return Finding("unreplayable", text), ""
-    difference = first_difference(first, second)
-    if difference is None:
-        return None, ""
-    text = f"two calls with different inputs do different GPU work: {difference.text}"
-    return Finding("unreplayable", f"{text}; {ON_THE_DEVICE}") if difference.of_work else None, text
 
 
 def _refused(
@@ -144,7 +127,13 @@ def _judged(
         max_abs_error=checked.max_absolute_error if looked_at else None,
         max_rel_error=checked.max_relative_error if looked_at else None,
         inputs=Inputs(known.sets, known.one_use, dict(Counter(known.distributions))),
-        checks=Checks(checked.samples, checked.wrong, checked.nondeterministic, checked.precision),
+        checks=Checks(
+            checked.samples,
+            checked.wrong,
+            checked.nondeterministic,
+            checked.precision,
+            {} if checked.own_verdict else used_tolerances(work.tolerances, checked.factors),
+        ),
         evidence=evidence_of(findings) if result.table else (),
         times=Times(
             recorded=_recorded_us(work),
@@ -155,10 +144,10 @@ def _judged(
         ),
         overhead=result.overhead,
         clocks=result.clocks,
-        kernels=recorded.kernels,
-        uploaded_bytes=recorded.uploaded_bytes,
-        capture=recorded.name,
-        notes=tuple(_notes(result, recorded, rows)),
+        kernels=recorded.facts.kernels,
+        uploaded_bytes=recorded.facts.uploaded_bytes,
+        capture=recorded.facts.name,
+        notes=(*_notes(result, recorded, rows), *tolerance_notes(checked.factors)),
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )
@@ -169,7 +158,9 @@ def _notes(result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow]) 
     yield from result.notes
     if recorded.suspicion:
         yield recorded.suspicion
-    if len(rows) < len(result.table):
+    if recorded.facts.unlisted:
+        yield f"{recorded.facts.unlisted} more shapes of launches are not listed in kernels"
+    if rows and is_one_use_only(result.table):
         why = untested(result.table) or "samples on repeated inputs are faster"
         yield f"timed on the {len(rows)} one-use inputs only: {why}"
 

@@ -2,25 +2,50 @@
 
 A kernel that launches kernels ends when those have ended (CUDA Programming Guide, "Dynamic Parallelism"), so they are
 timed. A graph launched from the device as a sibling runs on after its launcher ("Device Graph Launch"). The driver
-binds such a call by the function's name, which is therefore in the code as text. An image that cannot be unpacked
-cannot be loaded either.
+binds such a call by the function's name, which is therefore in the code as text. Code that cannot be unpacked could
+contain the name, so it counts as a launcher.
 """
 
 from __future__ import annotations
 
 from ..capture import Capture
 from ..capture.fatbin import packed_codes
+from ..capture.unpack import CodeError
 
 NAMES = (b"cudaGraphLaunch", b"cnpGraphLaunch", b"GraphLaunchDevice")
+UNPACKED_MAX = 4 << 30
+"""Bytes of all code that the images of one capture may unpack to."""
 
 
 def graph_launcher(capture: Capture) -> str:
-    """The device function by which a kernel's image launches graphs; empty if none does. Raises CaptureError."""
+    """Why kernels may launch graphs from the device; empty if they cannot. Raises CaptureError."""
     used = {capture.modules[kernel.module].image for kernel in capture.kernels}
+    left = UNPACKED_MAX
     for index in sorted(used):
         image = capture.image(index)
-        for code in (image, *packed_codes(image)):
-            launcher = next((name for name in NAMES if name in code), None)
-            if launcher is not None:
-                return launcher.decode()
+        if name := _name_in(image):
+            return _launches(name)
+        try:
+            for code in packed_codes(image, left):
+                left -= len(code)
+                name = _name_in(code)
+                del code  # before the next is unpacked
+                if name:
+                    return _launches(name)
+        except CodeError as error:
+            return (
+                f"code of an image cannot be unpacked, so it may launch graphs from the device: an entry {error}; "
+                "load images that nvcc made"
+            )
     return ""
+
+
+def _name_in(code: bytes) -> str:
+    return next((name.decode() for name in NAMES if name in code), "")
+
+
+def _launches(name: str) -> str:
+    return (
+        f"a kernel launches graphs from the device ({name}), which may run on after the call; "
+        "launch graphs from the host"
+    )

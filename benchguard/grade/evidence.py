@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -13,6 +13,15 @@ from ..capture.model import Dim3, MemcpyHtoD
 from ..replay.subject import launched
 
 ORIGIN_MAX = 1024
+LISTED_BYTES = 1 << 18
+"""Text of the launch shapes of a case that are listed besides one of each kernel."""
+
+KERNELS_BYTES = 1 << 20
+"""Text of all kernels of a case."""
+
+LINE_BYTES = 256
+"""Bytes of a listed kernel besides its texts."""
+
 TARGETS_MAX = 64
 """Targets that a fat binary has code for; nvcc 13.0 knows 20."""
 
@@ -40,6 +49,45 @@ class KernelEvidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     source_by: Literal["content", "loader", ""] = ""
 
 
+class CaptureFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Facts about one capture. `name` is its SHA-256; `unlisted` counts launch shapes that are not in `kernels`."""
+
+    name: str
+    kernels: tuple[KernelEvidence, ...]
+    unlisted: int
+    uploaded_bytes: int
+
+
+def facts_of(capture: Capture) -> CaptureFacts:
+    """Lists each kernel with its most frequent shape, then the most frequent other shapes up to LISTED_BYTES of text.
+
+    A submission can forge 100,000 shapes of a kernel with a name of 16 KiB. Raises CaptureError for kernels with more
+    than KERNELS_BYTES of text.
+    """
+    kernels = kernels_of(capture)
+    by_launches = sorted(range(len(kernels)), key=lambda index: -kernels[index].launches)
+    first = {(kernels[each].name, kernels[each].image_sha256): each for each in reversed(by_launches)}
+    listed = set(first.values())
+    if sum(_text_bytes(kernels[each]) for each in listed) > KERNELS_BYTES:
+        raise CaptureError(f"{len(listed)} kernels have more than {KERNELS_BYTES} bytes of names")
+    left = LISTED_BYTES
+    for each in by_launches:
+        left -= _text_bytes(kernels[each]) if each not in listed else 0
+        if left < 0:
+            break
+        listed.add(each)
+    return CaptureFacts(
+        name=capture.name,
+        kernels=tuple(kernel for index, kernel in enumerate(kernels) if index in listed),
+        unlisted=len(kernels) - len(listed),
+        uploaded_bytes=uploaded_bytes(capture),
+    )
+
+
+def _text_bytes(kernel: KernelEvidence) -> int:
+    return LINE_BYTES + len(kernel.name) + len(kernel.origin) + sum(map(len, kernel.code_sha256))
+
+
 def kernels_of(capture: Capture) -> tuple[KernelEvidence, ...]:
     """Kernels in the order of their first launch; `share` is the share of all launches. Raises CaptureError."""
     return tuple(_kernels(capture))
@@ -50,29 +98,29 @@ def _codes(capture: Capture) -> dict[tuple[int, str], tuple[str, ...]]:
     names: dict[int, set[str]] = {}
     for kernel in capture.kernels:
         names.setdefault(capture.modules[kernel.module].image, set()).add(kernel.name)
-    return {
-        (image, name): codes
-        for image, wanted in names.items()
-        for name, codes in codes_of(capture.image(image), wanted, str(capture.path)).items()
-    }
-
-
-def codes_of(image: bytes, names: Container[str], where: str) -> dict[str, tuple[str, ...]]:
-    """Digests of the code of an image's kernels, by name, one for each target. Raises CaptureError."""
-    found: dict[str, dict[str, None]] = {}
-    for code in kernel_codes(image, names):
-        codes = found.setdefault(code.name, {})
-        codes[code.sha256] = None
-        if len(codes) > TARGETS_MAX:
-            raise CaptureError(f"{where}: kernel {code.name} has code for more than {TARGETS_MAX} targets")
-    return {name: tuple(codes) for name, codes in found.items()}
+    found: dict[tuple[int, str], dict[str, None]] = {}
+    for image, wanted in names.items():
+        for code in kernel_codes(capture.image(image), wanted):
+            codes = found.setdefault((image, code.name), {})
+            codes[code.sha256] = None
+            if len(codes) > TARGETS_MAX:
+                raise CaptureError(
+                    f"{capture.path}: kernel {code.name} has code for more than {TARGETS_MAX} targets"
+                )
+    return {place: tuple(codes) for place, codes in found.items()}
 
 
 def _kernels(capture: Capture) -> Iterator[KernelEvidence]:
+    kernels = tuple(capture.kernels)  # decoded once: launches of one kernel share its name
+    images = tuple(capture.images)
+    modules = tuple(capture.modules)
     codes = _codes(capture)
+    kernels = tuple(capture.kernels)  # decoded once: launches of one kernel share its name
+    images = tuple(capture.images)
+    modules = tuple(capture.modules)
     for use in launched(capture):
-        kernel = capture.kernels[use.kernel]
-        image = capture.images[capture.modules[kernel.module].image]
+        kernel = kernels[use.kernel]
+        image = images[modules[kernel.module].image]
         yield KernelEvidence(
             name=kernel.name,
             image_sha256=image.sha256,
@@ -83,7 +131,7 @@ def _kernels(capture: Capture) -> Iterator[KernelEvidence]:
             shared_bytes=kernel.static_shared_bytes + use.shared_bytes,
             launches=use.launches,
             share=use.share,
-            code_sha256=codes.get((capture.modules[kernel.module].image, kernel.name), ()),
+            code_sha256=codes.get((modules[kernel.module].image, kernel.name), ()),
         )
 
 

@@ -107,7 +107,7 @@ class ReplayedRun(GradeRun):
         for index, spec in enumerate(opened.cases):
             if index >= ahead:
                 prepared.append(self._secrets(opening, index))
-            work = CaseWork(spec, quarantined, prepared[index], self.left())
+            work = CaseWork(spec, quarantined, prepared[index], opened.tolerances[index], self.left())
             with self.timed("replay"):
                 cases.append(grade_case(work, judge, self.options, self._progress_of(spec)))
             for part, took in cases[-1].seconds.items():

@@ -11,6 +11,7 @@ from ..inline.supervise import Inline
 from ..judge.ceilings import rates_of
 from ..judge.contract import Ask, AskExpected, Expected, Opened, Secrets
 from ..judge.process import JudgeProcess
+from ..judge.slack import widened
 from ..problem.spec import CaseSpec
 from ..replay.protocol import Overhead
 from ..replay.result import time_block
@@ -96,7 +97,7 @@ class InlineRun(GradeRun):
             inputs_layout=secrets.inputs,
             expected_layout=expected.outputs,
             sets=secrets.sets,
-            tolerances=opened.tolerances[index],
+            tolerances=widened(opened.tolerances[index], expected.factors),
         )
 
 

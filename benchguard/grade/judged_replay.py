@@ -10,8 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..capture import Capture
 from ..judge.contract import AskChecked, Checked, Secrets
 from ..judge.process import JudgeProcess
+from ..quarantine.reader import LIMITS
 from ..replay.buffers import Buffers, SharedInputs, SlotPool
 from ..replay.collect import Progress
 from ..replay.options import ReplayOptions
@@ -71,7 +73,8 @@ def judged_replay(
         if report is not None:
             report(progress.phase, progress.samples, progress.median_us)
 
-    result = replay_buffers(path, how, buffers, tell)
+    with Capture.open(path, LIMITS) as capture:
+        result = replay_buffers(capture, how, buffers, tell, options.memory_bytes)
     judge.ask(AskChecked(secret.case))
     checked, _ = judge.answer(Checked)
     return result, checked

@@ -47,7 +47,9 @@ class Opening:
             self._judge.ask(AskSecrets(index))
         self._opened = opened
         (inputs,) = self._own(descriptors)
-        self._cases = Cases(opened.cases, throwaway.layouts, throwaway.offsets, inputs, opened.init)
+        self._cases = Cases(
+            opened.cases, throwaway.layouts, throwaway.offsets, inputs, opened.init, opened.tensors
+        )
         return self._cases
 
     def secrets(self, index: int) -> tuple[Secrets, list[int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..quarantine.contract import Quarantined
+from ..quarantine.contract import Audit, Quarantined
 from .result import Verdict
 from .specification import Finding
 
@@ -15,7 +15,9 @@ def finding_of(quarantined: Quarantined) -> Finding | None:
     if quarantined.timed_out:
         return Finding(
             "timeout",
-            f"the submission was killed after {quarantined.wall_s:.0f} s; raise --timeout, or make it faster",
+            f"{quarantined.trouble}; raise --timeout, or make the call smaller"
+            if quarantined.trouble
+            else f"the submission was killed after {quarantined.wall_s:.0f} s; raise --timeout, or make it faster",
         )
     if quarantined.altered:
         return Finding("violation", "the submission changed its own files while it ran; keep them unchanged")
@@ -24,9 +26,20 @@ def finding_of(quarantined: Quarantined) -> Finding | None:
         return Finding(kind, f"the submission failed in {quarantined.broke.phase}: {quarantined.broke.text}")
     if quarantined.trouble:
         return Finding("error" if quarantined.is_ours else "failed", quarantined.trouble)
-    if quarantined.audit.dropped:
+    return _lost(quarantined.audit)
+
+
+def _lost(audit: Audit) -> Finding | None:
+    """Why a run whose audit log lacks records cannot be judged."""
+    if audit.unread_bytes:
+        return Finding(
+            "timeout",
+            f"{audit.unread_bytes} bytes of traced driver calls were not read before the time-out; "
+            "make fewer calls, or raise --timeout",
+        )
+    if audit.dropped:
         return Finding(
             "error",
-            f"{quarantined.audit.dropped} records of the audit log were lost, so the run cannot be judged; grade again",
+            f"{audit.dropped} records of the audit log were lost, so the run cannot be judged; grade again",
         )
     return None

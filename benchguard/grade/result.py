@@ -52,6 +52,21 @@ class Checks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     nondeterministic: int
     precision: str
     """The precision that the errors suggest, if it is lower than the problem requires; else empty."""
+    tolerances: dict[str, UsedTolerance] = {}
+    """By output; empty for outputs that the problem's own check decides about."""
+
+
+class UsedTolerance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The tolerance of an output: the problem's, times `factor`.
+
+    `source` is "problem", or "reference" if the factor is twice the error of the problem's own reference in the
+    submission's precision. The factor is the largest of all input sets; each set has its own.
+    """
+
+    atol: float
+    rtol: float
+    factor: float
+    source: Literal["problem", "reference"]
 
 
 State = Literal["held", "failed", "could not tell"]

@@ -26,6 +26,7 @@ from ..replay.protocol import Device
 from ..replay.result import Settings
 from ..shim.interposer import interposer_for
 from ..version import __version__
+from .examine import EXAMINER
 from .opening import POOL_BYTES, Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
@@ -92,6 +93,7 @@ class GradeRun:
                 hidden=(_folder_of(self.problem),),
                 warm_up=options.warm_up,
                 inline=inline,
+                examiner=EXAMINER,
             )
 
     def submission(self, opening: Opening) -> Submission:
@@ -219,6 +221,8 @@ def notes_of(opened: Opened, cases: Sequence[GradedCase], quarantined: Quarantin
         notes.append(
             f"{len(opened.cases) - len(cases)} of {len(opened.cases)} cases were not graded after the first failure"
         )
+    for spec in opened.cases:
+        notes += [f"case {spec.name}: {note}" for note in spec.notes]
     for case in cases:
         notes += [f"case {case.name}: {note}" for note in case.notes]
         if case.checks is not None and case.checks.precision:

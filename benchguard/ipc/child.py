@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from ..errors import BenchguardError
 from .lines import LineSplitter
+from .memory import resident_bytes
 from .processes import kill_group
 from .text import describe_exit, last_line
 
@@ -21,6 +22,9 @@ READ_BYTES = 1 << 16
 STDERR_BYTES = 4096
 POLL_SECONDS = 0.05
 """Interval between checks that the child is alive: a process that it started may hold its pipes open."""
+
+MEMORY_SECONDS = 0.1
+"""Interval between looks at the child's memory, one read of a file in /proc."""
 
 GRACE_SECONDS = 1.0
 """Time for the child to end by itself after its last line."""
@@ -31,12 +35,14 @@ class Ended:
     """How the child ended.
 
     `status` is Popen's: negative for a signal. `trouble` says which line was invalid; it is empty if none was.
+    `used_bytes` is the memory for which the child was killed, or 0.
     """
 
     status: int
     timed_out: bool
     trouble: str
     stderr: str
+    used_bytes: int = 0
 
     def describe(self) -> str:
         """How the child ended, and the last line of its standard error."""
@@ -53,13 +59,15 @@ def converse(
     handle: Callable[[bytes], bool],
     line_max: int,
     lines_max: int,
+    memory_max: int = 0,
 ) -> Ended:
     """Run `command` until `deadline` of the monotonic clock, and call `handle` for each line that it writes.
 
     Two arguments are appended to the command: the descriptor to write lines to, and this process's number.
 
     `handle` returns whether to continue, and raises LineError for an invalid line. Lines longer than `line_max` bytes
-    and lines after the first `lines_max` are invalid too. No process of the child's group survives this call, even
+    and lines after the first `lines_max` are invalid too. A child that holds more than `memory_max` bytes, if that is
+    not 0, is killed. No process of the child's group survives this call, even
     if it is interrupted. Raises BenchguardError if the command cannot be started.
     """
     ours, theirs = os.pipe()
@@ -79,7 +87,7 @@ def converse(
     finally:
         os.close(theirs)
     try:
-        return _listen(child, ours, deadline, LineSplitter(handle, line_max, lines_max))
+        return _listen(child, ours, deadline, LineSplitter(handle, line_max, lines_max), memory_max)
     finally:
         kill_group(child)
         os.close(ours)
@@ -87,7 +95,9 @@ def converse(
             child.stderr.close()
 
 
-def _listen(child: subprocess.Popen[bytes], lines: int, deadline: float, splitter: LineSplitter) -> Ended:
+def _listen(
+    child: subprocess.Popen[bytes], lines: int, deadline: float, splitter: LineSplitter, memory_max: int
+) -> Ended:
     assert child.stderr is not None
     errors = child.stderr.fileno()
     tail = b""
@@ -96,6 +106,7 @@ def _listen(child: subprocess.Popen[bytes], lines: int, deadline: float, splitte
             os.set_blocking(descriptor, False)
             selector.register(descriptor, selectors.EVENT_READ)
         timed_out = over = False
+        used, looked = 0, 0.0
         while not over and selector.get_map():
             ended = _has_ended(
                 child
@@ -111,13 +122,18 @@ def _listen(child: subprocess.Popen[bytes], lines: int, deadline: float, splitte
                     tail = (tail + data)[-STDERR_BYTES:]
                 elif not splitter.feed(data):
                     over = True
-            if not over and time.monotonic() > deadline:
+            now = time.monotonic()
+            if memory_max and now - looked > MEMORY_SECONDS:
+                looked, used = now, resident_bytes(child.pid)
+                over = over or used > memory_max
+            if not over and now > deadline:
                 timed_out = over = True
             over = over or (ended and not ready)
-    grace = 0.0 if timed_out or splitter.trouble else GRACE_SECONDS
+    excess = used if memory_max and used > memory_max else 0
+    grace = 0.0 if timed_out or splitter.trouble or excess else GRACE_SECONDS
     status = _status(child, grace)
     tail = (tail + (_read(errors) or b""))[-STDERR_BYTES:]
-    return Ended(status, timed_out, splitter.trouble, tail.decode("utf-8", "replace"))
+    return Ended(status, timed_out, splitter.trouble, tail.decode("utf-8", "replace"), excess)
 
 
 def _read(descriptor: int) -> bytes | None:

@@ -14,7 +14,7 @@ from ..ipc.shared_memory import FIXED, READ_ONLY, Bytes, SharedMemory
 from ..ipc.slots import SlotError, SlotPlan, SlotReader
 from ..problem.spec import layout_of
 from ..problem.suite import TestCase
-from .arrays import as_numbers, elements_of, memory_of
+from .arrays import as_numbers, elements_of
 from .contract import Ask, Checked, Expected, Mismatch, Secrets
 from .formats import Array, is_float
 from .inputs import Seen, chance_for, write_set
@@ -23,6 +23,7 @@ from .plan import Sizes, available_bytes, check_room, plan, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
 from .samples import Copy, Samples
+from .slack import baseline_of, widened
 from .troubles import FaultError
 
 THROWAWAY_SETS = 2
@@ -53,6 +54,8 @@ class _Made:
     distributions: tuple[str, ...]
     pool: SharedMemory
     expected: list[dict[str, Array]]
+    factors: list[dict[str, float]]
+    """For each set, by buffer: how much wider its tolerances are (slack.py)."""
     memory: Bytes
     """A view of the pool."""
 
@@ -113,7 +116,7 @@ class CaseJudge:
             self._spec,
             self._checked,
             slots,
-            self._case.tolerances,
+            [widened(self._case.tolerances, each) for each in sets.factors],
             sets.expected,
             sets.distributions,
             self._own if self._case.own_verdict else None,
@@ -141,7 +144,7 @@ class CaseJudge:
                 elements[...] = as_output(buffer, values[buffer.name]).reshape(buffer.shape)
             write_set(shared, self._checked, number, memory)
         shared.seal(READ_ONLY)
-        return Expected(self._checked), [shared.descriptor]
+        return Expected(self._checked, self._factors()), [shared.descriptor]
 
     def checked(self) -> Checked:
         """End the round, and return its results. The last round frees all memory."""
@@ -199,14 +202,14 @@ class CaseJudge:
                 for number, name in enumerate(distributions)
             ]
             results = source.all_settled(orders, iter(self._tools.maker.make(orders, pool)))
-            expected = [each.answers for each in results]
+            expected, factors = [each.answers for each in results], [each.factors for each in results]
             if not self._case.own_verdict:
                 check_answers(self._spec, expected)
             pool.seal(READ_ONLY)
         except BaseException:
             pool.close()
             raise
-        return _Made(plan, distributions, pool, expected, pool.view())
+        return _Made(plan, distributions, pool, expected, factors, pool.view())
 
     def _own(self, of_set: int, copy: Copy) -> str | None:
         """The problem's own verdict on one set's outputs. Its arrays are numpy's, on the host, and read-only."""
@@ -250,7 +253,18 @@ class CaseJudge:
             nondeterministic=sum(state.differs for state in samples.sets),
             precision="" if wrong or self._rounds_left else self._precision(samples),
             counts=tuple((number, count) for number, count in enumerate(by_set) if count),
+            factors=self._factors(),
+            own_verdict=self._case.own_verdict,
         )
+
+    def _factors(self) -> dict[str, float]:
+        """The largest factor of each buffer's tolerance over all sets."""
+        assert self._sets is not None
+        largest: dict[str, float] = {}
+        for factors in self._sets.factors:
+            for name, factor in factors.items():
+                largest[name] = max(largest.get(name, 1.0), factor)
+        return largest
 
     def _precision(self, samples: Samples) -> str:
         """The note on precision, from the problem's own distribution only: others are chosen to be difficult."""
@@ -263,7 +277,8 @@ class CaseJudge:
         ]
         if not numbers:
             return ""
-        baseline = self._baseline(numbers[0])
+        with self._tools.problem:
+            baseline = baseline_of(self._case, self._arrays_of(numbers[0]))
         for buffer in self._spec.checked:
             if not is_float(buffer.dtype):
                 continue
@@ -280,15 +295,3 @@ class CaseJudge:
             if text:
                 return text
         return ""
-
-    def _baseline(self, of_set: int) -> dict[str, Array]:
-        """Outputs of an honest baseline for a set, if the suite has one; flat, as stored."""
-        baseline = getattr(self._case, "baseline", None)
-        if not callable(baseline):
-            return {}
-        with self._tools.problem:
-            outputs = baseline(self._arrays_of(of_set))
-        buffers = [each for each in self._spec.checked if each.name in outputs]
-        return {
-            each.name: elements_of(each, memory_of(each, outputs[each.name])).reshape(-1) for each in buffers
-        }

@@ -73,7 +73,8 @@ class Opened(msgspec.Struct, frozen=True, tag_field="answer", tag="opened"):
     tolerances: tuple[dict[str, Tolerance], ...]
     """For each case, by buffer."""
     init: tuple[Any, ...] = ()
-    """Arguments of a module's constructor."""
+    """As in problem/suite.py, with `tensors`."""
+    tensors: bool = False
 
 
 class Throwaway(msgspec.Struct, frozen=True, tag_field="answer", tag="throwaway"):
@@ -97,6 +98,8 @@ class Secrets(msgspec.Struct, frozen=True, tag_field="answer", tag="secrets"):
 
 class Expected(msgspec.Struct, frozen=True, tag_field="answer", tag="expected"):
     outputs: Layout
+    factors: dict[str, float] = {}
+    """As in Checked."""
 
 
 class Mismatch(msgspec.Struct, frozen=True):
@@ -127,6 +130,10 @@ class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
     """A note if errors look like those of a lower precision: "float32 output has the errors of float16"."""
     counts: tuple[tuple[int, int], ...] = ()
     """(set, number of samples), to be compared with the replay's own counts."""
+    factors: dict[str, float] = {}
+    """By buffer: how much wider its tolerance was than the problem's, at most over all sets (slack.py)."""
+    own_verdict: bool = False
+    """Whether the problem's own check decided, instead of tolerances."""
 
 
 class Trouble(msgspec.Struct, frozen=True, tag_field="answer", tag="trouble"):

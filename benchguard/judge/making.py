@@ -21,6 +21,7 @@ from ..problem.suite import TestCase
 from .formats import Array
 from .inputs import SEED_BITS, TRIES, Seen, draw_inputs, write_set
 from .reference import Expected, expected_of, spilled
+from .slack import allow_for, baseline_of
 from .troubles import FaultError
 
 
@@ -40,10 +41,11 @@ class Order(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Made:
-    """`answers` are empty if the order did not ask for them."""
+    """`answers` are empty if the order did not ask for them. `factors` widen the set's tolerances (slack.py)."""
 
     digests: Mapping[str, bytes]
     answers: dict[str, Array]
+    factors: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,19 @@ class Maker(Protocol):
         """Make sets in order. Stop after the first failure, which is the last result."""
 
 
-def inputs_of(case: TestCase, order: Order, pool: SharedMemory) -> tuple[Mapping[str, bytes], Expected]:
-    """Write a set's inputs to the pool; return their digests and the expected outputs.
+def inputs_of(
+    case: TestCase, order: Order, pool: SharedMemory
+) -> tuple[Mapping[str, bytes], Expected, dict[str, float]]:
+    """Write a set's inputs to the pool; return their digests, the expected outputs, and the factors of the tolerances.
 
     Raises FaultError, and the exceptions of the problem's code.
     """
     inputs = draw_inputs(case, order.seed, order.distribution)
     write_set(pool, layout_of(case.spec.read), 0, inputs.memory, order.start)
-    return inputs.digests, expected_of(case, inputs.arrays) if order.answers else {}
+    if not order.answers:
+        return inputs.digests, {}, {}
+    expected = expected_of(case, inputs.arrays)
+    return inputs.digests, *allow_for(case, baseline_of(case, inputs.arrays), expected)
 
 
 def expected_arrays(case: TestCase, order: Order, expected: Expected) -> dict[str, Array]:
@@ -89,15 +96,15 @@ class Here:
             case = self._cases[order.case]
             try:
                 with self._problem:
-                    digests, expected = inputs_of(case, order, pool)
+                    digests, expected, factors = inputs_of(case, order, pool)
             except (Exception, SystemExit) as error:
                 failed = [Failed(error)]
                 break
-            pending.append((digests, self._workers.submit(expected_arrays, case, order, expected)))
+            pending.append((digests, factors, self._workers.submit(expected_arrays, case, order, expected)))
         results: list[Made | Failed] = []
-        for digests, answers in pending:
+        for digests, factors, answers in pending:
             try:
-                results.append(Made(digests, answers.result()))
+                results.append(Made(digests, answers.result(), factors))
             except Exception as error:
                 return [*results, Failed(error)]
         return results + failed

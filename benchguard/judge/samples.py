@@ -42,14 +42,17 @@ class SetState:
 
 
 class Samples:
-    """The samples of one case. Methods are thread-safe; call `first` once per set, before its calls of `later` end."""
+    """The samples of one case. `tolerances` has those of each set.
+
+    Methods are thread-safe; call `first` once per set, before its calls of `later` end.
+    """
 
     def __init__(
         self,
         spec: CaseSpec,
         outputs: Layout,
         slots: Sequence[Bytes],
-        tolerances: Mapping[str, Tolerance],
+        tolerances: Sequence[Mapping[str, Tolerance]],
         expected: Sequence[Mapping[str, Array]],
         distributions: Sequence[str],
         own: Second | None,
@@ -116,7 +119,7 @@ class Samples:
                 copy[buffer.name],
                 self.expected[of_set][buffer.name],
                 buffer.dtype,
-                self._tolerances[buffer.name],
+                self._tolerances[of_set][buffer.name],
                 pool=self._parts,
                 threads=self._threads,
             )

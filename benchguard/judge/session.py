@@ -94,6 +94,7 @@ class Session:
             tuple(case.spec for case in cases),
             tuple(dict(case.tolerances) for case in cases),
             suite.init,
+            suite.tensors,
         )
 
     def _throwaway(self) -> tuple[Answer, list[int]]:

@@ -58,6 +58,7 @@ class _Done(msgspec.Struct, frozen=True, tag=True):
     digests: dict[str, bytes]
     dtypes: dict[str, str]
     """Dtypes of the answers, by buffer."""
+    factors: dict[str, float]
 
 
 class _Fault(msgspec.Struct, frozen=True, tag=True):
@@ -130,7 +131,7 @@ class Workers:
         for each, reply in zip(tasks, replies, strict=False):
             if isinstance(reply, _Fault):
                 return [*results, Failed(reply.error())]
-            results.append(Made(reply.digests, self._answers(each, reply.dtypes, memory)))
+            results.append(Made(reply.digests, self._answers(each, reply.dtypes, memory), reply.factors))
         return results
 
     def close(self) -> None:
@@ -232,11 +233,11 @@ def _compute(
 ) -> _Done | _Fault:
     inputs, outputs = SharedMemory.adopt(pool), SharedMemory.adopt(answers)
     try:
-        digests, expected = inputs_of(case, task.order, inputs)
+        digests, expected, factors = inputs_of(case, task.order, inputs)
         arrays = expected_arrays(case, task.order, expected)
         for name, array in arrays.items():
             outputs.write(array, task.answers + places[name][0])
-        return _Done(dict(digests), {name: array.dtype.str for name, array in arrays.items()})
+        return _Done(dict(digests), {name: array.dtype.str for name, array in arrays.items()}, factors)
     except SpillError:
         return _Fault("", spill=True)
     except (Exception, SystemExit) as error:

@@ -80,6 +80,8 @@ class CaseSpec(msgspec.Struct, frozen=True):
     params: dict[str, str] = {}
     flops: int | None = None
     moved_bytes: int | None = None
+    notes: tuple[str, ...] = ()
+    """Facts about the problem that a reader of the verdict should know."""
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:

@@ -62,4 +62,8 @@ class Suite:
     convention: str = "arguments"
     entry: str = "solution"
     init: tuple[Any, ...] = ()
-    """Arguments, as JSON values, for the constructor of a submission that is a class."""
+    """For a submission that is a class: the constructor's arguments by place, those by keyword, and the precision of
+    its parameters, as JSON values."""
+
+    tensors: bool = False
+    """Whether the suite's own harness gives torch's tensors, so that submissions in Python get them."""

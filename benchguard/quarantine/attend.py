@@ -41,9 +41,10 @@ class Attendant:
         handle: Callable[[bytes], bool],
         watch: Watch,
         members: Group,
+        line_max: int = LINE_MAX,
     ) -> None:
         self._events, self._output, self._deadline = events, output, deadline
-        self._splitter = LineSplitter(handle, LINE_MAX, EVENTS_MAX)
+        self._splitter = LineSplitter(handle, line_max, EVENTS_MAX)
         self._watch, self._members = watch, members
         self._tail = b""
         self._watched = 0.0

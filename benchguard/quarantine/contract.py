@@ -19,7 +19,9 @@ from ..problem.spec import CaseSpec, Layout
 
 Language = Literal["python", "cuda", "ptx"]
 
-Convention = Literal["arguments", "output_first", "tuple", "tuple_of_inputs", "input", "module"]
+Convention = Literal[
+    "arguments", "output_first", "tuple", "tuple_of_inputs", "input", "module", "module_keywords"
+]
 """How the entry is called.
 
 - arguments: solution(*arguments in the order of the case). A return value other than None replaces the outputs.
@@ -28,6 +30,7 @@ Convention = Literal["arguments", "output_first", "tuple", "tuple_of_inputs", "i
 - tuple_of_inputs, input: custom_kernel((inputs...)) or custom_kernel(the only input), which returns the outputs
   (GPU MODE tasks whose data has no memory for outputs).
 - module: the entry is a class, called as ENTRY(*init)(*inputs) (KernelBench).
+- module_keywords: the same, with inputs by keyword.
 """
 
 LINE_MAX = 1 << 16
@@ -52,7 +55,7 @@ class Confine(msgspec.Struct, frozen=True):
     network: bool = False
 
 
-class Order(msgspec.Struct, frozen=True):
+class Order(msgspec.Struct, frozen=True, tag_field="task", tag="run"):
     """A request to the runner. The cases follow on `channel` (cases.py).
 
     For each case the runner warms up, then records two regions, "CASE/0" and "CASE/1" (CASE is its index), on
@@ -73,10 +76,33 @@ class Order(msgspec.Struct, frozen=True):
     """Time in this process, by benchguard/inline's protocol, and record nothing."""
 
     @property
+    def readable(self) -> tuple[str, ...]:
+        return (self.submission, *self.confine.readable)
+
+    @property
     def descriptors(self) -> tuple[int, ...]:
         """All descriptors that the runner inherits, besides the one for its events."""
         inline = self.inline_order.descriptors if self.inline_order is not None else ()
         return tuple(each for each in (self.channel, *inline) if each >= 0)
+
+
+class Reading(msgspec.Struct, frozen=True, tag_field="task", tag="read"):
+    """A request to the reader of raw captures (reader.py), in a sandbox of its own."""
+
+    descriptors: tuple[int, ...]
+    """The raw captures. The reader opens no path."""
+    calls: tuple[str, ...]
+    """The driver's exports, by slot."""
+    cases: tuple[CaseSpec, ...]
+    confine: Confine
+    deadline: float
+    """Of the monotonic clock."""
+    examiner: str = ""
+    """MODULE:FUNCTION, called with both captures of a case and its CaseSpec. Empty: only pack."""
+
+    @property
+    def readable(self) -> tuple[str, ...]:
+        return self.confine.readable
 
 
 class Cases(msgspec.Struct, frozen=True):
@@ -90,7 +116,9 @@ class Cases(msgspec.Struct, frozen=True):
     offsets: tuple[int, ...]
     inputs: int
     init: tuple[Any, ...] = ()
-    """Arguments of a module's constructor."""
+    """Arguments of a module's constructor: by place, by keyword, and the precision of its parameters."""
+    tensors: bool = False
+    """Whether the suite's own harness gives torch's tensors."""
 
 
 # Events, from the runner.
@@ -133,6 +161,23 @@ class Finished(msgspec.Struct, frozen=True, tag_field="event", tag="finished"):
 
 Event: TypeAlias = Confined | Began | Broke | Finished
 
+
+# Events, from the reader. A hostile raw capture may have taken over its process.
+
+
+class ReadCase(msgspec.Struct, frozen=True, tag_field="event", tag="read"):
+    """Both captures of the next case are packed. `examined` is the examiner's result, as JSON."""
+
+    examined: str
+
+
+class Unreadable(msgspec.Struct, frozen=True, tag_field="event", tag="unreadable"):
+    text: Text
+
+
+ReaderEvent: TypeAlias = Confined | Broke | ReadCase | Unreadable
+READER_LINE_MAX = 4 << 20
+
 FEATURES = (
     "identity",
     "privileges",
@@ -165,6 +210,8 @@ class Audit:
     records: int
     dropped: int
     complete: bool
+    unread_bytes: int = 0
+    """Bytes of trace records that could not be read before the deadline."""
 
 
 @dataclass(frozen=True)
@@ -191,8 +238,8 @@ class Quarantined:
     """Why the captures cannot be used: invalid events or damaged raw captures, for example."""
     timed_ns: dict[int, tuple[int, int]] = field(default_factory=dict)
     """With --inline: when the samples of each case were taken, by CLOCK_MONOTONIC, as the runner claims."""
-    images: Path | None = None
-    """With --inline: the folder of the code images that the audit log lists, named by their SHA-256."""
+    examined: tuple[str, ...] = ()
+    """For each case in `captures`, the examiner's result (Reading.examiner)."""
     is_ours: bool = False
     """Whether `trouble` is the sandbox's: it did not start, or processes of the submission survived SIGKILL."""
 

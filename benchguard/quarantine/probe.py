@@ -12,9 +12,9 @@ import msgspec
 from ..errors import BenchguardError
 from .contract import LINE_MAX, Confine, Confined, Event, Order
 from .group import Group
-from .quarantine import command, request
 from .sandbox import identity
 from .sandbox.environment import quarantine_environment
+from .start import command, request
 
 PROBE_SECONDS = 30.0
 

@@ -1,100 +1,178 @@
-"""Pack the raw captures that a quarantine left. They are untrusted: the submission could write to their folder."""
+"""Have the raw captures that a quarantine left read in a second sandbox. The submission could write to their folder."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import stat
+import subprocess
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..capture import Capture, CaptureError, pack
+import msgspec
 
-PACK_SECONDS = 10.0
-PACK_SECONDS_MAX = 300.0
-PACK_BYTES_PER_SECOND = 20e6
-"""Packing time depends on the bytes allocated on disk, so that a sparse file gets no extra time."""
+from ..capture import CaptureError
+from ..errors import BenchguardError
+from ..ipc.lines import LineError
+from ..ipc.text import describe_exit, last_line, one_line
+from .attend import Attendant
+from .contract import READER_LINE_MAX, Broke, Confined, ReadCase, ReaderEvent, Reading, Unreadable
+from .group import Group
+from .reader import name_of
+from .sandbox.environment import WORK, quarantine_environment
+from .start import Sandbox, command, request
+from .watch import Watch
 
 _NAME = re.compile(r"[0-9]{1,10}-[0-9]{1,10}\.nrec", re.ASCII)
-_REGION = re.compile(r"(0|[1-9][0-9]{0,5})/([01])", re.ASCII)
 _ENTRIES_MAX = 4096
 
 
 @dataclass(frozen=True)
 class Packed:
-    """`captures` are of the leading cases that have both captures; `trouble` says why the others lack one."""
+    """`captures` and `examined` are by case; `trouble` says why there are none."""
 
-    captures: tuple[tuple[Path, Path], ...]
-    trouble: str
+    captures: tuple[tuple[Path, Path], ...] = ()
+    examined: tuple[str, ...] = ()
+    trouble: str = ""
+    timed_out: bool = False
 
 
-def pack_all(source: Path, target: Path, cases: int, calls: Sequence[str]) -> Packed:
-    """Pack the raw captures in `source`: exactly "CASE/0" and "CASE/1" of each case.
+def read_all(source: Path, target: Path, order: Reading, sandbox: Sandbox) -> Packed:
+    """Pack the raw captures in `source` into `target`, and examine them, until `order.deadline`.
 
-    All processes that wrote to `source` must have ended. Invalid contents are reported, not raised.
+    `order` lacks descriptors; its scratch folder is made here. All processes that wrote to `source` must have ended.
+    Invalid contents are reported, not raised. Raises BenchguardError if the sandbox does not start.
     """
+    with ExitStack() as stack:
+        try:
+            descriptors = stack.enter_context(_opened(source, 2 * len(order.cases)))
+        except CaptureError as error:
+            return Packed(trouble=str(error))
+        if not order.cases:
+            return Packed()
+        scratch = Path(order.confine.scratch)
+        scratch.mkdir(mode=0o700)
+        return _Reader(msgspec.structs.replace(order, descriptors=tuple(descriptors)), target).run(sandbox)
+
+
+@contextmanager
+def _opened(folder: Path, most: int) -> Iterator[list[int]]:
+    """Descriptors of the raw captures, sorted by name. Raises CaptureError."""
+    descriptors: list[int] = []
     try:
-        paths = _raw_captures(source, 2 * cases)
-        captures = _pack(paths, target, calls)
-    except CaptureError as error:
-        return Packed((), str(error))
-    pairs: list[tuple[Path, Path]] = []
-    for case in range(cases):
-        keys = [(case, number) for number in (0, 1)]
-        missing = [f"{case}/{number}" for case, number in keys if (case, number) not in captures]
-        if missing:
-            return Packed(tuple(pairs), f"region {missing[0]} was not recorded")
-        pairs.append((captures[keys[0]], captures[keys[1]]))
-    return Packed(tuple(pairs), "")
+        for path in _raw_captures(folder, most):
+            descriptors.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK))
+    except OSError as error:
+        raise CaptureError(f"the raw captures cannot be read: {error.strerror}") from error
+    else:
+        yield descriptors
+    finally:
+        for each in descriptors:
+            os.close(each)
 
 
 def _raw_captures(folder: Path, most: int) -> list[Path]:
-    paths = []
-    try:
-        if not stat.S_ISDIR(folder.lstat().st_mode):
-            raise CaptureError("the folder for raw captures was replaced by something else")
-        with os.scandir(folder) as entries:
-            for count, entry in enumerate(entries):
-                if count >= _ENTRIES_MAX:
-                    raise CaptureError(f"the folder for raw captures has more than {_ENTRIES_MAX} files")
-                if _NAME.fullmatch(entry.name):
-                    paths.append(Path(entry.path))
-        for path in paths:
-            status = path.lstat()
-            if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
-                raise CaptureError(f"the raw capture {path.name} is a link, or no file")
-    except OSError as error:
-        raise CaptureError(f"the raw captures cannot be read: {error.strerror}") from error
-    if len(paths) > most:
-        raise CaptureError(f"{len(paths)} regions were recorded, {most} were asked for")
-    return sorted(paths)
+    found = []
+    if not stat.S_ISDIR(folder.lstat().st_mode):
+        raise CaptureError("the folder for raw captures was replaced by something else")
+    with os.scandir(folder) as entries:
+        for count, entry in enumerate(entries):
+            if count >= _ENTRIES_MAX:
+                raise CaptureError(f"the folder for raw captures has more than {_ENTRIES_MAX} files")
+            if _NAME.fullmatch(entry.name):
+                found.append(Path(entry.path))
+    for path in found:
+        if not _is_plain(path):
+            raise CaptureError(f"the raw capture {path.name} is a link, or no file")
+    if len(found) > most:
+        raise CaptureError(f"{len(found)} regions were recorded, {most} were asked for")
+    return sorted(found)
 
 
-def _pack(raw_captures: Sequence[Path], target: Path, calls: Sequence[str]) -> dict[tuple[int, int], Path]:
-    """By case and number of the region."""
-    captures: dict[tuple[int, int], Path] = {}
-    deadline = time.monotonic() + _allowance(raw_captures)
-    for number, raw_capture in enumerate(raw_captures):
-        path = target / f"capture-{number}.ncap"
+def _is_plain(path: Path) -> bool:
+    status = path.lstat()
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+
+
+@dataclass
+class _Reader:
+    """The reader's process, its events and its limits."""
+
+    order: Reading
+    target: Path
+    examined: list[str] = field(default_factory=list)
+    trouble: str = ""
+    _is_confined: bool = False
+
+    def run(self, sandbox: Sandbox) -> Packed:
+        confine = self.order.confine
+        scratch = Path(confine.scratch)
+        with ExitStack() as stack:
+            events, events_theirs = _pipe(stack)
+            output, output_theirs = _pipe(stack)
+            group = stack.enter_context(Group(confine.processes))
+            watch = Watch(confine.memory_bytes, confine.processes, scratch, "reading the raw captures")
+            deadline = self.order.deadline
+            attendant = Attendant(
+                events, output, deadline, self._handle, watch, group, line_max=READER_LINE_MAX
+            )
+            try:
+                child = subprocess.Popen(
+                    command(events_theirs, sandbox, group),
+                    env=quarantine_environment(os.environ, scratch, Path()),
+                    cwd=scratch,
+                    stdin=stack.enter_context(request(self.order)),
+                    stdout=output_theirs,
+                    stderr=output_theirs,
+                    pass_fds=[events_theirs, *self.order.descriptors],
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise BenchguardError(f"the reader of raw captures cannot start: {error.strerror}") from error
+            status, left = attendant(child)
+        if attendant.timed_out or time.monotonic() > deadline:
+            return Packed(trouble="the raw captures were not read before the time-out", timed_out=True)
+        ended = describe_exit(128 - status if status > 128 else status, last_line(attendant.text))
+        trouble = attendant.excess or attendant.trouble or self.trouble
+        if not trouble and (left or not self._is_confined or len(self.examined) != len(self.order.cases)):
+            trouble = f"the reader of raw captures ended early: {ended}"
+        return Packed(trouble=trouble) if trouble else Packed(self._moved(scratch), tuple(self.examined))
+
+    def _handle(self, line: bytes) -> bool:
         try:
-            pack(raw_capture, path, calls, deadline=deadline)
-        except CaptureError as error:
-            raise CaptureError(f"a raw capture is broken: {error}") from None
-        with Capture.open(path) as capture:
-            name = capture.meta.get("region", "")
-        place = _REGION.fullmatch(name)
-        if place is None:
-            raise CaptureError("an unrequested region was recorded")
-        key = int(place[1]), int(place[2])
-        if key in captures:
-            raise CaptureError(f"region {name} was recorded twice")
-        captures[key] = path.rename(target / f"case-{key[0]}-{key[1]}.ncap")
-    return captures
+            event = msgspec.json.decode(line, type=ReaderEvent)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise LineError(f"the reader sent a malformed event: {one_line(str(error), 200)}") from None
+        if isinstance(event, Confined):
+            self._is_confined = True
+        elif isinstance(event, ReadCase):
+            self.examined.append(event.examined)
+        elif isinstance(event, Unreadable | Broke):
+            self.trouble = self.trouble or one_line(event.text)
+        return len(self.examined) <= len(self.order.cases)
+
+    def _moved(self, scratch: Path) -> tuple[tuple[Path, Path], ...]:
+        """Take the captures from the reader, all of whose processes have ended."""
+        pairs = []
+        for case in range(len(self.order.cases)):
+            one, two = (self._move(scratch / WORK / name_of(case, number)) for number in (0, 1))
+            pairs.append((one, two))
+        return tuple(pairs)
+
+    def _move(self, path: Path) -> Path:
+        if not _is_plain(path):
+            raise CaptureError(f"the reader left no file {path.name}")
+        os.chown(path, os.geteuid(), os.getegid())
+        path.chmod(0o600)
+        return Path(shutil.move(path, self.target / path.name))
 
 
-def _allowance(raw_captures: Sequence[Path]) -> float:
-    """Seconds."""
-    allocated = sum(512 * path.lstat().st_blocks for path in raw_captures)
-    return min(PACK_SECONDS_MAX, PACK_SECONDS + allocated / PACK_BYTES_PER_SECOND)
+def _pipe(stack: ExitStack) -> tuple[int, int]:
+    ends = os.pipe()
+    for each in ends:
+        stack.callback(os.close, each)
+    return ends

@@ -85,8 +85,12 @@ def replay_buffers(
     options: ReplayOptions,
     buffers: Buffers,
     progress: Callable[[Progress], None] | None = None,
+    memory_bytes: int = 0,
 ) -> ReplayResult:
-    """Like replay(), for callers that share the memory of inputs and outputs with the replay process."""
+    """Like replay(), for callers that share the memory of inputs and outputs with the replay process.
+
+    `memory_bytes` limits the host memory of the process besides that shared memory; 0: half of the machine's.
+    """
     started = time.monotonic()
     seed = int.from_bytes(os.urandom(7), "little") if options.seed is None else options.seed & SEED_MAX
     rule = rule_of(options.until, options.samples)
@@ -116,7 +120,7 @@ def replay_buffers(
                 rotating_count=caches.rotating_count,
                 flush_code=caches.flush_code,
             ),
-            limits=_limits(),
+            limits=_limits(memory_bytes),
             rule=rule,
             deadline=started + options.timeout,
             sampling_seconds=SAMPLING_SECONDS,
@@ -133,7 +137,8 @@ def replay_buffers(
             schedule_seed=seed,
             slots=slots,
         )
-        collector, ended, watch = _run(request, target, progress)
+        shared = sum(map(_size_of, _shared(request))) if memory_bytes else 0
+        collector, ended, watch = _run(request, target, progress, memory_bytes + shared)
         settings = Settings(
             cold=caches.cold,
             icache="cold" if caches.cold_code else "warm",
@@ -156,7 +161,7 @@ def replay_buffers(
 
 
 def _run(
-    request: Request, target: Target, progress: Callable[[Progress], None] | None
+    request: Request, target: Target, progress: Callable[[Progress], None] | None, memory_max: int
 ) -> tuple[Collector, Ended, ClockWatch]:
     """Run the replay process to its end."""
     watch = ClockWatch()
@@ -185,6 +190,7 @@ def _run(
             handle=collector.handle,
             line_max=LINE_MAX,
             lines_max=LINES_MAX,
+            memory_max=memory_max,
         )
     finally:
         watch.stop()
@@ -308,7 +314,17 @@ def _noise_of(seed: int) -> int:
     return int.from_bytes(hashlib.sha256(seed.to_bytes(8, "little")).digest()[:8], "little") & SEED_MAX
 
 
-def _limits() -> Limits:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+def _shared(request: Request) -> list[int]:
+    """Descriptors of the memory that the replay process shares with others."""
+    slots = [request.slots.descriptor] if request.slots is not None else []
+    return [each for each in (request.inputs_descriptor, request.outputs_descriptor, *slots) if each >= 0]
+
+
+def _size_of(descriptor: int) -> int:
+    return os.fstat(descriptor).st_size
+
+
+def _limits(memory_bytes: int) -> Limits:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     decoders = max(1, min(DECODERS_MAX, len(os.sched_getaffinity(0))))
-    return Limits(memory // 2, DEVICE_BYTES_MAX, ELEMENTS_MAX, decoders)
+    return Limits(min(memory, memory_bytes or memory), DEVICE_BYTES_MAX, ELEMENTS_MAX, decoders)

@@ -122,11 +122,13 @@ def subject_of(capture: Capture) -> Subject:
 
 
 def _kernels(capture: Capture) -> Iterator[KernelUse]:
+    kernels, modules = tuple(capture.kernels), tuple(capture.modules)  # decoded once
+    hashes = [image.sha256 for image in capture.images]
     for use in launched(capture):
-        kernel = capture.kernels[use.kernel]
+        kernel = kernels[use.kernel]
         yield KernelUse(
             name=kernel.name,
-            image_sha256=capture.images[capture.modules[kernel.module].image].sha256,
+            image_sha256=hashes[modules[kernel.module].image],
             grid=use.grid,
             block=use.block,
             registers=kernel.registers,

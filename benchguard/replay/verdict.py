@@ -21,8 +21,8 @@ def verdict_of(
 
 def _cut_short(collector: Collector, ended: Ended, seconds: float) -> tuple[Verdict, str] | None:
     """None for a replay that went to its end."""
-    if ended.timed_out:
-        return "timeout", f"no result within {seconds:g} s, in phase {collector.phase!r}; raise the time-out"
+    if ended.used_bytes or ended.timed_out:
+        return _stopped(collector, ended, seconds)
     if ended.trouble:
         return "error", f"the replay process is not to be trusted: {ended.trouble}; {ended.describe()}"
     if collector.failed is not None:
@@ -34,6 +34,16 @@ def _cut_short(collector: Collector, ended: Ended, seconds: float) -> tuple[Verd
             f"the replay process ended without a result, in phase {collector.phase!r}: {ended.describe()}"
         )
     return None
+
+
+def _stopped(collector: Collector, ended: Ended, seconds: float) -> tuple[Verdict, str]:
+    """The verdict of a replay that exceeded a limit."""
+    if ended.used_bytes:
+        return "failed", (
+            f"the replay used {ended.used_bytes / (1 << 30):.1f} GiB of host memory, more than --memory allows; "
+            "allocate less, or raise --memory"
+        )
+    return "timeout", f"no result within {seconds:g} s, in phase {collector.phase!r}; raise the time-out"
 
 
 def _outcome(

@@ -97,6 +97,10 @@ TAMPERED = {"verdicts": frozenset[str](), "true_time": True}
 
 INLINE = ("--inline",)
 
+SOON = ("--timeout", "12")
+TOO_MUCH = only("failed", "timeout")
+"""Work for the supervisor: it has to refuse it, or to end in time."""
+
 REMEMBERS = {
     "options": ("--samples", "40"),
     "true_time": True,
@@ -208,6 +212,10 @@ ATTACK_LIST = (
         problem="Product",
     ),
     Attack(
+        22, "22_oracle_numerics.py", "numpy's means less precise for all", "semantics", "wrong", only("wrong"),
+        problem="RowMean",
+    ),
+    Attack(
         23, "23_constant.py", "a half for every mean", "semantics", "fast", only("wrong"),
         problem="RowMean",
     ),
@@ -282,6 +290,16 @@ ATTACK_LIST = (
         "unreplayable"),
     ),
     Attack(33, "33_runner_lies.py", "the same inputs twice, no launch", "Python", "none", only("wrong")),
+    Attack(33, "33_global_alias.py", "two places for one global", "files", "none", only("failed")),
+    Attack(34, "34_launch_shapes.py", "40,000 shapes with long names", "files", "none", TOO_MUCH, options=SOON),
+    Attack(34, "34_small_elements.py", "300,000 small elements", "files", "none", TOO_MUCH, options=SOON),
+    Attack(
+        34, "34_packed_bombs.py", "24 GiB in a fat binary", "files", "none", TOO_MUCH | only("unreplayable"),
+        options=SOON,
+    ),
+    Attack(34, "34_hole.py", "1 GiB of nothing", "files", "none", TOO_MUCH, options=(*SOON, "--memory", "512M")),
+    Attack(34, "34_mangled_names.py", "names of 140 MB", "names", "none", true_time=True, options=SOON),
+    Attack(34, "34_many_calls.py", "calls faster than they are read", "trace", "none", TOO_MUCH, options=SOON),
     Attack(34, "34_hang.py", "never returns", "machine", "none", only("timeout"), options=("--timeout", "8")),
     Attack(
         34, "34_hanging_kernel.cu", "kernel that hangs in the replay", "device", "none",

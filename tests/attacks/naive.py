@@ -117,9 +117,9 @@ class Naive:
 
     def check(self, returned: object) -> bool:
         self.driver.synchronise()
-        given = {name: Memory(array.data_ptr(), array.nbytes) for name, array in self.arrays.items()}
+        inputs = {name: Memory(array.data_ptr(), array.nbytes) for name, array in self.arrays.items()}
         first = self.case.spec.checked[0]
-        memory = outputs_of(self.case.spec, given, returned).get(first.name, given[first.name])
+        memory = outputs_of(self.case.spec, inputs, returned).get(first.name, inputs[first.name])
         actual, expected = (
             on_host(memory.address, first),
             on_host(self.expected[first.name].data_ptr(), first),
@@ -183,11 +183,11 @@ def main() -> None:
     parser.add_argument("submission", type=Path)
     parser.add_argument("--case")
     parser.add_argument("--isolated", action="store_true")
-    given = parser.parse_args()
-    if given.isolated:
-        result = isolated(given.problem, given.submission, given.case)
+    options = parser.parse_args()
+    if options.isolated:
+        result = isolated(options.problem, options.submission, options.case)
     else:
-        result = Naive(given.problem, given.submission, given.case).run()
+        result = Naive(options.problem, options.submission, options.case).run()
     print(json.dumps(result), flush=True)
 
 

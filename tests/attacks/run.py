@@ -60,12 +60,12 @@ def main() -> int:
     parser.add_argument("--class", dest="classes", default="", metavar="N,...")
     parser.add_argument("--shard", default="0/1", metavar="I/N", help="every Nth, from the Ith on; I from 0")
     parser.add_argument("--seconds", type=float, default=60.0, help="the most that one grade may take")
-    given = parser.parse_args()
+    options = parser.parse_args()
     machine = Machine(
-        "sim" if given.driver == "sim" else str(discover(given.driver, api="cuda").path), given.seconds
+        "sim" if options.driver == "sim" else str(discover(options.driver, api="cuda").path), options.seconds
     )
-    names, classes = (set(filter(None, text.split(","))) for text in (given.only, given.classes))
-    part, parts = map(int, given.shard.split("/"))
+    names, classes = (set(filter(None, text.split(","))) for text in (options.only, options.classes))
+    part, parts = map(int, options.shard.split("/"))
     chosen: Sequence[Attack | LookAlike] = [
         each
         for each in (*ATTACK_LIST, *LOOK_ALIKES)
@@ -120,14 +120,14 @@ def attack_row(attack: Attack, machine: Machine) -> Row:
     why_not = machine.lacks(attack.where)
     if why_not:
         return Row(*head, left_out=why_not)
-    said, failure = naive_of(attack, machine)
-    found, share, hole = hole_in(attack, machine)
+    plain, failure = naive_of(attack, machine)
+    result, share, hole = hole_in(attack, machine)
     return Row(
         *head,
-        naive="-" if attack.naive == "none" else "passes" if said.passed else f"does not pass: {said.text}",
-        naive_us=said.time_us or None,
+        naive="-" if attack.naive == "none" else "passes" if plain.passed else f"does not pass: {plain.text}",
+        naive_us=plain.time_us or None,
         failure=f"HOLE: {hole}" if hole else failure,
-        **_facts(found, share),
+        **_facts(result, share),
     )
 
 
@@ -137,18 +137,23 @@ def alike_row(alike: LookAlike, machine: Machine) -> Row:
     why_not = machine.lacks(alike.where)
     if why_not:
         return Row(*head, left_out=why_not)
-    found = grade(alike.path, alike.problem, machine, machine.case())
-    passed = found.verdict == "pass"
-    share = share_of(found, control(alike.problem, machine, machine.case())) if passed else None
-    return Row(*head, failure="" if passed else "REFUSED", **_facts(found, share))
+    result = grade(alike.path, alike.problem, machine, machine.case())
+    passed = result.verdict == "pass"
+    share = share_of(result, control(alike.problem, machine, machine.case())) if passed else None
+    return Row(*head, failure="" if passed else "REFUSED", **_facts(result, share))
 
 
 def wrong_row(path: Path, machine: Machine) -> Row:
     case = machine.case()
-    said, found = naive(path, "Mix", machine, case), grade(path, "Mix", machine, case)
-    failure = "" if not said.passed and found.verdict == "wrong" else "not found wrong"
+    plain, outcome = naive(path, "Mix", machine, case), grade(path, "Mix", machine, case)
+    failure = "" if not plain.passed and outcome.verdict == "wrong" else "not found wrong"
     return Row(
-        "control", path.stem, "a wrong answer", naive="does not pass", failure=failure, **_facts(found, None)
+        "control",
+        path.stem,
+        "a wrong answer",
+        naive="does not pass",
+        failure=failure,
+        **_facts(outcome, None),
     )
 
 

@@ -97,13 +97,13 @@ class Machine:
     @property
     def environment(self) -> dict[str, str]:
         """For programs that open the driver by themselves."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("NEUTRINO_")}
-        kept["PYTHONPATH"] = PYTHONPATH
+        values = {name: value for name, value in os.environ.items() if not name.startswith("NEUTRINO_")}
+        values["PYTHONPATH"] = PYTHONPATH
         if self.is_sim:
-            kept["LD_LIBRARY_PATH"] = os.pathsep.join(
-                [str(NATIVE / "sim"), *filter(None, [kept.get("LD_LIBRARY_PATH")])]
+            values["LD_LIBRARY_PATH"] = os.pathsep.join(
+                [str(NATIVE / "sim"), *filter(None, [values.get("LD_LIBRARY_PATH")])]
             )
-        return kept
+        return values
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def placed(path: Path) -> Iterator[Path]:
     """The folder of a submission: it and its kit, under names that the graders look for."""
     with tempfile.TemporaryDirectory(prefix="attack-") as name:
         folder = Path(name)
-        for each in ("kit.py", "kernels.ptx", "remember_in_heap.cuh"):
+        for each in ("kit.py", "forge.py", "kernels.ptx", "remember_in_heap.cuh"):
             shutil.copy(KIT / each, folder)
         shutil.copy(path, folder / f"submission{path.suffix}")
         folder.chmod(0o755)
@@ -132,20 +132,20 @@ def naive(
             str(folder / f"submission{path.suffix}"), "--case", case, *options,
         ]  # fmt: skip
         try:
-            done = subprocess.run(
+            outcome = subprocess.run(
                 command, env={**machine.environment, "TMPDIR": str(folder)}, cwd=folder, stdin=subprocess.DEVNULL,
                 capture_output=True, timeout=machine.seconds, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return Naive(False, 0.0, "time-out")
-    for line in reversed(done.stdout.decode(errors="replace").splitlines()):
+    for line in reversed(outcome.stdout.decode(errors="replace").splitlines()):
         try:
-            said = json.loads(line)
-            return Naive(bool(said["passed"]), float(said["time_us"]))
+            output = json.loads(line)
+            return Naive(bool(output["passed"]), float(output["time_us"]))
         except (ValueError, TypeError, KeyError):
             continue
-    lines = done.stderr.decode(errors="replace").strip().splitlines()
-    return Naive(False, 0.0, lines[-1] if lines else f"exit status {done.returncode}")
+    lines = outcome.stderr.decode(errors="replace").strip().splitlines()
+    return Naive(False, 0.0, lines[-1] if lines else f"exit status {outcome.returncode}")
 
 
 def grade(path: Path, problem: str, machine: Machine, case: str, options: Sequence[str] = ()) -> Graded:
@@ -154,12 +154,13 @@ def grade(path: Path, problem: str, machine: Machine, case: str, options: Sequen
         document = Path(result) / "result.json"
         command = [
             sys.executable, "-m", "benchguard", "grade", f"{PROBLEMS}:{problem}", str(folder),
-            "--driver", machine.driver, "--case", case, *machine.options(options), *options, "--json", str(document), "-q",
+            "--driver", machine.driver, "--case", case, *machine.options(options), *options,
+            "--json", str(document), "-q",
         ]  # fmt: skip
         began = time.monotonic()
         environment = {**os.environ, "PYTHONPATH": PYTHONPATH}
         try:
-            done = subprocess.run(
+            outcome = subprocess.run(
                 command, env=environment, capture_output=True, timeout=machine.seconds + GRACE_SECONDS,
                 check=False, stdin=subprocess.DEVNULL, cwd=ROOT,
             )  # fmt: skip
@@ -168,29 +169,29 @@ def grade(path: Path, problem: str, machine: Machine, case: str, options: Sequen
             return Graded("hang", f"no result after {took:g} s", None, None, -1, took, {})
         wall = time.monotonic() - began
         if not document.is_file():
-            said = done.stderr.decode(errors="replace").strip().splitlines()
-            return Graded("none", said[-1] if said else "", None, None, done.returncode, wall, {})
+            decoded = outcome.stderr.decode(errors="replace").strip().splitlines()
+            return Graded("none", decoded[-1] if decoded else "", None, None, outcome.returncode, wall, {})
         whole = json.loads(document.read_text())
     cases = whole["cases"]
     block = cases[-1]["time_us"] if cases else None
     median, least = (block["median"], block["min"]) if block else (None, None)
-    return Graded(whole["verdict"], whole["reason"], median, least, done.returncode, wall, whole)
+    return Graded(whole["verdict"], whole["reason"], median, least, outcome.returncode, wall, whole)
 
 
 @cache
 def control_naive(problem: str, machine: Machine, case: str) -> float:
     """Its least time of a few, since cheats have to be far below it."""
-    found = [naive(HONEST / CONTROLS[problem], problem, machine, case) for _ in range(2)]
-    assert all(each.passed for each in found), found
-    return min(each.time_us for each in found)
+    items = [naive(HONEST / CONTROLS[problem], problem, machine, case) for _ in range(2)]
+    assert all(each.passed for each in items), items
+    return min(each.time_us for each in items)
 
 
 @cache
 def control(problem: str, machine: Machine, case: str, file: str = "") -> Graded:
     """Its grade, which has to be a pass. `file`: another honest submission than the problem's control."""
-    found = grade(HONEST / (file or CONTROLS[problem]), problem, machine, case)
-    assert found.verdict == "pass", found
-    return found
+    outcome = grade(HONEST / (file or CONTROLS[problem]), problem, machine, case)
+    assert outcome.verdict == "pass", outcome
+    return outcome
 
 
 def naive_of(attack: Attack, machine: Machine) -> tuple[Naive, str]:
@@ -199,23 +200,26 @@ def naive_of(attack: Attack, machine: Machine) -> tuple[Naive, str]:
     if attack.naive == "none":
         return Naive(False, 0.0), ""
     for _ in range(ATTEMPTS):
-        found, failure = _tried(attack, machine, case)
+        outcome, failure = _tried(attack, machine, case)
         if not failure:
             break
-    return found, failure
+    return outcome, failure
 
 
 def _tried(attack: Attack, machine: Machine, case: str) -> tuple[Naive, str]:
     if attack.naive == "next":
         return _next(attack, machine, case)
-    found = naive(attack.path, attack.problem, machine, case, attack.naive_options)
-    if not found.passed:
-        return found, f"the naive grader does not pass it: {found.text}"
+    outcome = naive(attack.path, attack.problem, machine, case, attack.naive_options)
+    if not outcome.passed:
+        return outcome, f"the naive grader does not pass it: {outcome.text}"
     if attack.naive == "fast":
         true = control_naive(attack.problem, machine, case)
-        if found.time_us >= FAST_SHARE * true:
-            return found, f"the naive grader takes {found.time_us:.0f} us for it, {true:.0f} for the control"
-    return found, ""
+        if outcome.time_us >= FAST_SHARE * true:
+            return (
+                outcome,
+                f"the naive grader takes {outcome.time_us:.0f} us for it, {true:.0f} for the control",
+            )
+    return outcome, ""
 
 
 def _next(attack: Attack, machine: Machine, case: str) -> tuple[Naive, str]:
@@ -235,8 +239,8 @@ def hole_in(attack: Attack, machine: Machine, *, timed: bool = True) -> tuple[Gr
     before = _processes_left()
     with _host() as altered:
         for attempt in range(ATTEMPTS):
-            found, share, hole = _graded(attack, machine, timed=timed, fresh=attempt > 0)
-            if not (hole and found.verdict == "pass" and attack.true_time):
+            outcome, share, hole = _graded(attack, machine, timed=timed, fresh=attempt > 0)
+            if not (hole and outcome.verdict == "pass" and attack.true_time):
                 break
         if attack.check == "host" and altered():
             hole = hole or "a file of the host was altered"
@@ -245,7 +249,7 @@ def hole_in(attack: Attack, machine: Machine, *, timed: bool = True) -> tuple[Gr
         hole = hole or f"processes are left: {sorted(left)}"
     if attack.check == "no files" and (files := _poisoned()):
         hole = hole or f"files were left: {files}"
-    return found, share, hole
+    return outcome, share, hole
 
 
 @contextmanager
@@ -267,19 +271,19 @@ def _graded(
     attack: Attack, machine: Machine, *, timed: bool, fresh: bool
 ) -> tuple[Graded, float | None, str]:
     case = machine.case(attack)
-    found = grade(attack.path, attack.problem, machine, case, attack.options)
-    if found.verdict in attack.verdicts:
-        return found, None, ""
-    if found.verdict != "pass":
-        return found, None, f"{found.verdict} is not one of its verdicts: {found.reason}"
+    outcome = grade(attack.path, attack.problem, machine, case, attack.options)
+    if outcome.verdict in attack.verdicts:
+        return outcome, None, ""
+    if outcome.verdict != "pass":
+        return outcome, None, f"{outcome.verdict} is not one of its verdicts: {outcome.reason}"
     if not attack.true_time:
-        return found, None, "it passes"
+        return outcome, None, "it passes"
     if not timed:
-        return found, None, ""
+        return outcome, None, ""
     measured = control.__wrapped__ if fresh else control
     true = measured(attack.problem, machine, case, attack.control)
-    share = share_of(found, true)
-    return found, share, f"it passes with {share:.0%} of the control's time" if share < FALSE_SHARE else ""
+    share = share_of(outcome, true)
+    return outcome, share, f"it passes with {share:.0%} of the control's time" if share < FALSE_SHARE else ""
 
 
 def share_of(found: Graded, true: Graded) -> float:
@@ -289,14 +293,14 @@ def share_of(found: Graded, true: Graded) -> float:
 
 
 def _processes_left() -> set[int]:
-    found = set()
+    items = set()
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if LEFT_RUNNING in path.read_bytes():
-                found.add(int(path.parent.name))
+                items.add(int(path.parent.name))
         except OSError:
             continue
-    return found
+    return items
 
 
 def _poisoned() -> list[str]:
@@ -310,10 +314,10 @@ def _poisoned() -> list[str]:
         Path("/tmp"),
         Path("/var/tmp"),
     }
-    found = [place / POISON for place in {*places, Path("/dev/shm")} if (place / POISON).is_file()]
-    for each in found:
+    items = [place / POISON for place in {*places, Path("/dev/shm")} if (place / POISON).is_file()]
+    for each in items:
         each.unlink()
-    return [str(each) for each in found]
+    return [str(each) for each in items]
 
 
 __all__ = [

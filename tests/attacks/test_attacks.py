@@ -52,9 +52,9 @@ def _controls() -> list[object]:
 @pytest.mark.parametrize("attack", _attacks())
 def test_attack_gets_one_of_its_verdicts(attack: Attack) -> None:
     _skip_without_compiler(attack.path.suffix)
-    found, _, hole = hole_in(attack, SIM, timed=False)
+    result, _, hole = hole_in(attack, SIM, timed=False)
     assert not hole
-    if found.verdict in ("error", "failed"):  # because of the attack, not of a grader that is broken
+    if result.verdict in ("error", "failed"):  # because of the attack, not of a grader that is broken
         assert control(attack.problem, SIM, SIM.case()).verdict == "pass"
 
 
@@ -73,14 +73,14 @@ def test_attack_beats_the_naive_grader_and_gets_no_false_time(attack: Attack) ->
 @pytest.mark.parametrize("alike", [pytest.param(each, id=each.path.stem) for each in LOOK_ALIKES])
 def test_look_alike_passes(alike: LookAlike) -> None:
     _skip_without_compiler(alike.path.suffix)
-    found = grade(alike.path, alike.problem, SIM, SIM.case())
-    assert (found.verdict, found.reason) == ("pass", "")
+    result = grade(alike.path, alike.problem, SIM, SIM.case())
+    assert (result.verdict, result.reason) == ("pass", "")
 
 
 @pytest.mark.parametrize("problem", _controls())
 def test_control_passes(problem: str) -> None:
-    found = control(problem, SIM, SIM.case())
-    assert (found.verdict, found.reason, found.status) == ("pass", "", 0)
+    result = control(problem, SIM, SIM.case())
+    assert (result.verdict, result.reason, result.status) == ("pass", "", 0)
 
 
 @pytest.mark.parametrize("problem", CONTROLS)
@@ -90,8 +90,8 @@ def test_control_passes_the_naive_grader(problem: str) -> None:
 
 def test_wrong_control_fails() -> None:
     assert not naive(HONEST / "wrong.py", "Mix", SIM, SIM.case()).passed
-    found = grade(HONEST / "wrong.py", "Mix", SIM, SIM.case())
-    assert (found.verdict, found.status) == ("wrong", 1)
+    result = grade(HONEST / "wrong.py", "Mix", SIM, SIM.case())
+    assert (result.verdict, result.status) == ("wrong", 1)
 
 
 @pytest.mark.quick

@@ -57,12 +57,12 @@ class Place:
             sys.executable, "-m", "benchguard", "grade", str(problem), str(submission), "--driver", "sim",
             "--case", "small", *SIM.options, "--json", str(document), "-q",
         ]  # fmt: skip
-        done = subprocess.run(
+        result = subprocess.run(
             command, env={**os.environ, "PYTHONPATH": PYTHONPATH}, cwd=self.folder, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=SIM.seconds, check=False,
         )  # fmt: skip
         if not document.is_file():
-            return "none", done.stderr
+            return "none", result.stderr
         whole = json.loads(document.read_text())
         return whole["verdict"], whole["reason"]
 

@@ -40,11 +40,11 @@ def solution(*arguments):
 def run(folder: Path, *words: str) -> tuple[str, str]:
     """Standard output and standard error of the command line."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", "PYTHONUTF8": "1"}
-    done = subprocess.run(
+    outcome = subprocess.run(
         [sys.executable, "-m", "benchguard", *words],
         cwd=folder, env=environment, capture_output=True, timeout=240, check=False,
     )  # fmt: skip
-    return done.stdout.decode(), done.stderr.decode()
+    return outcome.stdout.decode(), outcome.stderr.decode()
 
 
 def assert_harmless(text: str) -> None:

@@ -63,10 +63,10 @@ def pitched() -> None:
     copy.dstXInBytes, copy.dstY = 8, 1
     copy.WidthInBytes, copy.Height = 20 * 4, 3
     check(driver.cuMemcpy2D(copy))
-    found = from_device(pointer, (rows, pitch // 4), np.int32)[:, :columns]
+    actual = from_device(pointer, (rows, pitch // 4), np.int32)[:, :columns]
     expected = np.full((rows, columns), 7, np.int32)
     expected[1:4, 2:22] = values[:3, :20]
-    equal(found, expected, "a window of pitched memory")
+    equal(actual, expected, "a window of pitched memory")
     check(driver.cuMemFree(pointer))
 
 

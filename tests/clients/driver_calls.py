@@ -44,8 +44,8 @@ def compile_ptx(source: str, *options: str, name: str = "client.cu") -> bytes:
     major = check(driver.cuDeviceGetAttribute(ATTRIBUTE.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device))
     minor = check(driver.cuDeviceGetAttribute(ATTRIBUTE.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device))
     program = check(nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], []))
-    given = [option.encode() for option in (f"--gpu-architecture=compute_{major}{minor}", *options)]
-    check(nvrtc.nvrtcCompileProgram(program, len(given), given))
+    words = [option.encode() for option in (f"--gpu-architecture=compute_{major}{minor}", *options)]
+    check(nvrtc.nvrtcCompileProgram(program, len(words), words))
     ptx = b" " * check(nvrtc.nvrtcGetPTXSize(program))
     check(nvrtc.nvrtcGetPTX(program, ptx))
     check(nvrtc.nvrtcDestroyProgram(program))

@@ -60,11 +60,11 @@ def skip_cause(reason: str) -> Cause:
 def failure_cause(text: str) -> Cause:
     """The first reason that `text`, a traceback and what the test wrote, gives."""
     errors = "\n".join(line for line in text.splitlines() if line.startswith("E ")) or text
-    if found := _TOOLS.search(_without_warnings(errors)):
-        return Cause(CUBIN, found[0])
+    if match := _TOOLS.search(_without_warnings(errors)):
+        return Cause(CUBIN, match[0])
     for group, pattern in _FAILURES:
-        if found := re.search(pattern, text, re.MULTILINE):
-            return Cause(group, " ".join(found[1].split())[:90])
+        if match := re.search(pattern, text, re.MULTILINE):
+            return Cause(group, " ".join(match[1].split())[:90])
     return Cause("another error", text.strip().splitlines()[-1][:90] if text.strip() else "")
 
 

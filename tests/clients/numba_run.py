@@ -59,8 +59,8 @@ class Module:
 def find_tests(python: str) -> Path:
     """The installed folder numba.cuda.tests; importing numba.cuda starts no driver."""
     find = "import numba.cuda.tests, os; print(os.path.dirname(numba.cuda.tests.__file__))"
-    done = subprocess.run([python, "-c", find], capture_output=True, text=True, check=True)
-    return Path(done.stdout.strip())
+    result = subprocess.run([python, "-c", find], capture_output=True, text=True, check=True)
+    return Path(result.stdout.strip())
 
 
 def find_modules(tests: Path) -> list[str]:
@@ -78,8 +78,8 @@ def run_module(name: str, settings: Settings, only: list[str] | None = None) -> 
     while (left is None or left) and not settings.stopped.is_set():
         before = len(module.tests)
         collected = _run_once(module, settings, left)
-        done = {test.name for test in module.tests}
-        left = [test for test in collected if test not in done]
+        result = {test.name for test in module.tests}
+        left = [test for test in collected if test not in result]
         if len(module.tests) == before:
             module.tests += [Test(test, "crashed", text="its process ended before it ran") for test in left]
             break

@@ -70,8 +70,8 @@ def run_all(work: dict[str, list[str] | None], settings: Settings, jobs: int) ->
     def run(name: str) -> Module:
         module = run_module(name, settings, work[name])
         counts = Counter(test.outcome for test in module.tests)
-        said = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
-        print(f"{name}: {said or 'no tests'} in {module.seconds:.0f} s", file=sys.stderr, flush=True)
+        output = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
+        print(f"{name}: {output or 'no tests'} in {module.seconds:.0f} s", file=sys.stderr, flush=True)
         return module
 
     for number in (signal.SIGINT, signal.SIGTERM):

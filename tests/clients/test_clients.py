@@ -69,7 +69,7 @@ pytestmark = pytest.mark.skipif(
 
 def run(command: list[str], launches: Path, **environment: str) -> Counter[str]:
     """Run a client to its good end; how often the driver itself ran which kernel."""
-    done = subprocess.run(
+    result = subprocess.run(
         command,
         env={**os.environ, "SIM_LAUNCH_LOG": str(launches), **environment},
         capture_output=True,
@@ -77,7 +77,7 @@ def run(command: list[str], launches: Path, **environment: str) -> Counter[str]:
         check=False,
         timeout=120,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
     return (
         Counter(line.split()[1] for line in launches.read_text().splitlines())
         if launches.exists()
@@ -113,8 +113,8 @@ def test_shim_sees_the_same_launches(client: str, native: Path, tmp_path: Path) 
     summary = summarise(log)
     assert summary.complete
     assert summary.unmapped == []
-    seen: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     for row in summary.kernels:
-        seen[row.name] += row.total
+        counter[row.name] += row.total
         assert row.image is not None
-    assert seen == {cxxfilt.demangle(kernel): times for kernel, times in kernels.items()}
+    assert counter == {cxxfilt.demangle(kernel): times for kernel, times in kernels.items()}

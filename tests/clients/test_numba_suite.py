@@ -35,10 +35,10 @@ def test_numba_sample_passes(how: str, native: Path) -> None:
     assert native.is_dir()
     command = [sys.executable, str(FOLDER / "numba_suite.py"), "--python", PYTHON]
     command += ["--list", str(FOLDER / "numba_sample.txt"), *(["--shim"] if how == "observed" else [])]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=800)
-    assert done.returncode == 0, done.stdout + done.stderr
-    passed, failed = map(int, re.findall(r"(\d+) passed, (\d+) failed", done.stdout)[0])
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=800)
+    assert result.returncode == 0, result.stdout + result.stderr
+    passed, failed = map(int, re.findall(r"(\d+) passed, (\d+) failed", result.stdout)[0])
     assert failed == 0
     assert passed >= FEWEST
     if how == "observed":
-        assert re.search(r"the shim saw [1-9]\d* launches", done.stdout)
+        assert re.search(r"the shim saw [1-9]\d* launches", result.stdout)

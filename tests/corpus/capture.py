@@ -13,16 +13,16 @@ def captured(call: Callable[[], None]) -> list[str]:
     """Run a function and return the lines written to standard output, sorted: threads print in any order."""
     _flush()
     saved = os.dup(1)
-    with tempfile.TemporaryFile() as caught:
-        os.dup2(caught.fileno(), 1)
+    with tempfile.TemporaryFile() as stream:
+        os.dup2(stream.fileno(), 1)
         try:
             call()
         finally:
             _flush()
             os.dup2(saved, 1)
             os.close(saved)
-        caught.seek(0)
-        return sorted(caught.read().decode().splitlines())
+        stream.seek(0)
+        return sorted(stream.read().decode().splitlines())
 
 
 def _flush() -> None:

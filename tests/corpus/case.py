@@ -92,11 +92,11 @@ def s32(values: Any) -> Array:
 def wrapped(values: Any, dtype: Any) -> Array:
     bits = 8 * np.dtype(dtype).itemsize
     flat = [int(v) % 2**bits for v in np.asarray(values, object).ravel()]
-    found: Array = np.array(flat, f"u{bits // 8}").view(dtype).reshape(np.shape(values))
-    return found
+    array: Array = np.array(flat, f"u{bits // 8}").view(dtype).reshape(np.shape(values))
+    return array
 
 
 def table(rows: Callable[..., Sequence[int]], dtype: Any, *columns: Array) -> Array:
     """Apply a function to each row of Python integers; its results are wrapped and placed side by side."""
-    found = [rows(*map(int, row)) for row in zip(*columns, strict=True)]
-    return wrapped(np.array(found, object), dtype)
+    items = [rows(*map(int, row)) for row in zip(*columns, strict=True)]
+    return wrapped(np.array(items, object), dtype)

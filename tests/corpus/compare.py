@@ -30,21 +30,21 @@ class Comparison:
 
 
 def compare(one: Document, other: Document) -> Comparison:
-    found = Comparison()
+    comparison = Comparison()
     theirs = {_key(result): result for result in other["results"]}
     for result in one["results"]:
         where = _key(result)
         match = theirs.pop(where, None)
         if match is None:
-            found.problems.append(f"{where}: only {one['device']} ran it")
+            comparison.problems.append(f"{where}: only {one['device']} ran it")
             continue
         for device, each in ((one["device"], result), (other["device"], match)):
             if each["problem"]:
-                found.problems.append(f"{where} on {device}: {each['problem']}")
+                comparison.problems.append(f"{where} on {device}: {each['problem']}")
         if not (result["problem"] or match["problem"]):
-            found.problems += _outputs(found, where, result["outputs"], match["outputs"])
-    found.problems += [f"{where}: only {other['device']} ran it" for where in theirs]
-    return found
+            comparison.problems += _outputs(comparison, where, result["outputs"], match["outputs"])
+    comparison.problems += [f"{where}: only {other['device']} ran it" for where in theirs]
+    return comparison
 
 
 def _key(result: Document) -> str:
@@ -70,9 +70,9 @@ def main(paths: list[str]) -> int:
     if len(paths) != 2:
         print(__doc__, file=sys.stderr)
         return 2
-    found = compare(*(json.loads(Path(path).read_text()) for path in paths))
-    print(found)
-    return int(bool(found.problems))
+    comparison = compare(*(json.loads(Path(path).read_text()) for path in paths))
+    print(comparison)
+    return int(bool(comparison.problems))
 
 
 if __name__ == "__main__":

@@ -15,9 +15,9 @@ FAMILIES = tuple(sorted(source.stem for source in (HERE / "kernels").glob("*.cu"
 
 @cache
 def cases_of(family: str) -> tuple[Case, ...]:
-    found = tuple(import_module(f"tests.corpus.cases.{family}").cases())
-    assert len({case.name for case in found}) == len(found)
-    return found
+    items = tuple(import_module(f"tests.corpus.cases.{family}").cases())
+    assert len({case.name for case in items}) == len(items)
+    return items
 
 
 def images_of(family: str) -> dict[str, Path]:
@@ -25,12 +25,12 @@ def images_of(family: str) -> dict[str, Path]:
 
     A file's name lists its images: their texts are equal but for the target. text_of() gives the text of one.
     """
-    found: dict[str, Path] = {}
+    result: dict[str, Path] = {}
     for path in sorted((HERE / "ptx").glob(f"{family}_*.ptx")):
         listed = path.stem.removeprefix(f"{family}_")
         if re.fullmatch(r"\d+g?(_\d+)*", listed):  # not a family whose name begins the same
-            found.update(dict.fromkeys(listed.split("_"), path))
-    return dict(sorted(found.items()))
+            result.update(dict.fromkeys(listed.split("_"), path))
+    return dict(sorted(result.items()))
 
 
 def text_of(family: str, image: str) -> str:

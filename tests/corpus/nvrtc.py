@@ -29,7 +29,7 @@ def library() -> ctypes.CDLL | None:
 def _packaged() -> list[Path]:
     spec = importlib.util.find_spec("nvidia")
     folders = [Path(each) for each in spec.submodule_search_locations or ()] if spec else []
-    return [found for folder in folders for found in folder.glob("*/lib/libnvrtc.so.1?")]
+    return [result for folder in folders for result in folder.glob("*/lib/libnvrtc.so.1?")]
 
 
 @cache
@@ -37,7 +37,7 @@ def includes() -> tuple[Path, ...]:
     """Include folders of a complete toolkit: nvidia-cuda-nvrtc lacks the headers of wmma and libcu++."""
     homes = [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if name in os.environ]
     folders = [home / "include" for home in (*homes, Path("/usr/local/cuda"))]
-    folders += [found.parents[1] / "include" for found in _packaged()]
+    folders += [result.parents[1] / "include" for result in _packaged()]
     whole = [folder for folder in folders if (folder / "crt" / "mma.h").is_file()]
     chosen = (whole or [folder for folder in folders if (folder / "cuda_fp16.h").is_file()])[:1]
     return (*chosen, *(folder / "cccl" for folder in chosen))

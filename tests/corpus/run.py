@@ -32,9 +32,9 @@ def main(arguments: list[str]) -> int:
     print(f"{session.driver.device}, driver {session.driver.version}", flush=True)
     results: list[Result] = []
     for family in chosen.families or FAMILIES:
-        found = session.family(family, chosen.image, chosen.case)
-        report(found)
-        results += found
+        actual = session.family(family, chosen.image, chosen.case)
+        report(actual)
+        results += actual
     failed = sum(not result.passed for result in results)
     print(f"{len(results)} runs, {failed} failed")
     if chosen.json is not None:

@@ -64,13 +64,13 @@ class Session:
         """A kernel failed unexpectedly: on a GPU the process cannot launch any more."""
 
     def family(self, family: str, images: list[str] | None = None, only: str | None = None) -> list[Result]:
-        found: list[Result] = []
+        actual: list[Result] = []
         for image in images or images_of(family):
             cases = [
                 c for c in cases_of(family) if c.minimum_target <= target_of(image) and only in (None, c.name)
             ]
-            found += self.image(family, image, cases)
-        return found
+            actual += self.image(family, image, cases)
+        return actual
 
     def image(self, family: str, image: str, cases: list[Case]) -> list[Result]:
         """Run cases on one module. If the module is refused, all of them fail."""
@@ -117,12 +117,14 @@ def _in_a_child(result: Result, driver: Path | None) -> Result:
         command += ["--image", result.image, "--case", result.case, result.family]
         command += ["--driver", str(driver)] if driver else []
         environment = {**os.environ, CHILD: "1"}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        outcome = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if not results_file.is_file():
-            return replace(result, problem=f"ended with {done.returncode}: {done.stderr.strip()[-200:]}")
-        found = json.loads(results_file.read_text())["results"][0]
-        outputs = [Output(**output) for output in found["outputs"]]
-        return replace(result, problem=str(found["problem"]), outputs=outputs)
+            return replace(
+                result, problem=f"ended with {outcome.returncode}: {outcome.stderr.strip()[-200:]}"
+            )
+        document = json.loads(results_file.read_text())["results"][0]
+        outputs = [Output(**output) for output in document["outputs"]]
+        return replace(result, problem=str(document["problem"]), outputs=outputs)
 
 
 def _text(family: str, image: str) -> bytes:
@@ -174,12 +176,14 @@ class Launch:
 
     def judge(self) -> tuple[list[Output], str]:
         outputs, problems = [], []
-        for place, ((out, _), got) in enumerate(zip(self.outs, self.got, strict=True)):
-            used = out.bound.worst(got, out.expected)
-            digest = hashlib.sha256(got.tobytes()).hexdigest()
+        for place, ((out, _), actual) in enumerate(zip(self.outs, self.got, strict=True)):
+            used = out.bound.worst(actual, out.expected)
+            digest = hashlib.sha256(actual.tobytes()).hexdigest()
             outputs.append(Output(digest, isinstance(out.bound, Exact), str(out.bound), used))
             if not used <= 1:
-                problems.append(f"output {place} is not {out.bound} ({used:.3g} times): {_first(out, got)}")
+                problems.append(
+                    f"output {place} is not {out.bound} ({used:.3g} times): {_first(out, actual)}"
+                )
         return outputs, "; ".join(problems)
 
 

@@ -30,17 +30,19 @@ def run(folder: Path, *arguments: str) -> dict[str, Any]:
         name: value for name, value in os.environ.items() if not name.startswith(("SIM_", "CORPUS_"))
     }
     command = [sys.executable, str(HERE / "run.py"), "--json", str(results_file), *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=250)
-    assert results_file.is_file(), done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(results_file.read_text())
-    return found
+    outcome = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=250
+    )
+    assert results_file.is_file(), outcome.stdout + outcome.stderr
+    actual: dict[str, Any] = json.loads(results_file.read_text())
+    return actual
 
 
 def grouped(document: dict[str, Any]) -> Results:
-    found: Results = {}
+    items: Results = {}
     for result in document["results"]:
-        found.setdefault((result["family"], result["image"]), []).append(result)
-    return found
+        items.setdefault((result["family"], result["image"]), []).append(result)
+    return items
 
 
 @pytest.fixture(scope="module")

@@ -30,9 +30,9 @@ def compare_drivers(folder: Path) -> Comparison:
     for name, path in (("gpu", discover("auto", api="cuda").path), ("sim", SIM)):
         results_file = folder / f"corpus-{name}.json"
         command = [sys.executable, str(ROOT / "tests" / "corpus" / "run.py"), "--driver", str(path)]
-        done = subprocess.run([*command, "--json", str(results_file)], check=False, timeout=TIMEOUT)
+        result = subprocess.run([*command, "--json", str(results_file)], check=False, timeout=TIMEOUT)
         if not results_file.is_file():
-            return Comparison([f"the run on {path} ended with {done.returncode} and no results"])
+            return Comparison([f"the run on {path} ended with {result.returncode} and no results"])
         documents.append(json.loads(results_file.read_text()))
     return compare(documents[0], documents[1])
 
@@ -44,10 +44,10 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(os.environ.get("OUT") or scratch)
-        found = compare_drivers(folder)
-        (folder / "corpus.txt").write_text(f"{found}\n")
-    print(found)
-    return int(bool(found.problems))
+        result = compare_drivers(folder)
+        (folder / "corpus.txt").write_text(f"{result}\n")
+    print(result)
+    return int(bool(result.problems))
 
 
 if __name__ == "__main__":

@@ -109,9 +109,9 @@ def program(case: ReplayCase, folder: Path) -> list[str] | str:
     binary = folder / source.stem
     if not binary.exists():
         compiler = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-        done = run([compiler, "-O3", "-arch=native", "-o", str(binary), str(source)])
-        if done.returncode != 0:
-            return f"{source.name} does not compile: {last_line(done)}"
+        outcome = run([compiler, "-O3", "-arch=native", "-o", str(binary), str(source)])
+        if outcome.returncode != 0:
+            return f"{source.name} does not compile: {last_line(outcome)}"
     return [str(binary), case.case]
 
 
@@ -138,12 +138,12 @@ def examine(case: ReplayCase, colds: list[str], folder: Path) -> Row:
     row.capture_bytes = capture.stat().st_size
     for cold in colds:
         began = time.monotonic()
-        done = run([*bench, "replay", str(capture), "--cold", cold, "--verify", "--json", "-", "--quiet"])
+        outcome = run([*bench, "replay", str(capture), "--cold", cold, "--verify", "--json", "-", "--quiet"])
         row.seconds[cold] = time.monotonic() - began
         try:
-            row.replays[cold] = json.loads(done.stdout)
+            row.replays[cold] = json.loads(outcome.stdout)
         except json.JSONDecodeError:
-            row.problems.append(f"replay --cold {cold} ended with {done.returncode}: {last_line(done)}")
+            row.problems.append(f"replay --cold {cold} ended with {outcome.returncode}: {last_line(outcome)}")
             continue
         if row.replays[cold]["verdict"] != "pass":
             row.problems.append(f"{cold}: {row.replays[cold]['verdict']}: {row.replays[cold]['reason']}")

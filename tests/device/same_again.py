@@ -34,13 +34,13 @@ def medians(name: str, cold: str, count: int, folder: Path) -> list[float] | str
     recorded = run([*bench, "record", "-o", capture, "--force", *case.select, "--", *command])
     if recorded.returncode != 0:
         return last_line(recorded)
-    found = []
+    results = []
     for _ in range(count):
-        done = run([*bench, "replay", capture, "--cold", cold, "--json", "-", "--quiet"])
-        if done.returncode != 0:
-            return last_line(done)
-        found.append(json.loads(done.stdout)["cases"][0]["time_us"]["median"])
-    return found
+        result = run([*bench, "replay", capture, "--cold", cold, "--json", "-", "--quiet"])
+        if result.returncode != 0:
+            return last_line(result)
+        results.append(json.loads(result.stdout)["cases"][0]["time_us"]["median"])
+    return results
 
 
 def describe(name: str, times: list[float]) -> str:

@@ -17,7 +17,7 @@ def test_gpu_and_cpu_driver_outputs_agree(tmp_path: Path) -> None:
     if reason is not None:
         pytest.skip(reason)
     assert SIM.is_file(), "run `python build.py build`"
-    found = compare_drivers(tmp_path)
-    print(found)
-    assert found.problems == []
-    assert found.exact > 500
+    result = compare_drivers(tmp_path)
+    print(result)
+    assert result.problems == []
+    assert result.exact > 500

@@ -42,10 +42,10 @@ class Display:
         self.write(outcomes, findings, end="" if self.terminal else "\n")
 
     def write(self, outcomes: list[int], findings: int, end: str = "\n") -> None:
-        done, spent = sum(outcomes) + findings, time.monotonic() - self.began
-        rate = done / spent if spent > 0 else 0.0
-        left = f", {(self.total - done) / rate:.0f} s left" if 0 < done < self.total and rate > 0 else ""
-        line = f"{done} of {self.total} inputs, {rate:.0f} a second{left}, {findings} findings"
+        result, spent = sum(outcomes) + findings, time.monotonic() - self.began
+        rate = result / spent if spent > 0 else 0.0
+        left = f", {(self.total - result) / rate:.0f} s left" if 0 < result < self.total and rate > 0 else ""
+        line = f"{result} of {self.total} inputs, {rate:.0f} a second{left}, {findings} findings"
         print(("\r\033[K" if self.terminal else "") + line, end=end, file=sys.stderr, flush=True)
 
 

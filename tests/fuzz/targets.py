@@ -52,16 +52,16 @@ def make_captures(folder: Path) -> Sequence[Path]:
     """Small captures, their blobs as they are, so that a changed byte is not just a wrong checksum; and one that
     is compressed."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = []
+    results = []
     for name, make in CAPTURES.items():
         path = make(folder / f"{name}.ncap")
-        made.append(Altered(path).write(path))
-    altered = Altered(made[0])
+        results.append(Altered(path).write(path))
+    altered = Altered(results[0])
     for blob in altered.blobs:
         frame = compressed(blob.raw)
         if len(frame) < len(blob.raw):
             blob.stored, blob.compression = frame, Compression.ZSTD
-    return [*made, altered.write(folder / "compressed.ncap")]
+    return [*results, altered.write(folder / "compressed.ncap")]
 
 
 def make_hip_images(folder: Path) -> Sequence[Path]:
@@ -145,12 +145,12 @@ TARGETS = {
 
 def corpus_of(target: Target, folder: Path) -> list[Path]:
     """Seed files, sorted, so that equal trees give equal inputs."""
-    found = sorted({path for pattern in target.corpora for path in ROOT.glob(pattern)})
+    items = sorted({path for pattern in target.corpora for path in ROOT.glob(pattern)})
     if target.make_corpus is not None:
-        found += sorted(target.make_corpus(folder))
-    if not found:
+        items += sorted(target.make_corpus(folder))
+    if not items:
         raise FuzzError(f"no corpus: nothing matches {', '.join(target.corpora)}")
-    return found
+    return items
 
 
 def build(name: str, folder: Path) -> Path:
@@ -173,14 +173,14 @@ def build(name: str, folder: Path) -> Path:
         return str(output)
 
     with ThreadPoolExecutor() as pool:
-        made = list(pool.map(compile_one, sources))
+        items = list(pool.map(compile_one, sources))
     fresh = program.with_suffix(".new")  # another run may be using the old file
-    _cc([*FLAGS, *made, "-o", str(fresh), "-lm", "-ldl", "-pthread"])
+    _cc([*FLAGS, *items, "-o", str(fresh), "-lm", "-ldl", "-pthread"])
     fresh.rename(program)
     return program
 
 
 def _cc(arguments: Sequence[str]) -> None:
-    done = subprocess.run(["cc", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise FuzzError(f"the C compiler failed:\n{done.stderr.strip()}")
+    result = subprocess.run(["cc", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise FuzzError(f"the C compiler failed:\n{result.stderr.strip()}")

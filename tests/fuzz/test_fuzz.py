@@ -35,9 +35,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_planted_error_is_found(folder: Path, letter: str, message: str) -> None:
     file = folder / letter
     file.write_text(letter)
-    done = fuzz(folder, "control", "--input", str(file))
-    assert done.returncode == 1
-    assert message in done.stderr
+    result = fuzz(folder, "control", "--input", str(file))
+    assert result.returncode == 1
+    assert message in result.stderr
 
 
 def test_valid_input_passes(folder: Path) -> None:
@@ -59,11 +59,11 @@ def test_campaign_keeps_finding_and_prints_command(folder: Path) -> None:
 
 @pytest.mark.parametrize("target", ["ptx", "run", "link", "fatbin", "hip", "globals", "kernels", "capture"])
 def test_short_campaign_finds_no_error_in_readers(folder: Path, target: str) -> None:
-    done = fuzz(folder, target, "--count", "1500", "--seed", "2026")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "1500 of 1500" in done.stderr
+    result = fuzz(folder, target, "--count", "1500", "--seed", "2026")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "1500 of 1500" in result.stderr
     outcomes = {
-        word: int(count) for count, _, word in (each.partition(" ") for each in done.stdout.split(", "))
+        word: int(count) for count, _, word in (each.partition(" ") for each in result.stdout.split(", "))
     }
     accepted = sum(
         outcomes.get(word, 0)
@@ -78,13 +78,13 @@ def decode(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_python_decoder_on_mutated_captures_raises_only_capture_errors(folder: Path) -> None:
-    done = decode(folder, "--count", "600", "--seed", "2026")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "600 inputs" in done.stdout and " 0 decoded" not in done.stdout
+    result = decode(folder, "--count", "600", "--seed", "2026")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "600 inputs" in result.stdout and " 0 decoded" not in result.stdout
 
 
 def test_python_decoder_that_fails_otherwise_is_a_finding(folder: Path) -> None:
     """Control: a decoder with a mistake."""
-    done = decode(folder, "--count", "50", "--break-decoder")
-    assert done.returncode == 1
-    assert "ZeroDivisionError" in done.stdout
+    result = decode(folder, "--count", "50", "--break-decoder")
+    assert result.returncode == 1
+    assert "ZeroDivisionError" in result.stdout

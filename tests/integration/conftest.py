@@ -55,7 +55,7 @@ def observe(tmp_path: Path, api: Api) -> Observe:
             *options,
             "--",
         ]
-        done = subprocess.run(
+        result = subprocess.run(
             [*arguments, *map(str, command)],
             capture_output=True,
             text=True,
@@ -64,7 +64,9 @@ def observe(tmp_path: Path, api: Api) -> Observe:
             env={**os.environ, "SIM_LAUNCH_LOG": str(launches), **(environment or {})},
         )
         lines = [msgspec.json.decode(line) for line in log.read_bytes().splitlines()] if log.exists() else []
-        return Observed(done.returncode, done.stdout, done.stderr, log, lines, read_driver_launches(launches))
+        return Observed(
+            result.returncode, result.stdout, result.stderr, log, lines, read_driver_launches(launches)
+        )
 
     return run
 
@@ -97,7 +99,7 @@ def record(tmp_path: Path, api: Api) -> Record:
             "--",
         ]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(
+        result = subprocess.run(
             [*words, *map(str, command)],
             cwd=tmp_path,
             env=environment,
@@ -106,6 +108,6 @@ def record(tmp_path: Path, api: Api) -> Record:
             timeout=240,
             check=False,
         )
-        return Recorded(tmp_path, done.returncode, done.stdout, done.stderr)
+        return Recorded(tmp_path, result.returncode, result.stdout, result.stderr)
 
     return run

@@ -75,9 +75,9 @@ class Ran:
 
     @property
     def broke(self) -> Broke:
-        (found,) = (each for each in self.events if isinstance(each, Broke))
+        (actual,) = (each for each in self.events if isinstance(each, Broke))
         assert self.status == 1
-        return found
+        return actual
 
     @property
     def phases(self) -> list[tuple[str, int]]:
@@ -91,12 +91,12 @@ class Ran:
 
     def replayed(self, number: int, inputs: Arrays, output: str = "y") -> bytes:
         """The output of one capture on other inputs, all of whose launches are in the capture."""
-        given = {name: array.tobytes() for name, array in inputs.items()}
-        result = replay(self.captures[number], inputs=given, outputs=[output], driver="sim", samples=2)
+        arguments = {name: array.tobytes() for name, array in inputs.items()}
+        result = replay(self.captures[number], inputs=arguments, outputs=[output], driver="sim", samples=2)
         assert result.verdict == "pass", result.reason
-        found = result.outputs[output]
-        assert isinstance(found, bytes)
-        return found
+        actual = result.outputs[output]
+        assert isinstance(actual, bytes)
+        return actual
 
 
 def call(folder: Path, submission: str, case: Case | Sequence[Case], **options: Any) -> Ran:
@@ -117,7 +117,7 @@ def call(folder: Path, submission: str, case: Case | Sequence[Case], **options: 
     for each in cases:
         offsets.append(len(inputs))
         inputs += each.bytes
-    given = Cases(
+    cases_ = Cases(
         cases=tuple(each.spec for each in cases),
         layouts=tuple(each.layout for each in cases),
         offsets=tuple(offsets),
@@ -132,7 +132,7 @@ def call(folder: Path, submission: str, case: Case | Sequence[Case], **options: 
         **options,
     )
     (folder / "order").write_bytes(msgspec.json.encode(order))
-    (folder / "cases").write_bytes(msgspec.json.encode(given))
+    (folder / "cases").write_bytes(msgspec.json.encode(cases_))
     (folder / "inputs").write_bytes(inputs)
     (folder / "events").unlink(missing_ok=True)
     return _supervised(folder, raw_captures, environment)

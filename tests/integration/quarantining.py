@@ -38,9 +38,9 @@ except (OSError, ValueError) as error:
 
 def program_of(attack: str, **values: object) -> str:
     """The body of attack(), with its values as names; it fails by an OSError."""
-    given = "".join(f"{name} = {value!r}\n" for name, value in values.items())
+    arguments = "".join(f"{name} = {value!r}\n" for name, value in values.items())
     body = "".join(f"    {line}\n" for line in attack.strip().splitlines())
-    return f"{HEAD}{given}def attack():\n{body}{TRIED}"
+    return f"{HEAD}{arguments}def attack():\n{body}{TRIED}"
 
 
 def confined(folder: Path, program: str, **options: Any) -> Quarantined:
@@ -66,8 +66,8 @@ def confined(folder: Path, program: str, **options: Any) -> Quarantined:
 def unconfined(program: str) -> str:
     """The output of the same program outside the sandbox."""
     words = [sys.executable, "-I", "-c", program]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=240, check=False)
-    return done.stdout + done.stderr
+    result = subprocess.run(words, capture_output=True, text=True, timeout=240, check=False)
+    return result.stdout + result.stderr
 
 
 VICTIM = """

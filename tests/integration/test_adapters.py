@@ -82,11 +82,11 @@ def run(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
 def grade(folder: Path, problem: Path, submission: Path, *options: str) -> tuple[int, dict[str, Any]]:
     words = ("grade", problem, submission, "--driver", "sim", "--samples", "7", "--quiet", "--json", "-")
     for _ in range(TRIES):
-        done = run(folder, "-m", "benchguard", *words, *options)
-        assert done.stdout, done.stderr
-        if LATE not in done.stdout:
+        outcome = run(folder, "-m", "benchguard", *words, *options)
+        assert outcome.stdout, outcome.stderr
+        if LATE not in outcome.stdout:
             break
-    return done.returncode, json.loads(done.stdout)
+    return outcome.returncode, json.loads(outcome.stdout)
 
 
 @pytest.mark.timeout(300)
@@ -110,11 +110,11 @@ def test_pygpubench_test_gives_its_verdict(native: Path, name: str, right: bool)
     """By the name and the call that its users know."""
     assert (native / "sim").is_dir()
     for _ in range(TRIES):
-        done = run(EXAMPLES / "pygpubench", "-c", ISOLATED, f"submission.{name}")
-        if LATE not in done.stderr:
+        outcome = run(EXAMPLES / "pygpubench", "-c", ISOLATED, f"submission.{name}")
+        if LATE not in outcome.stderr:
             break
-    assert done.returncode == 0, done.stderr
-    success, errors, times, entry = json.loads(done.stdout)
+    assert outcome.returncode == 0, outcome.stderr
+    success, errors, times, entry = json.loads(outcome.stdout)
     assert (success, errors > 0, entry) == (right, not right, name)
     assert len(times) == 6 and all(time > 0 for time in times)
 

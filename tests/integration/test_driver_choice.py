@@ -41,8 +41,8 @@ def test_cuda_program_is_observed_beside_unusable_hip_library(
 def test_doctor_passes_beside_unusable_hip_library(unusable_hip: dict[str, str]) -> None:
     words = [sys.executable, "-m", "benchguard", "doctor", "--json"]
     environment = {**os.environ, **unusable_hip}
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
-    findings = {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
-    assert done.returncode == 0, findings
+    result = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+    findings = {finding["subject"]: finding for finding in json.loads(result.stdout)["findings"]}
+    assert result.returncode == 0, findings
     assert findings["hip driver"]["level"] == "ok"
     assert "not used: this machine has no AMD GPU" in findings["hip driver"]["found"]

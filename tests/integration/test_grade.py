@@ -44,11 +44,11 @@ def neutrino(*words: object, cwd: Path | None = None) -> subprocess.CompletedPro
 def graded(folder: Path, problem: str, submission: Path, *options: str) -> tuple[GradeResult, str]:
     """The result that was written, and what was said on standard error."""
     path = folder / "result.json"
-    done = neutrino("grade", PROBLEMS / f"{problem}.py", submission, *QUICK, "--json", path, *options)
-    assert path.exists(), done.stderr
+    outcome = neutrino("grade", PROBLEMS / f"{problem}.py", submission, *QUICK, "--json", path, *options)
+    assert path.exists(), outcome.stderr
     result = read_result(path)
-    assert done.returncode == result.status, done.stderr
-    return result, done.stderr
+    assert outcome.returncode == result.status, outcome.stderr
+    return result, outcome.stderr
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -163,7 +163,7 @@ def test_keep_option_stores_captures_and_log(tmp_path: Path) -> None:
 
 
 def test_result_document_has_every_documented_field() -> None:
-    done = neutrino(
+    outcome = neutrino(
         "grade",
         PROBLEMS / "vector_add.py",
         SUBMISSIONS / "vector_add" / "kernel.ptx",
@@ -172,13 +172,13 @@ def test_result_document_has_every_documented_field() -> None:
         "-",
         "-q",
     )
-    document: dict[str, Any] = json.loads(done.stdout)
+    document: dict[str, Any] = json.loads(outcome.stdout)
     assert document["schema"] == "neutrino-bench/result/1"
     for name in ("verdict", "reason", "trust", "cases", "kernels", "device", "clocks", "audit"):
         assert name in document
     assert set(document["cases"][0]["time_us"]) >= {"median", "ci95", "mean", "min", "p5", "p95", "mad", "n"}
     assert len(document["cases"][0]["samples"]) == 14
-    assert done.stderr == ""
+    assert outcome.stderr == ""
 
 
 @pytest.mark.quick
@@ -208,10 +208,10 @@ def test_result_document_has_every_documented_field() -> None:
     ],
 )
 def test_usage_error_is_one_line(words: tuple[str, ...], said: str) -> None:
-    done = neutrino("grade", *words, "--driver", "sim", "-q")
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    [line] = done.stderr.splitlines()
+    outcome = neutrino("grade", *words, "--driver", "sim", "-q")
+    assert outcome.returncode == 2, outcome.stderr
+    assert "Traceback" not in outcome.stderr
+    [line] = outcome.stderr.splitlines()
     assert line.startswith("neutrino-bench: error: ")
     assert said in line
 
@@ -224,16 +224,16 @@ def test_compare_gives_ratio_and_exit_status(tmp_path: Path) -> None:
     path = tmp_path / "compared.json"
     options = ("--case", "small", "--driver", "sim", "--samples", "20", "--blocks", "3")
     problem = PROBLEMS / "vector_add.py"
-    done = neutrino(
+    outcome = neutrino(
         "compare", problem, one, seven, *options, "--cold", "none", "--fail-on", "slower", "--json", path
     )
     document = json.loads(path.read_text())
     assert document["call"] in ("FASTER", "SAME", "SLOWER", "UNSURE"), (
-        done.stderr
+        outcome.stderr
     )  # which one depends on times
     assert document["cases"][0]["ratio"] > 0
     assert document["cases"][0]["samples"] == 3 * 4 * 20  # each of them is checked
-    assert done.returncode == (6 if document["call"] == "SLOWER" else 0)
+    assert outcome.returncode == (6 if document["call"] == "SLOWER" else 0)
 
 
 SLOW_ADD = """

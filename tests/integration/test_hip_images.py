@@ -42,18 +42,18 @@ def test_kernel_parameters_are_read_from_every_kind_of_image(observe: Observe, t
     for name, image in images.items():
         paths.append(tmp_path / name)
         paths[-1].write_bytes(image)
-    seen = observe([sys.executable, PROGRAMS / "hip_images.py", *paths], timeout=240)  # may build the shim
-    assert seen.status == 0, seen.stderr
-    assert seen.launches == seen.driver_launches
-    found = [(line["format"], line["bytes"], line["sha256"]) for line in seen.of_kind("image")]
-    assert found == [
+    result = observe([sys.executable, PROGRAMS / "hip_images.py", *paths], timeout=240)  # may build the shim
+    assert result.status == 0, result.stderr
+    assert result.launches == result.driver_launches
+    items = [(line["format"], line["bytes"], line["sha256"]) for line in result.of_kind("image")]
+    assert items == [
         ("compressed_bundle" if name == "zlib" else name, len(image), hashlib.sha256(image).hexdigest())
         for name, image in images.items()
     ]
-    kernels = seen.of_kind("kernel")
-    assert [line["image"] for line in kernels] == [sha256 for _, _, sha256 in found]
+    kernels = result.of_kind("kernel")
+    assert [line["image"] for line in kernels] == [sha256 for _, _, sha256 in items]
     for line in kernels:
         assert line["layout"] == [[0, 1], [8, 8], [16, 24], [40, 4]] and line["layout_source"] == "image"
-    assert [line["parameters"][3] for line in seen.of_kind("launch")] == [
+    assert [line["parameters"][3] for line in result.of_kind("launch")] == [
         number.to_bytes(4, "little").hex() for number in range(1, 6)
     ]

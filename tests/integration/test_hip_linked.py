@@ -70,13 +70,13 @@ def values_of(output: str) -> dict[str, str]:
 def test_every_form_of_launch_is_recorded_with_kernel_and_parameters(observe: Observe, linked: Path) -> None:
     run = observe([linked, *CALLS])
     assert run.status == 0, run.stderr
-    said = values_of(run.stdout)
-    assert said["value"] == str(2 ** len(CALLS))
+    values = values_of(run.stdout)
+    assert values["value"] == str(2 ** len(CALLS))
     launches = run.of_kind("launch")
     assert [line["call"] for line in launches] == list(CALLS.values())
     assert {line["name"] for line in launches} == {"scale"}
     assert run.launches == run.driver_launches
-    expected = struct.pack("<QfI", int(said["memory"]), 2.0, 1000).hex()
+    expected = struct.pack("<QfI", int(values["memory"]), 2.0, 1000).hex()
     assert {"".join(line["parameters"]) for line in launches} == {expected}
     assert [line["cooperative"] for line in launches] == [form == "cooperative" for form in CALLS]
 

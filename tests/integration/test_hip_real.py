@@ -58,7 +58,7 @@ class Real:
 
     def bare(self, command: Sequence[str | Path], text: str = "") -> str:
         """The output of a command without the shim."""
-        done = subprocess.run(
+        result = subprocess.run(
             list(map(str, command)),
             input=text,
             capture_output=True,
@@ -67,8 +67,8 @@ class Real:
             check=False,
             env={**os.environ, **self.environment},
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert result.returncode == 0, result.stderr
+        return result.stdout
 
 
 @pytest.fixture(scope="module")
@@ -117,10 +117,10 @@ def test_every_function_answers_the_same_under_the_shim(
     api = parse_headers(find_hip_headers()).by_name
     program = compile_c("hip_answers", PROGRAMS / "hip_answers.c")
     names = [name for name in real.driver.exports.names if name not in UNSTEADY]
-    asked = "".join(f"zero {name}\nbuffer {name}\n" for name in names)
-    alone = [ANSWER.fullmatch(line) for line in real.bare([program, real.path], asked).splitlines()]
+    request = "".join(f"zero {name}\nbuffer {name}\n" for name in names)
+    alone = [ANSWER.fullmatch(line) for line in real.bare([program, real.path], request).splitlines()]
     run = observe(
-        ["sh", "-c", f'{program} {real.path} <<"END"\n{asked}END'],
+        ["sh", "-c", f'{program} {real.path} <<"END"\n{request}END'],
         driver=str(real.path),
         timeout=240,
         environment=real.environment,
@@ -188,14 +188,14 @@ def test_hipcc_program_behaves_the_same_under_the_shim(real: Real, observe: Obse
     assert run.stdout == real.bare([by_hipcc])
     session = run.lines[0]
     assert (session["api"], session["driver"]["path"]) == ("hip", str(real.path))
-    said = re.findall(r"^(hip\w+)\(.*\) -> (\d+)$", run.stdout, re.MULTILINE)
+    matches = re.findall(r"^(hip\w+)\(.*\) -> (\d+)$", run.stdout, re.MULTILINE)
     unrecorded = {"hipPeekAtLastError", "hipGetLastError"}
     logged = [
         (line["call"], str(line["result"]))
         for line in run.lines
         if line["kind"] in {"call", "launch"} and not line["call"].startswith("__hip")
     ]
-    assert logged == [each for each in said if each[0] not in unrecorded | {"hipFuncGetAttributes"}]
+    assert logged == [each for each in matches if each[0] not in unrecorded | {"hipFuncGetAttributes"}]
 
 
 def test_linked_in_code_is_logged(real: Real, observe: Observe, by_hipcc: Path, tmp_path: Path) -> None:

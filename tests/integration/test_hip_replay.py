@@ -49,9 +49,9 @@ def recorded(
     code = tmp_path / "code"
     text = getattr(request, "param", "object") == "text"
     code.write_bytes(KERNELS.encode() + b"\0" if text else code_object(KERNELS))
-    done = record([program, code])
-    assert done.status == 0, done.stderr
-    return done
+    process = record([program, code])
+    assert process.status == 0, process.stderr
+    return process
 
 
 def replayed(recorded: Recorded, *options: object) -> subprocess.CompletedProcess[str]:
@@ -87,11 +87,11 @@ def outcome(x: list[float]) -> bytes:
 
 @pytest.mark.parametrize("recorded", ["text", "object"], indirect=True)
 def test_memory_after_a_replay_is_as_recorded(recorded: Recorded) -> None:
-    done = replayed(recorded, "--driver", "hip-sim", "--verify")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "verified: memory equals the captured memory, byte for byte" in done.stdout
-    assert "libamdhip64.so.5, HIP 50221153" in done.stdout
-    assert "clocks not available: NVML reads no devices of HIP" in done.stdout
+    process = replayed(recorded, "--driver", "hip-sim", "--verify")
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert "verified: memory equals the captured memory, byte for byte" in process.stdout
+    assert "libamdhip64.so.5, HIP 50221153" in process.stdout
+    assert "clocks not available: NVML reads no devices of HIP" in process.stdout
 
 
 def test_capture_names_its_vendor(recorded: Recorded) -> None:
@@ -110,21 +110,25 @@ def test_capture_names_its_vendor(recorded: Recorded) -> None:
 
 def test_flush_cache_and_rotating_count_work_on_hip(recorded: Recorded) -> None:
     """60 blocks a multiprocessor are launched before each sample; the CPU driver has no s_icache_inv, as it says."""
-    done = replayed(recorded, "--flush-cache", "--rotating-count", 3, "--verify", "--json", "-")
-    assert done.returncode == 0, done.stderr
-    found = msgspec.json.decode(done.stdout.encode(), type=Document)
-    assert found.verification is not None and found.verification.exact
-    assert found.device is not None and found.prepared is not None
-    assert found.prepared.flush_blocks == 60 * found.device.multiprocessors
-    assert (found.prepared.flushed, found.prepared.code_copies, found.prepared.copies) == (0, 1, 3)
-    assert found.icache == "not flushed (no s_icache_inv on this device)"
-    assert (found.settings.api, found.settings.flush_cache, found.settings.rotating_count) == ("hip", True, 3)
+    process = replayed(recorded, "--flush-cache", "--rotating-count", 3, "--verify", "--json", "-")
+    assert process.returncode == 0, process.stderr
+    decoded = msgspec.json.decode(process.stdout.encode(), type=Document)
+    assert decoded.verification is not None and decoded.verification.exact
+    assert decoded.device is not None and decoded.prepared is not None
+    assert decoded.prepared.flush_blocks == 60 * decoded.device.multiprocessors
+    assert (decoded.prepared.flushed, decoded.prepared.code_copies, decoded.prepared.copies) == (0, 1, 3)
+    assert decoded.icache == "not flushed (no s_icache_inv on this device)"
+    assert (decoded.settings.api, decoded.settings.flush_cache, decoded.settings.rotating_count) == (
+        "hip",
+        True,
+        3,
+    )
 
 
 def test_every_cold_mode_replays_exactly(recorded: Recorded) -> None:
     for options in (["--cold", "remap"], ["--cold", "rotate"], ["--icache", "cold"]):
-        done = replayed(recorded, "--verify", *options)
-        assert done.returncode == 0, (options, done.stderr)
+        process = replayed(recorded, "--verify", *options)
+        assert process.returncode == 0, (options, process.stderr)
 
 
 def test_python_inputs_reach_the_kernel(recorded: Recorded) -> None:

@@ -43,10 +43,10 @@ def memory(case: suite.TestCase, seed: int, distribution: str = "own") -> dict[s
 def assert_right(case: suite.TestCase, expected: dict[str, Any], actual: dict[str, bytes]) -> None:
     for each in case.spec.checked:
         stored = from_bytes(actual[each.name], each).reshape(-1).view(stored_dtype(each.dtype))
-        wanted = to_numpy(expected[each.name]).reshape(-1)
-        wanted = wanted.astype(np.float64) if is_float(each.dtype) else wanted
-        found = compare(np.ascontiguousarray(stored), wanted, each.dtype, case.tolerances[each.name])
-        assert found.wrong == 0, (each.name, found.first)
+        target = to_numpy(expected[each.name]).reshape(-1)
+        target = target.astype(np.float64) if is_float(each.dtype) else target
+        comparison = compare(np.ascontiguousarray(stored), target, each.dtype, case.tolerances[each.name])
+        assert comparison.wrong == 0, (each.name, comparison.first)
 
 
 def test_every_problem_has_submissions() -> None:
@@ -83,8 +83,8 @@ def test_submission_is_right(tmp_path: Path, native: Path, path: Path) -> None:
     if path.stem.startswith("numba"):
         pytest.importorskip("numba_cuda", reason="comes with the extra examples")
     case = small(path.parent.name)
-    given = Case(case.spec, [memory(case, 1), memory(case, 2)])
-    ran = call(tmp_path, path.read_text(), given, language=LANGUAGES[path.suffix]).assert_finished()
+    arguments = Case(case.spec, [memory(case, 1), memory(case, 2)])
+    ran = call(tmp_path, path.read_text(), arguments, language=LANGUAGES[path.suffix]).assert_finished()
     assert len(ran.captures) == 2
     sets = [case.inputs(3, distribution) for distribution in case.distributions]
     raw = {
@@ -101,5 +101,5 @@ def test_submission_is_right(tmp_path: Path, native: Path, path: Path) -> None:
     )
     assert result.verdict == "pass", result.reason
     for number, inputs in enumerate(sets):
-        actual = {name: given[number] for name, given in result.outputs.items()}
+        actual = {name: arguments[number] for name, arguments in result.outputs.items()}
         assert_right(case, dict(case.expected(inputs)), actual)  # type: ignore[arg-type]

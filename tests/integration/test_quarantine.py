@@ -20,9 +20,9 @@ from tests.integration.quarantining import GOT, HEAD, confined, program_of, unco
 @pytest.fixture(scope="module")
 def features(tmp_path_factory: pytest.TempPathFactory, native: Path) -> dict[str, str]:
     assert (native / "sim").is_dir()
-    found = confined(tmp_path_factory.mktemp("features"), HEAD)
-    assert found.trouble == "", found
-    return found.confinement
+    result = confined(tmp_path_factory.mktemp("features"), HEAD)
+    assert result.trouble == "", result
+    return result.confinement
 
 
 def need(features: dict[str, str], name: str) -> None:
@@ -35,9 +35,9 @@ def assert_refused(folder: Path, program: str, **options: object) -> None:
     outside = unconfined(program)
     if GOT not in outside:
         pytest.skip(f"not even an ordinary program may do it here: {outside.strip()[-200:]}")
-    found = confined(folder / "run", program, **options)
-    assert found.trouble == "" and found.broke is None, found
-    assert GOT not in found.output and "REFUSED" in found.output, found.output
+    result = confined(folder / "run", program, **options)
+    assert result.trouble == "" and result.broke is None, result
+    assert GOT not in result.output and "REFUSED" in result.output, result.output
 
 
 @pytest.mark.quick
@@ -140,8 +140,8 @@ def test_other_processes_cannot_be_killed(tmp_path: Path, features: dict[str, st
 def test_keeper_cannot_be_killed(tmp_path: Path, features: dict[str, str]) -> None:
     need(features, "processes")
     program = program_of("os.kill(os.getppid(), signal.SIGKILL)")
-    found = confined(tmp_path, program)
-    assert "REFUSED PermissionError" in found.output and found.trouble == ""
+    result = confined(tmp_path, program)
+    assert "REFUSED PermissionError" in result.output and result.trouble == ""
 
 
 @pytest.mark.parametrize(
@@ -202,9 +202,9 @@ def test_allowed_network_connection_works(tmp_path: Path, features: dict[str, st
     need(features, "network")
     with socket.create_server(("127.0.0.1", 0)) as server:
         attack = "socket.create_connection(address)"
-        found = confined(tmp_path, program_of(attack, address=server.getsockname()), network=True)
-    assert GOT in found.output, found
-    assert found.confinement["network"] != "on" and not found.confined
+        result = confined(tmp_path, program_of(attack, address=server.getsockname()), network=True)
+    assert GOT in result.output, result
+    assert result.confinement["network"] != "on" and not result.confined
 
 
 @pytest.mark.parametrize(
@@ -248,8 +248,8 @@ if ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(cod
     program = program_of(attack)
     if GOT not in unconfined(program):
         pytest.skip("this kernel has no 32-bit system calls")
-    found = confined(tmp_path, program)
-    assert "killed by SIGSYS" in found.trouble
+    result = confined(tmp_path, program)
+    assert "killed by SIGSYS" in result.trouble
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has these privileges to lose")
@@ -273,8 +273,8 @@ def test_privileged_operation_is_refused(tmp_path: Path, features: dict[str, str
 def test_submission_file_cannot_be_written(tmp_path: Path, features: dict[str, str]) -> None:
     need(features, "filesystem")
     attack = "open(__file__, 'a')"
-    found = confined(tmp_path, program_of(attack))
-    assert "REFUSED" in found.output and not found.altered
+    result = confined(tmp_path, program_of(attack))
+    assert "REFUSED" in result.output and not result.altered
 
 
 def test_environment_of_the_supervisor_is_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,12 +289,12 @@ def test_partial_sandbox_is_refused_on_request(
     tmp_path: Path, features: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if all(why == "on" for why in features.values()):
-        found = confined(tmp_path / "full", "print('ran')\n" + HEAD, require_full=True)
-        assert "ran" in found.output and found.confined
+        result = confined(tmp_path / "full", "print('ran')\n" + HEAD, require_full=True)
+        assert "ran" in result.output and result.confined
     monkeypatch.setenv("API_TOKEN", "x")
     monkeypatch.setattr(environment, "KEPT", environment.KEPT | {"API_TOKEN"})
-    found = confined(tmp_path / "not", "print('ran')\n" + HEAD, require_full=True)
-    assert "environment: unexpected variables: API_TOKEN" in found.trouble and "ran" not in found.output
+    result = confined(tmp_path / "not", "print('ran')\n" + HEAD, require_full=True)
+    assert "environment: unexpected variables: API_TOKEN" in result.trouble and "ran" not in result.output
 
 
 @pytest.mark.quick
@@ -319,9 +319,9 @@ left.send(os.read(reading, 5))
 if right.recv(5) != b"child": raise OSError
 open("/proc/self/maps").read(); open("/proc/cpuinfo").read(); os.cpu_count()
 """
-    found = confined(tmp_path, program_of(attack))
-    assert GOT in found.output, found
-    assert (found.trouble, found.broke, found.status, found.altered) == ("", None, 0, False)
+    result = confined(tmp_path, program_of(attack))
+    assert GOT in result.output, result
+    assert (result.trouble, result.broke, result.status, result.altered) == ("", None, 0, False)
 
 
 def test_daemon_is_killed_at_the_end(tmp_path: Path) -> None:
@@ -346,11 +346,11 @@ print("daemon", os.read(reading, 10).decode(), flush=True)
     assert process_start(outside) is not None
     os.kill(outside, 9)
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as ours:
-        found = confined(tmp_path, program)
+        result = confined(tmp_path, program)
         assert ours.poll() is None  # what else we started is left alone
         ours.kill()
-    assert GOT in found.output and found.trouble == ""
-    assert process_start(daemon(found.output)) is None
+    assert GOT in result.output and result.trouble == ""
+    assert process_start(daemon(result.output)) is None
 
 
 def test_process_limit_stops_a_fork_loop(tmp_path: Path) -> None:
@@ -362,9 +362,9 @@ for each in range(400):
 time.sleep(1)
 """
     before = set(with_descendants(os.getpid()))
-    found = confined(tmp_path, program_of(attack), processes=64)
-    assert GOT not in found.output
-    assert "more than 64 processes" in found.trouble or "REFUSED BlockingIOError" in found.output
+    result = confined(tmp_path, program_of(attack), processes=64)
+    assert GOT not in result.output
+    assert "more than 64 processes" in result.trouble or "REFUSED BlockingIOError" in result.output
     assert set(with_descendants(os.getpid())) <= before
 
 
@@ -382,11 +382,11 @@ while time.monotonic() < until:
     time.sleep(0.001 if os.getpid() == first else 0.01)
 """
     before = set(with_descendants(os.getpid()))
-    found = confined(
+    result = confined(
         tmp_path, program_of("global first\nfirst = os.getpid()\n" + attack), processes=allowed, timeout=3
     )
-    assert found.timed_out or "processes" in found.trouble
-    assert "survived SIGKILL" not in found.trouble
+    assert result.timed_out or "processes" in result.trouble
+    assert "survived SIGKILL" not in result.trouble
     assert set(with_descendants(os.getpid())) <= before  # no process and no zombie is left
 
 
@@ -395,11 +395,11 @@ def test_memory_limit_stops_the_submission(tmp_path: Path) -> None:
         "hold = bytearray(400 << 20)\nfor each in range(0, len(hold), 4096): hold[each] = 1\ntime.sleep(5)"
     )
     program = program_of(attack)
-    found = confined(tmp_path / "less", program, memory_bytes=256 << 20, timeout=30)
-    assert "memory, 0.2 GiB are allowed" in found.trouble and GOT not in found.output
+    result = confined(tmp_path / "less", program, memory_bytes=256 << 20, timeout=30)
+    assert "memory, 0.2 GiB are allowed" in result.trouble and GOT not in result.output
     shared = program.replace("bytearray(400 << 20)", "mmap.mmap(-1, 400 << 20)")
-    found = confined(tmp_path / "shared", shared, memory_bytes=256 << 20, timeout=30)
-    assert "are allowed" in found.trouble
+    result = confined(tmp_path / "shared", shared, memory_bytes=256 << 20, timeout=30)
+    assert "are allowed" in result.trouble
 
 
 def test_giant_file_is_refused(tmp_path: Path) -> None:

@@ -9,13 +9,17 @@ import sys
 import tempfile
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from benchguard.capture.layout import RAW_CAPTURE, RAW_CAPTURE_MAGIC, VERSION
 from benchguard.ipc.processes import process_start, with_descendants
+from benchguard.problem.spec import CaseSpec
 from benchguard.quarantine import quarantine as supervisor
-from benchguard.quarantine.contract import Quarantined
+from benchguard.quarantine.contract import Quarantined, Reading
 from benchguard.quarantine.private import remove
+from benchguard.quarantine.raw_captures import Packed
+from benchguard.quarantine.start import Sandbox
 from tests.conftest import ROOT
 from tests.integration.quarantining import HEAD, confined
 from tests.support.waiting import wait_until
@@ -54,10 +58,10 @@ def run(folder: Path, program: str, timeout: float = 20, **options: object) -> Q
     ids=["sleeps", "stops itself", "ignores signals", "closes everything", "floods its output", "stops all"],
 )
 def test_endless_submission_is_killed(tmp_path: Path, program: str) -> None:
-    found = run(tmp_path, program, timeout=3)
-    assert found.timed_out and found.status == 124
-    assert found.trouble == "" and found.captures == ()
-    assert len(found.output) <= 1 << 16
+    result = run(tmp_path, program, timeout=3)
+    assert result.timed_out and result.status == 124
+    assert result.trouble == "" and result.captures == ()
+    assert len(result.output) <= 1 << 16
 
 
 @pytest.mark.parametrize(
@@ -78,25 +82,25 @@ def test_endless_submission_is_killed(tmp_path: Path, program: str) -> None:
     ],
 )
 def test_hostile_submission_gives_one_reason(tmp_path: Path, program: str, why: str) -> None:
-    found = run(tmp_path, program)
-    assert why in found.trouble, found
-    assert "\n" not in found.trouble and "\x1b" not in found.trouble + found.output
-    assert not found.timed_out and found.captures == ()
+    result = run(tmp_path, program)
+    assert why in result.trouble, result
+    assert "\n" not in result.trouble and "\x1b" not in result.trouble + result.output
+    assert not result.timed_out and result.captures == ()
 
 
 def test_output_of_the_submission_becomes_one_line(tmp_path: Path) -> None:
-    said = b'{"event":"broke","phase":"import","text":"one\\ntwo \\u001b[31m\\u202e"}\n'
-    found = run(tmp_path, f"os.write(events, {said!r}); os._exit(1)")
-    assert found.broke is not None
-    assert found.broke.text == "one two \\x1b[31m\\u202e"
+    output = b'{"event":"broke","phase":"import","text":"one\\ntwo \\u001b[31m\\u202e"}\n'
+    result = run(tmp_path, f"os.write(events, {output!r}); os._exit(1)")
+    assert result.broke is not None
+    assert result.broke.text == "one two \\x1b[31m\\u202e"
 
 
 def test_forged_events_do_not_give_a_verdict(tmp_path: Path) -> None:
     """Two regions for an unknown case: the `finished` event does not match the raw captures."""
     folder = "captures = os.environ['NEUTRINO_CAPTURE']\n"
     write = folder + "open(captures + '/1-1.nrec', 'wb').write(b'x')\n"
-    found = run(tmp_path, write)
-    assert found.trouble == "1 regions were recorded, 0 were asked for"
+    result = run(tmp_path, write)
+    assert result.trouble == "1 regions were recorded, 0 were asked for"
 
 
 @pytest.mark.parametrize(
@@ -129,29 +133,34 @@ def test_hostile_raw_captures_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, why: str
 ) -> None:
     header = _header()
-    pack_all = supervisor.pack_all
-    monkeypatch.setattr(
-        supervisor, "pack_all", lambda source, target, _, calls: pack_all(source, target, 1, calls)
-    )
-    found = run(tmp_path, f"captures = os.environ['NEUTRINO_CAPTURE']\nheader = {header!r}\n{program}")
-    assert why in found.trouble, found
-    assert found.captures == () and "\n" not in found.trouble
+    ask_for_one_case(monkeypatch)
+    result = run(tmp_path, f"captures = os.environ['NEUTRINO_CAPTURE']\nheader = {header!r}\n{program}")
+    assert why in result.trouble, result
+    assert result.captures == () and "\n" not in result.trouble
 
 
 def _header() -> bytes:
     return struct.pack("<QII", RAW_CAPTURE_MAGIC, VERSION, 1).ljust(RAW_CAPTURE.size, b"\0")
 
 
-def test_recording_that_takes_too_long_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchguard.quarantine import raw_captures
+def ask_for_one_case(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
+    """Have the reader look for a case's raw captures, though the submission is not called."""
+    read_all = supervisor.read_all
 
-    pack_all = supervisor.pack_all
-    monkeypatch.setattr(
-        supervisor, "pack_all", lambda source, target, _, calls: pack_all(source, target, 1, calls)
-    )
-    monkeypatch.setattr(raw_captures, "PACK_SECONDS", -60.0)
+    def changed(source: Path, target: Path, order: Reading, sandbox: Sandbox) -> Packed:
+        wanted = msgspec.structs.replace(order, cases=(CaseSpec("small", ()),), **changes)
+        return read_all(source, target, wanted, sandbox)
+
+    monkeypatch.setattr(supervisor, "read_all", changed)
+
+
+def test_raw_captures_after_the_deadline_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask_for_one_case(monkeypatch, deadline=0.0)
     program = f"open(os.environ['NEUTRINO_CAPTURE'] + '/1-1.nrec', 'wb').write({_header()!r})"
-    assert "takes too long to read" in run(tmp_path, program).trouble
+    found = run(tmp_path, program)
+    assert found.timed_out and "were not read before the time-out" in found.trouble
 
 
 def test_very_deep_folder_tree_is_removed(tmp_path: Path) -> None:
@@ -162,8 +171,8 @@ for each in range(3000):
 os.mkdir("locked")
 os.chmod("locked", 0)
 """
-    found = run(tmp_path, program)
-    assert found.trouble == "", found
+    result = run(tmp_path, program)
+    assert result.trouble == "", result
     assert not list(tmp_path.glob("neutrino-quarantine-*"))
 
 

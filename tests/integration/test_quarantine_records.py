@@ -61,41 +61,41 @@ def call(folder: Path, text: str, case: Case, cases: int = 1) -> tuple[Quarantin
     path = folder / "submission.py"
     path.write_text(text)
     interposer, _, _ = interposer_for("sim")
-    heard: list[tuple[str, int]] = []
+    messages: list[tuple[str, int]] = []
     inputs = os.memfd_create("inputs")
     try:
         os.write(inputs, case.bytes)
         specs: tuple[CaseSpec, ...] = (case.spec,) * cases
-        given = Cases(specs, (case.layout,) * cases, (0,) * cases, inputs)
-        found = quarantine(
+        cases_ = Cases(specs, (case.layout,) * cases, (0,) * cases, inputs)
+        outcome = quarantine(
             submission_of(path, None, None, "arguments"),
-            lambda: given,
+            lambda: cases_,
             interposer=interposer,
             folder=folder,
             timeout=240,
             memory_bytes=4 << 30,
-            progress=lambda phase, number: heard.append((phase, number)),
+            progress=lambda phase, number: messages.append((phase, number)),
         )
     finally:
         os.close(inputs)
-    return found, heard
+    return outcome, messages
 
 
 def test_each_case_has_two_regions(tmp_path: Path, case: Case) -> None:
     pytest.importorskip("numba_cuda", reason="comes with the extra examples")
-    found, heard = call(tmp_path, NUMBA, case, cases=2)
-    assert (found.trouble, found.broke, found.status) == ("", None, 0), found
-    assert [entry for entry in heard if entry[0] == "record"] == [("record", 0), ("record", 1)]
-    assert set(found.seconds) >= {"import", "warm-up", "record", "call 0", "call 1"}
-    assert found.audit.complete and found.audit.dropped == 0 and found.audit.records > 10
-    assert len(found.captures) == 2
+    outcome, messages = call(tmp_path, NUMBA, case, cases=2)
+    assert (outcome.trouble, outcome.broke, outcome.status) == ("", None, 0), outcome
+    assert [entry for entry in messages if entry[0] == "record"] == [("record", 0), ("record", 1)]
+    assert set(outcome.seconds) >= {"import", "warm-up", "record", "call 0", "call 1"}
+    assert outcome.audit.complete and outcome.audit.dropped == 0 and outcome.audit.records > 10
+    assert len(outcome.captures) == 2
     fresh = case.sets[2]
-    for index, pair in enumerate(found.captures):
+    for index, pair in enumerate(outcome.captures):
         for number, path in enumerate(pair):
             with Capture.open(path) as capture:
                 assert capture.meta["region"] == f"{index}/{number}"
-            given = {name: array.tobytes() for name, array in fresh.items()}
-            result = replay(path, inputs=given, outputs=["y"], driver="sim", samples=2)
+            arguments = {name: array.tobytes() for name, array in fresh.items()}
+            result = replay(path, inputs=arguments, outputs=["y"], driver="sim", samples=2)
             assert result.outputs["y"] == saxpy(fresh), result.reason
 
 
@@ -108,8 +108,8 @@ def test_each_case_has_two_regions(tmp_path: Path, case: Case) -> None:
     ],
 )
 def test_submissions_own_region_is_refused(tmp_path: Path, case: Case, name: bytes, why: str) -> None:
-    found, _ = call(tmp_path, f"NAME = {name!r}\n{REGION}", case)
-    assert why in found.trouble and found.captures == (), found
+    outcome, _ = call(tmp_path, f"NAME = {name!r}\n{REGION}", case)
+    assert why in outcome.trouble and outcome.captures == (), outcome
 
 
 @pytest.mark.parametrize(
@@ -128,24 +128,24 @@ def test_replaced_region_is_refused(tmp_path: Path, case: Case, name: bytes, why
         os.unlink(os.environ["NEUTRINO_CAPTURE"] + "/" + sorted(os.listdir(os.environ["NEUTRINO_CAPTURE"]))[1])
 """
     )
-    found, _ = call(tmp_path, f"import os\nNAME = {name!r}\n{text}", case)
-    assert why in found.trouble and found.captures == (), found
+    outcome, _ = call(tmp_path, f"import os\nNAME = {name!r}\n{text}", case)
+    assert why in outcome.trouble and outcome.captures == (), outcome
 
 
 def test_failing_submission_reports_its_error(tmp_path: Path, case: Case) -> None:
-    found, _ = call(tmp_path, "def solution(*_):\n    return 1 / 0", case)
-    assert found.broke is not None and found.broke.phase == "warm-up"
-    assert "ZeroDivisionError" in found.broke.text
-    assert found.captures == () and found.trouble == "" and not found.timed_out
+    outcome, _ = call(tmp_path, "def solution(*_):\n    return 1 / 0", case)
+    assert outcome.broke is not None and outcome.broke.phase == "warm-up"
+    assert "ZeroDivisionError" in outcome.broke.text
+    assert outcome.captures == () and outcome.trouble == "" and not outcome.timed_out
 
 
 def test_doctor_reports_the_sandbox_features_of_a_quarantine(tmp_path: Path, case: Case) -> None:
-    found, _ = call(tmp_path, "def solution(*_): pass", case)
+    outcome, _ = call(tmp_path, "def solution(*_): pass", case)
 
     def which(by_name: dict[str, str]) -> list[str]:
         return [name for name, why in by_name.items() if why == "on"]
 
-    assert which(features()) == which(found.confinement)
+    assert which(features()) == which(outcome.confinement)
 
 
 def test_stalled_supervisor_loses_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,6 +160,6 @@ def test_stalled_supervisor_loses_no_record(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(Drain, "take_all", stall)
     program = f"cuda = ctypes.CDLL('libcuda.so.1')\nversion = ctypes.c_int()\nfor _ in range({calls}):\n"
-    found = confined(tmp_path, HEAD + program + "    cuda.cuDriverGetVersion(ctypes.byref(version))\n")
-    assert not stalls and found.trouble == ""
-    assert found.audit.complete and found.audit.dropped == 0 and found.audit.records >= calls
+    result = confined(tmp_path, HEAD + program + "    cuda.cuDriverGetVersion(ctypes.byref(version))\n")
+    assert not stalls and result.trouble == ""
+    assert result.audit.complete and result.audit.dropped == 0 and result.audit.records >= calls

@@ -22,7 +22,9 @@ SHOWN_MAX = 10
 
 def blocks() -> list[tuple[str, list[str]]]:
     """Each checked command of the README with the lines that it shows."""
-    return [(found[1], found[2].splitlines()) for found in BLOCK.finditer((ROOT / "README.md").read_text())]
+    return [
+        (result[1], result[2].splitlines()) for result in BLOCK.finditer((ROOT / "README.md").read_text())
+    ]
 
 
 def normal_form(line: str) -> str:
@@ -64,12 +66,12 @@ def test_readme_commands_print_the_lines_shown(native: Path, tmp_path: Path) -> 
         words = [sys.executable if word == "python" else word for word in shlex.split(command)]
         options = ["--driver", "sim"]
         words = [*options, *words] if words[0].startswith("-") else [words[0], *options, *words[1:]]
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "benchguard", *words],
             cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=280, check=False,
         )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-        printed = done.stdout.splitlines() + done.stderr.splitlines()
+        assert result.returncode == 0, result.stdout + result.stderr
+        printed = result.stdout.splitlines() + result.stderr.splitlines()
         assert list(lines_missing_from(shown, printed)) == [], command
 
 

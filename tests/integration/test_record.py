@@ -138,8 +138,8 @@ def test_program_without_driver_calls_is_an_error(record: Record) -> None:
 def test_too_long_region_is_reported_and_kept(record: Record, program: Path) -> None:
     recorded = record([program, "timed"], "--launches", "8:12")
     assert (recorded.status, recorded.captures) == (70, [])
-    kept, error = recorded.said
-    assert str(recorded.unended.parent) in kept
+    values, error = recorded.said
+    assert str(recorded.unended.parent) in values
     assert "began and never ended: only 10 launches were made, --launches 8:12 asks for more" in error
     with pytest.raises(CaptureError, match="without the region's end"):
         pack(recorded.unended, recorded.folder / "y.ncap")

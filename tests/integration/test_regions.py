@@ -150,14 +150,14 @@ def test_operation_outside_captured_memory_is_refused(record: Record) -> None:
 def test_operation_within_captured_memory_is_recorded(record: Record) -> None:
     """Blocks that touch are one; what does nothing is nothing. A graph's node that does nothing is an empty one."""
     recorded = record("region_extents")
-    held, _ = recorded.regions
-    assert held.refusals == []
-    assert [operation["kind"] for operation in held.operations] == [
+    region, _ = recorded.regions
+    assert region.refusals == []
+    assert [operation["kind"] for operation in region.operations] == [
         "set", "set", "copy", "upload", "join", "set", "graph",
     ]  # fmt: skip
-    assert held.operations[5]["value"] == 4
+    assert region.operations[5]["value"] == 4
     first, table = recorded.values["first"], recorded.values["table"]
-    assert held.ranges == [(first, 2 * 512 + 100, 1), (table + 1, 15, 2), (0, 0, 1)]
+    assert region.ranges == [(first, 2 * 512 + 100, 1), (table + 1, 15, 2), (0, 0, 1)]
 
 
 @both_apis
@@ -265,12 +265,12 @@ def test_replay_of_the_first_region_is_exact(record: Record, tmp_path: Path, nam
     first = min((tmp_path / "raw_captures").iterdir(), key=lambda path: int(path.stem.rpartition("-")[2]))
     pack(first, tmp_path / "x.ncap")
     words = ["-m", "benchguard", "replay", "--driver", api.driver, "--samples", "3", "--verify", "x.ncap"]
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=240,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "memory equals the captured memory, byte for byte" in done.stdout
+    assert result.returncode == 0, result.stderr
+    assert "memory equals the captured memory, byte for byte" in result.stdout
 
 
 @pytest.mark.parametrize("flags", [(), ("-DCUDA_API_PER_THREAD_DEFAULT_STREAM",)])

@@ -49,10 +49,10 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("name", [name for name in CAPTURES if name != "refused"])
 def test_memory_after_a_replay_is_as_recorded(name: str, tmp_path: Path) -> None:
-    done = run(CAPTURES[name](tmp_path / "x.ncap"), *DONE, "--verify")
-    assert done.returncode == 0, done.stderr
-    assert "memory equals the captured memory, byte for byte" in done.stdout
-    assert "time of region 1, us" in done.stdout
+    outcome = run(CAPTURES[name](tmp_path / "x.ncap"), *DONE, "--verify")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "memory equals the captured memory, byte for byte" in outcome.stdout
+    assert "time of region 1, us" in outcome.stdout
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_memory_after_a_replay_is_as_recorded(name: str, tmp_path: Path) -> None
     ],
 )
 def test_every_replay_option_leaves_the_same_memory(option: str, saxpy: Path, tmp_path: Path) -> None:
-    done = run(saxpy, *DONE, option, "--output", f"y={tmp_path / 'y'}")
-    assert done.returncode == 0, done.stderr
+    outcome = run(saxpy, *DONE, option, "--output", f"y={tmp_path / 'y'}")
+    assert outcome.returncode == 0, outcome.stderr
     assert (tmp_path / "y").read_bytes() == floats(saxpy_values(N)[2])
 
 
@@ -72,30 +72,30 @@ def test_every_replay_option_leaves_the_same_memory(option: str, saxpy: Path, tm
 def test_result_document_matches_its_schema(saxpy: Path, tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     assert run(saxpy, *DONE, "--verify", "--json", path, "--quiet").returncode == 0
-    found = msgspec.json.decode(path.read_bytes(), type=Document)
-    assert found.verdict == "pass" and found.trust == "replayed"
-    assert len(found.cases[0].samples) == 8 and found.cases[0].time_us is not None
-    assert found.cases[0].time_us.min > 0
-    assert found.device is not None and found.overhead is not None and found.prepared is not None
-    assert "CPU driver" in found.clocks.unavailable
-    assert found.verification is not None and found.verification.exact
+    decoded = msgspec.json.decode(path.read_bytes(), type=Document)
+    assert decoded.verdict == "pass" and decoded.trust == "replayed"
+    assert len(decoded.cases[0].samples) == 8 and decoded.cases[0].time_us is not None
+    assert decoded.cases[0].time_us.min > 0
+    assert decoded.device is not None and decoded.overhead is not None and decoded.prepared is not None
+    assert "CPU driver" in decoded.clocks.unavailable
+    assert decoded.verification is not None and decoded.verification.exact
 
 
 def test_cache_handling_is_in_the_result(saxpy: Path) -> None:
     """Composable Kernel's flags, where nothing empties an instruction cache: copies of the code."""
-    done = run(saxpy, *DONE, "--flush-cache", "--rotating-count", 5, "--json", "-")
-    found = msgspec.json.decode(done.stdout.encode(), type=Document)
-    assert found.prepared is not None
-    assert (found.prepared.copies, found.prepared.code_copies, found.prepared.flush_blocks) == (5, 8, 0)
-    assert found.icache == "cold (8 copies of the code in turn)"
-    settings = found.settings
+    outcome = run(saxpy, *DONE, "--flush-cache", "--rotating-count", 5, "--json", "-")
+    decoded = msgspec.json.decode(outcome.stdout.encode(), type=Document)
+    assert decoded.prepared is not None
+    assert (decoded.prepared.copies, decoded.prepared.code_copies, decoded.prepared.flush_blocks) == (5, 8, 0)
+    assert decoded.icache == "cold (8 copies of the code in turn)"
+    settings = decoded.settings
     assert (settings.cold, settings.icache, settings.flush_cache, settings.rotating_count) == (
         "rotate",
         "cold",
         True,
         5,
     )
-    assert "cold rotate (5 in turn), icache cold (8 copies of the code in turn), primed" in done.stderr
+    assert "cold rotate (5 in turn), icache cold (8 copies of the code in turn), primed" in outcome.stderr
 
 
 @pytest.mark.parametrize(
@@ -114,21 +114,21 @@ def test_cache_handling_is_in_the_result(saxpy: Path) -> None:
 def test_invalid_option_message_is_one_line(
     saxpy: Path, options: list[object], status: int, message: str
 ) -> None:
-    done = run(saxpy, "--driver", "sim", *options)
-    assert done.returncode == status
-    assert len(done.stderr.splitlines()) == 1
-    assert message in done.stderr
+    outcome = run(saxpy, "--driver", "sim", *options)
+    assert outcome.returncode == status
+    assert len(outcome.stderr.splitlines()) == 1
+    assert message in outcome.stderr
 
 
 def test_json_output_is_alone_on_stdout(saxpy: Path) -> None:
-    done = run(saxpy, *DONE, "--json", "-")
-    assert json.loads(done.stdout)["verdict"] == "pass"
-    assert "median" in done.stderr
+    outcome = run(saxpy, *DONE, "--json", "-")
+    assert json.loads(outcome.stdout)["verdict"] == "pass"
+    assert "median" in outcome.stderr
 
 
 def test_quiet_option_prints_nothing(saxpy: Path) -> None:
-    done = run(saxpy, *DONE, "--quiet")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    outcome = run(saxpy, *DONE, "--quiet")
+    assert (outcome.returncode, outcome.stdout, outcome.stderr) == (0, "", "")
 
 
 def test_raw_option_writes_a_row_per_sample(saxpy: Path, tmp_path: Path) -> None:
@@ -144,10 +144,10 @@ def test_inputs_replace_recorded_memory(saxpy: Path, tmp_path: Path) -> None:
     x.write_bytes(floats([3.0] * N))
     y.write_bytes(floats([1.0] * N))
     where = f"{ARENA + GRANULE:#x}"
-    done = run(
+    outcome = run(
         saxpy, *DONE, "--input", f"x={x}", "--input", f"{where}={y}", "--output", f"{where}:{4 * N}={out}"
     )
-    assert done.returncode == 0, done.stderr
+    assert outcome.returncode == 0, outcome.stderr
     assert out.read_bytes() == floats([7.0] * N)
 
 
@@ -158,10 +158,10 @@ def test_memory_difference_is_located(tmp_path: Path) -> None:
     after = saxpy_values(N)[2]
     after[5] += 1
     _saxpy_that_left(wrong, floats(after))
-    done = run(wrong, *DONE, "--verify")
-    assert done.returncode == 1
-    assert f"cuMemAlloc_v2 at {ARENA + GRANULE:#x}" in done.stderr
-    assert "from offset 0x1" in done.stderr and "memory that differs" in done.stdout
+    outcome = run(wrong, *DONE, "--verify")
+    assert outcome.returncode == 1
+    assert f"cuMemAlloc_v2 at {ARENA + GRANULE:#x}" in outcome.stderr
+    assert "from offset 0x1" in outcome.stderr and "memory that differs" in outcome.stdout
 
 
 def _saxpy_that_left(path: Path, after: bytes) -> None:
@@ -185,46 +185,46 @@ def test_access_to_unallocated_memory_fails_the_replay(tmp_path: Path) -> None:
         builder.memory(Memory(ARENA, bytes(4 * N), bytes(4 * N)))
         builder.operation(saxpy_launch(ARENA, ARENA + 64 * GRANULE, N))
         builder.end()
-    done = run(path, *DONE, "--quiet")
-    assert done.returncode == 65
-    assert done.stderr == "neutrino-bench: failed: the region failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)\n"
+    outcome = run(path, *DONE, "--quiet")
+    assert outcome.returncode == 65
+    assert outcome.stderr == "neutrino-bench: failed: the region failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)\n"
 
 
 @pytest.mark.quick
 def test_refused_capture_names_the_call(tmp_path: Path) -> None:
     path = CAPTURES["refused"](tmp_path / "x.ncap")
-    done = run(path, *DONE, "--quiet")
-    assert done.returncode == 4 and "cuMemcpyDtoH_v2" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    done = run(path, *DONE, "--ignore-refusals", "--verify", "--json", "-", "--quiet")
-    assert done.returncode == 0
-    found = json.loads(done.stdout)
-    assert found["settings"]["ignored_refusals"] and "cuMemcpyDtoH_v2" in found["notes"][0]
+    outcome = run(path, *DONE, "--quiet")
+    assert outcome.returncode == 4 and "cuMemcpyDtoH_v2" in outcome.stderr
+    assert len(outcome.stderr.splitlines()) == 1
+    outcome = run(path, *DONE, "--ignore-refusals", "--verify", "--json", "-", "--quiet")
+    assert outcome.returncode == 0
+    document = json.loads(outcome.stdout)
+    assert document["settings"]["ignored_refusals"] and "cuMemcpyDtoH_v2" in document["notes"][0]
 
 
 @pytest.mark.quick
 def test_time_out_gives_its_exit_status(saxpy: Path) -> None:
-    done = run(saxpy, "--driver", "sim", "--samples", "100000", "--timeout", "0.2", "--quiet")
-    assert done.returncode == 124 and "raise the time-out" in done.stderr
+    outcome = run(saxpy, "--driver", "sim", "--samples", "100000", "--timeout", "0.2", "--quiet")
+    assert outcome.returncode == 124 and "raise the time-out" in outcome.stderr
 
 
 def test_unconverged_replay_fails_only_if_convergence_is_required(saxpy: Path) -> None:
     never = ["--driver", "sim", "--cold", "none", "--until", "cv=0.000001", "--timeout", "12"]
-    done = run(saxpy, *never, "--require-converged", "--quiet")
-    assert done.returncode == 5 and "coefficient of variation" in done.stderr
-    done = run(saxpy, *never, "--json", "-")
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    outcome = run(saxpy, *never, "--require-converged", "--quiet")
+    assert outcome.returncode == 5 and "coefficient of variation" in outcome.stderr
+    outcome = run(saxpy, *never, "--json", "-")
+    assert outcome.returncode == 0, outcome.stderr
+    result = json.loads(outcome.stdout)
     assert result["verdict"] == "pass" and result["convergence"]["converged"] is False
     assert any("coefficient of variation" in note for note in result["notes"])
-    assert "note: the coefficient of variation" in done.stderr
+    assert "note: the coefficient of variation" in outcome.stderr
 
 
 def test_stop_rule_is_passed_on_and_named_in_the_output(saxpy: Path) -> None:
-    done = run(saxpy, "--driver", "sim", "--until", "cv=1", "--json", "-")
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
-    assert "until cv=1" in done.stderr and result["settings"]["until"] == "cv=1"
+    outcome = run(saxpy, "--driver", "sim", "--until", "cv=1", "--json", "-")
+    assert outcome.returncode == 0, outcome.stderr
+    result = json.loads(outcome.stdout)
+    assert "until cv=1" in outcome.stderr and result["settings"]["until"] == "cv=1"
 
 
 @pytest.mark.quick
@@ -244,17 +244,17 @@ def test_stop_rule_is_passed_on_and_named_in_the_output(saxpy: Path) -> None:
     ],
 )
 def test_usage_error_is_one_line(arguments: list[str], said: str, saxpy: Path) -> None:
-    done = run(saxpy, "--driver", "sim", *arguments)
-    assert done.returncode == 2 and said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    outcome = run(saxpy, "--driver", "sim", *arguments)
+    assert outcome.returncode == 2 and said in outcome.stderr
+    assert len(outcome.stderr.splitlines()) == 1
 
 
 def test_file_that_is_not_a_capture_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.ncap"
     path.write_bytes(b"no capture" * 100)
-    done = run(path, *DONE)
-    assert done.returncode not in {0, 1, 4, 5}
-    assert len(done.stderr.splitlines()) == 1 and str(path) in done.stderr
+    outcome = run(path, *DONE)
+    assert outcome.returncode not in {0, 1, 4, 5}
+    assert len(outcome.stderr.splitlines()) == 1 and str(path) in outcome.stderr
     with pytest.raises(CaptureError):
         benchguard.replay(path)
 
@@ -265,12 +265,12 @@ def test_file_that_is_not_a_capture_is_refused(tmp_path: Path) -> None:
 @pytest.mark.quick
 def test_library_call_in_a_thread_returns_every_output(saxpy: Path) -> None:
     """In a thread that is not the first, as an object; every set's outputs come back."""
-    found: list[benchguard.ReplayResult] = []
+    results: list[benchguard.ReplayResult] = []
     sets = [struct.pack(f"<{N}f", *[float(k)] * N) for k in range(3)]
 
     def work() -> None:
         with benchguard.Capture.open(saxpy) as capture:
-            found.append(
+            results.append(
                 benchguard.replay(
                     capture,
                     driver="sim",
@@ -284,7 +284,7 @@ def test_library_call_in_a_thread_returns_every_output(saxpy: Path) -> None:
     thread = threading.Thread(target=work)
     thread.start()
     thread.join(120)
-    (result,) = found
+    (result,) = results
     assert result.verdict == "pass", result.reason
     assert result.outputs["y"] == [floats([2.0 * k + 1.0] * N) for k in range(3)]
     assert {row.input_set for row in result.table} <= {0, 1, 2} and len(result.samples) == 12

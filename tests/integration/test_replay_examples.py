@@ -34,9 +34,9 @@ def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 def assert_replays_to_the_byte(capture: Path) -> None:
     words = ("replay", capture, "--driver", "sim", "--samples", "3", "--verify", "--json", "-", "--quiet")
-    done = run("-m", "benchguard", *words)
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    outcome = run("-m", "benchguard", *words)
+    assert outcome.returncode == 0, outcome.stderr
+    result = json.loads(outcome.stdout)
     assert result["verdict"] == "pass"
     assert result["verification"]["exact"]
     assert len(result["cases"][0]["samples"]) == 3
@@ -78,6 +78,6 @@ def test_replay_with_new_inputs_is_right(native: Path) -> None:
     """The example checks each answer itself, and fails if one is wrong."""
     assert (native / "replay").is_dir()
     pytest.importorskip("cuda.core", reason="comes with the extra examples")
-    done = run(EXAMPLES / "replay" / "fresh_inputs.py", "--driver", "sim", "--inputs", "3")
-    assert done.returncode == 0, done.stderr
-    assert "3 of 3 new pictures have the correct result" in done.stdout
+    outcome = run(EXAMPLES / "replay" / "fresh_inputs.py", "--driver", "sim", "--inputs", "3")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "3 of 3 new pictures have the correct result" in outcome.stdout

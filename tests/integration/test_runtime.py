@@ -101,8 +101,8 @@ def run(command: list[str | Path], environment: dict[str, str]) -> subprocess.Co
 
 @pytest.mark.parametrize("name", list(SAID))
 def test_program_runs_without_the_shim(compile_cuda: Compile, environment: dict[str, str], name: str) -> None:
-    done = run([compile_cuda(name)], environment)
-    assert (done.stdout, done.returncode) == (SAID[name], 0)
+    result = run([compile_cuda(name)], environment)
+    assert (result.stdout, result.returncode) == (SAID[name], 0)
 
 
 @pytest.mark.parametrize("name", list(SAID))
@@ -122,24 +122,24 @@ def test_per_thread_default_stream_variant_runs(
     compile_cuda: Compile, environment: dict[str, str], name: str
 ) -> None:
     """Every call has its second form, which says the same here."""
-    done = run([compile_cuda(name, "--default-stream", "per-thread")], environment)
-    assert (done.stdout, done.returncode) == (SAID[name], 0)
+    result = run([compile_cuda(name, "--default-stream", "per-thread")], environment)
+    assert (result.stdout, result.returncode) == (SAID[name], 0)
 
 
 def test_compressed_ptx_beside_machine_code_is_used(
     compile_cuda: Compile, environment: dict[str, str]
 ) -> None:
     """The output of nvcc -arch=sm_90."""
-    done = run([compile_cuda("memory", code=("-arch=sm_90",))], environment)
-    assert (done.stdout, done.returncode) == (SAID["memory"], 0)
+    result = run([compile_cuda("memory", code=("-arch=sm_90",))], environment)
+    assert (result.stdout, result.returncode) == (SAID["memory"], 0)
 
 
 def test_machine_code_without_ptx_is_reported(compile_cuda: Compile, environment: dict[str, str]) -> None:
-    done = run([compile_cuda("memory", code=("-gencode", "arch=compute_90,code=sm_90"))], environment)
-    assert done.returncode == 1
-    assert "no kernel image is available for execution on the device" in done.stdout
-    assert done.stderr.count("\n") == 1, "once an image, not once a kernel"
-    assert "contains no PTX" in done.stderr and "-gencode arch=compute_75,code=compute_75" in done.stderr
+    result = run([compile_cuda("memory", code=("-gencode", "arch=compute_90,code=sm_90"))], environment)
+    assert result.returncode == 1
+    assert "no kernel image is available for execution on the device" in result.stdout
+    assert result.stderr.count("\n") == 1, "once an image, not once a kernel"
+    assert "contains no PTX" in result.stderr and "-gencode arch=compute_75,code=compute_75" in result.stderr
 
 
 def test_missing_driver_is_reported_from_the_first_call(
@@ -147,11 +147,11 @@ def test_missing_driver_is_reported_from_the_first_call(
 ) -> None:
     """An error from the first call on, and the reason."""
     shutil.copy(native / "sim" / "libcudart.so.13", tmp_path)
-    done = run([compile_cuda("memory")], {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)})
-    if "libcuda.so.1" not in done.stderr:
+    result = run([compile_cuda("memory")], {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)})
+    if "libcuda.so.1" not in result.stderr:
         pytest.skip("this machine has a driver of its own")
-    assert done.returncode == 1
-    assert "CUDA driver version is insufficient for CUDA runtime version" in done.stdout
+    assert result.returncode == 1
+    assert "CUDA driver version is insufficient for CUDA runtime version" in result.stdout
 
 
 LOADS = """
@@ -178,8 +178,8 @@ print(values[299])
 def test_library_can_be_loaded_again(compile_cuda: Compile, environment: dict[str, str]) -> None:
     """As Python loads a submission; its kernels go and come with it."""
     library = compile_cuda("library", "-shared", "-Xcompiler", "-fPIC")
-    done = run([sys.executable, "-c", LOADS, library], environment)
-    assert (done.stdout, done.stderr) == ("598.0\n1196.0\n", "")
+    result = run([sys.executable, "-c", LOADS, library], environment)
+    assert (result.stdout, result.stderr) == ("598.0\n1196.0\n", "")
 
 
 @pytest.mark.usefixtures("environment")
@@ -189,23 +189,23 @@ def test_runtime_region_is_recorded_and_replayed(compile_cuda: Compile, record: 
     assert recorded.status == 0, recorded.stderr
     assert recorded.captures == ["x.ncap"]
     words = ["replay", recorded.folder / "x.ncap", "--driver", "sim", "--samples", "3", "--verify", "--quiet"]
-    done = run(
+    result = run(
         [sys.executable, "-m", "benchguard", *words, "--json", "-"], {**os.environ, "PYTHONPATH": str(ROOT)}
     )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["verification"]["exact"]
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["verification"]["exact"]
 
 
 def test_symbol_versions_match_nvidias(native: Path) -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         ["readelf", "-W", "-d", "--dyn-syms", str(native / "sim" / "libcudart.so.13")],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "Library soname: [libcudart.so.13]" in done.stdout
-    assert " cudaMalloc@@libcudart.so.13" in done.stdout
-    assert " __cudaRegisterFatBinary@@libcudart.so.13" in done.stdout
+    assert "Library soname: [libcudart.so.13]" in result.stdout
+    assert " cudaMalloc@@libcudart.so.13" in result.stdout
+    assert " __cudaRegisterFatBinary@@libcudart.so.13" in result.stdout
 
 
 @pytest.mark.skipif(not NVIDIAS.exists(), reason=f"{NVIDIAS} is not installed")
@@ -226,6 +226,6 @@ def test_unsupported_function_is_reported_once(native: Path) -> None:
         "import ctypes; r = ctypes.CDLL('libcudart.so.13'); "
         "print(r.cudaMallocArray(), r.cudaMallocArray(), r.cudaGetLastError(), r.cudaGetLastError())"
     )
-    done = run([sys.executable, "-c", text], {**os.environ, "LD_LIBRARY_PATH": str(native / "sim")})
-    assert done.stdout.split() == ["801", "801", "801", "0"]
-    assert done.stderr == "CUDA runtime (neutrino): cudaMallocArray is not supported\n"
+    result = run([sys.executable, "-c", text], {**os.environ, "LD_LIBRARY_PATH": str(native / "sim")})
+    assert result.stdout.split() == ["801", "801", "801", "0"]
+    assert result.stderr == "CUDA runtime (neutrino): cudaMallocArray is not supported\n"

@@ -36,7 +36,7 @@ class Shimmed:
 
     def run(self, client: Path, lines: list[str]) -> list[str]:
         environment = {**os.environ, "LD_PRELOAD": str(self.shim), "NEUTRINO_DRIVER": str(self.driver)}
-        done = subprocess.run(
+        outcome = subprocess.run(
             [client, self.driver],
             input="\n".join(lines) + "\n",
             text=True,
@@ -45,8 +45,8 @@ class Shimmed:
             env=environment,
             timeout=240,
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.splitlines()
+        assert outcome.returncode == 0, outcome.stderr
+        return outcome.stdout.splitlines()
 
 
 @pytest.fixture(scope="module")
@@ -113,8 +113,8 @@ def test_every_export_is_forwarded(echo: Shimmed, compile_c: Compiler, api: Api)
     assert len(lines) == len(names)
     counts = {"pass": 0, "untyped": 0, "recorded": 0}
     for number, (name, line) in enumerate(zip(names, lines, strict=True)):
-        said, result, called, *words = line.split()
-        assert (said, int(result), int(called)) == (name, 100000 + number, number), line
+        output, result, called, *words = line.split()
+        assert (output, int(result), int(called)) == (name, 100000 + number, number), line
         kind = str(kinds[name])
         counts[kind] += 1
         sent = [0] * 14 if name in launches else list(range(1, 15))

@@ -83,12 +83,14 @@ def test_signal_ends_all_processes_and_removes_temporary_files(
         started = with_descendants(child.pid)
         child.send_signal(number)
         try:
-            _, said = child.communicate(timeout=END_SECONDS)
+            _, output = child.communicate(timeout=END_SECONDS)
         finally:
             child.kill()
     # CPython ends by SIGINT itself if the interrupt came while dataclasses compiled a class.
-    assert child.returncode in {128 + number, *([-number] if number == signal.SIGINT else [])}, said.decode()
-    assert b"Traceback" not in said
+    assert child.returncode in {128 + number, *([-number] if number == signal.SIGINT else [])}, (
+        output.decode()
+    )
+    assert b"Traceback" not in output
     assert wait_for(lambda: not [pid for pid in started if process_start(pid) is not None], END_SECONDS)
     assert list(temporary.iterdir()) == []
     assert list(tmp_path.glob("cache/neutrino-bench/shim/.building-*")) == []

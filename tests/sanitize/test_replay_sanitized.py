@@ -32,13 +32,13 @@ def sanitized(capture: Path, *steps: list[Any], **options: Any) -> list[Any]:
     folder = Path(str(FOLDER)) / "address-undefined"
     names = ("libasan.so", "libubsan.so")
     compiler = os.environ.get("CC", "cc")
-    found = [
+    items = [
         subprocess.run(
             [compiler, f"-print-file-name={each}"], capture_output=True, text=True, check=True
         ).stdout
         for each in names
     ]
-    preload = ":".join(each.strip() for each in found)
+    preload = ":".join(each.strip() for each in items)
     return replayed(
         capture,
         *steps,

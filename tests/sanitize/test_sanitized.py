@@ -84,8 +84,8 @@ def test_sanitizer_reports_a_mistake(
         monkeypatch.setenv(option, value)
     source = Path(__file__).parent / "programs" / "broken.c"
     broken = compile_c(f"broken-{name.replace(',', '-')}", source, flags=(f"-fsanitize={name}",))
-    done = subprocess.run([broken, mistake], capture_output=True, text=True, check=False)
-    assert done.returncode == REPORTED, done.stderr
+    result = subprocess.run([broken, mistake], capture_output=True, text=True, check=False)
+    assert result.returncode == REPORTED, result.stderr
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ def test_program_has_no_reports(
     log = LogWriter(tmp_path / "run.audit.jsonl")
     command = [str(program(name)), *arguments]
     run = supervise(command, interposer_of(libraries), log, version="sanitize", timeout=120)
-    said = capfd.readouterr()
-    assert run.status == 0, said.out + said.err
+    output = capfd.readouterr()
+    assert run.status == 0, output.out + output.err
     assert run.complete
     counted = read_driver_launches(tmp_path / "launches").total()
     if launches is not None:
@@ -170,8 +170,8 @@ def test_program_with_a_region_has_no_reports(
         timeout=120,
         recorded=recorded,
     )
-    said = capfd.readouterr()
-    assert run.status == 0, said.out + said.err
+    output = capfd.readouterr()
+    assert run.status == 0, output.out + output.err
     assert run.complete
     assert read_raw_captures(tmp_path)
 
@@ -195,8 +195,8 @@ def test_forked_children_have_no_reports(
         timeout=120,
         recorded=recorded,
     )
-    said = capfd.readouterr()
-    assert run.status == 0, said.out + said.err
+    output = capfd.readouterr()
+    assert run.status == 0, output.out + output.err
 
 
 STRESS = Path(__file__).parent / "programs" / "stress"
@@ -213,8 +213,8 @@ def stress(compile_c: Compiler, sanitizer: str, libraries: Path) -> Path:
 @pytest.mark.parametrize("seed", ["1", "2", "3", "4"])
 def test_threads_on_one_device_have_no_reports(stress: Path, seed: str) -> None:
     """Streams, events, graphs, pools, modules, contexts and faults at once: each thread checks what it computed."""
-    done = subprocess.run(
+    result = subprocess.run(
         [stress, seed, "10", "150"], capture_output=True, text=True, timeout=200, check=False
     )
-    assert done.returncode == 0, done.stderr[-8000:]
-    assert done.stdout == "held\n"
+    assert result.returncode == 0, result.stderr[-8000:]
+    assert result.stdout == "held\n"

@@ -263,10 +263,10 @@ class Graph:
         )
 
     def add_result(self, parameters: Node) -> int:
-        made = ctypes.c_void_p()
+        handle = ctypes.c_void_p()
         return self.driver.result(
             "cuGraphAddNode_v2",
-            ctypes.byref(made),
+            ctypes.byref(handle),
             self.handle,
             None,
             None,
@@ -278,9 +278,9 @@ class Graph:
         return self.driver.handle("cuGraphInstantiateWithFlags", self.handle, ctypes.c_ulonglong(flags))
 
     def instantiate_result(self, flags: int = 0) -> int:
-        made = ctypes.c_void_p()
+        handle = ctypes.c_void_p()
         return self.driver.result(
-            "cuGraphInstantiateWithFlags", ctypes.byref(made), self.handle, ctypes.c_ulonglong(flags)
+            "cuGraphInstantiateWithFlags", ctypes.byref(handle), self.handle, ctypes.c_ulonglong(flags)
         )
 
     def launch(self, executable: ctypes.c_void_p) -> int:

@@ -33,7 +33,7 @@ class Outcome:
 
 def isolated(sim_path: Path, code: str, **environment: str) -> Outcome:
     """Run `code` with `driver` in a new process. Returns the values passed to answer(), and the terminal output."""
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", _PRELUDE.format(path=str(sim_path)) + code + _END],
         capture_output=True,
         text=True,
@@ -46,6 +46,6 @@ def isolated(sim_path: Path, code: str, **environment: str) -> Outcome:
         },
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    *output, last = done.stdout.splitlines()
-    return Outcome(json.loads(last), "\n".join(output), done.stderr)
+    assert result.returncode == 0, result.stdout + result.stderr
+    *output, last = result.stdout.splitlines()
+    return Outcome(json.loads(last), "\n".join(output), result.stderr)

@@ -109,7 +109,7 @@ def broken(request: pytest.FixtureRequest, loaded: Driver) -> Iterator[tuple[Dri
     loaded("cuEventRecord", event, stream)
     module = loaded.handle("cuModuleLoadData", STORE.encode())
     graph = loaded.handle("cuGraphCreate", 0)
-    made: dict[str, Any] = {
+    handles: dict[str, Any] = {
         "c": context,
         "s": stream,
         "e": event,
@@ -126,15 +126,16 @@ def broken(request: pytest.FixtureRequest, loaded: Driver) -> Iterator[tuple[Dri
     }
     loaded("cuCtxSynchronize")
     cause_fault(loaded, request.param)
-    yield loaded, made, FAULTS[request.param]
+    yield loaded, handles, FAULTS[request.param]
     loaded("cuCtxDestroy_v2", context)
 
 
 def run_line(broken: tuple[Driver, dict[str, Any], int], line: str) -> int:
-    driver, made, _ = broken
+    driver, handles, _ = broken
     name, *words = line.split()
     arguments = (
-        out() if word == "&" else made[word] if word in made else ctypes.c_int64(int(word)) for word in words
+        out() if word == "&" else handles[word] if word in handles else ctypes.c_int64(int(word))
+        for word in words
     )
     return driver.result(name, *arguments)
 
@@ -153,16 +154,16 @@ def test_call_allowed_after_fault_succeeds(broken: tuple[Driver, dict[str, Any],
 
 def test_queued_work_after_fault_is_dropped(driver: Driver) -> None:
     """The callback gets the error, the host function is not called, and the event happens."""
-    stream, seen = driver.handle("cuStreamCreate", 1), []
-    callback = CALLBACK(lambda _stream, status, _data: seen.append(status))
-    function = HOST_FUNCTION(lambda _: seen.append("called"))
+    stream, calls = driver.handle("cuStreamCreate", 1), []
+    callback = CALLBACK(lambda _stream, status, _data: calls.append(status))
+    function = HOST_FUNCTION(lambda _: calls.append("called"))
     event = driver.handle("cuEventCreate", 0)
     with pytest.raises(Exception, match="700"), hold_stream(driver, stream):
         cause_fault(driver, "illegal address", stream)
         driver("cuStreamAddCallback", stream, callback, None, 0)
         driver("cuLaunchHostFunc", stream, function, None)
         driver("cuEventRecord", event, stream)
-    assert seen == [700]
+    assert calls == [700]
     assert driver.result("cuEventQuery", event) == 700
 
 

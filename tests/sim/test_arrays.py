@@ -38,8 +38,8 @@ class Descriptor3D(ctypes.Structure):
 def make(
     driver: Driver, width: int, height: int = 0, format_: int = UINT8, channels: int = 1
 ) -> ctypes.c_void_p:
-    wanted = Descriptor(width, height, format_, channels)
-    return driver.handle("cuArrayCreate_v2", ctypes.byref(wanted))
+    descriptor = Descriptor(width, height, format_, channels)
+    return driver.handle("cuArrayCreate_v2", ctypes.byref(descriptor))
 
 
 def free_memory(driver: Driver) -> int:
@@ -50,15 +50,15 @@ def test_descriptor_query_returns_creation_values(driver: Driver) -> None:
     before = free_memory(driver)
     array = make(driver, 100, 20, HALF, 4)
     assert free_memory(driver) <= before - 100 * 20 * 8
-    found, found_3d = Descriptor(), Descriptor3D(depth=9, flags=9)
-    driver("cuArrayGetDescriptor_v2", ctypes.byref(found), array)
-    assert (found.width, found.height, found.format, found.channels) == (100, 20, HALF, 4)
+    descriptor, found_3d = Descriptor(), Descriptor3D(depth=9, flags=9)
+    driver("cuArrayGetDescriptor_v2", ctypes.byref(descriptor), array)
+    assert (descriptor.width, descriptor.height, descriptor.format, descriptor.channels) == (100, 20, HALF, 4)
     driver("cuArray3DGetDescriptor_v2", ctypes.byref(found_3d), array)
     assert (found_3d.width, found_3d.height, found_3d.depth, found_3d.flags) == (100, 20, 0, 0)
     driver("cuArrayDestroy", array)
     assert free_memory(driver) == before
     assert driver.result("cuArrayDestroy", array) == INVALID_HANDLE
-    assert driver.result("cuArrayGetDescriptor_v2", ctypes.byref(found), array) == INVALID_HANDLE
+    assert driver.result("cuArrayGetDescriptor_v2", ctypes.byref(descriptor), array) == INVALID_HANDLE
 
 
 @pytest.mark.parametrize(
@@ -88,15 +88,15 @@ def test_descriptor_query_returns_creation_values(driver: Driver) -> None:
 def test_array_descriptor_is_checked(
     driver: Driver, extent: tuple[int, int, int], format_: int, channels: int, flags: int, result: int
 ) -> None:
-    wanted, array = Descriptor3D(*extent, format_, channels, flags), ctypes.c_void_p()
-    assert driver.result("cuArray3DCreate_v2", ctypes.byref(array), ctypes.byref(wanted)) == result
+    descriptor, array = Descriptor3D(*extent, format_, channels, flags), ctypes.c_void_p()
+    assert driver.result("cuArray3DCreate_v2", ctypes.byref(array), ctypes.byref(descriptor)) == result
     if result == 0:
         driver("cuArrayDestroy", array)
 
 
 def test_array_larger_than_memory_is_refused(driver: Driver) -> None:
-    wanted, array = Descriptor3D(16384, 16384, 16384, FLOAT, 4, 0), ctypes.c_void_p()
-    assert driver.result("cuArray3DCreate_v2", ctypes.byref(array), ctypes.byref(wanted)) == 2
+    descriptor, array = Descriptor3D(16384, 16384, 16384, FLOAT, 4, 0), ctypes.c_void_p()
+    assert driver.result("cuArray3DCreate_v2", ctypes.byref(array), ctypes.byref(descriptor)) == 2
 
 
 def test_row_copies_with_array_round_trip(driver: Driver) -> None:
@@ -132,8 +132,8 @@ def test_asynchronous_array_copies_run_in_stream_order(driver: Driver) -> None:
 
 
 def test_box_copies_with_array_round_trip(driver: Driver) -> None:
-    wanted = Descriptor3D(4, 4, 4, UINT8, 1, 0)
-    first, second = (driver.handle("cuArray3DCreate_v2", ctypes.byref(wanted)) for _ in "ab")
+    descriptor = Descriptor3D(4, 4, 4, UINT8, 1, 0)
+    first, second = (driver.handle("cuArray3DCreate_v2", ctypes.byref(descriptor)) for _ in "ab")
     source = ctypes.create_string_buffer(bytes(range(64)), 64)
     copy = Plain3D(srcType=HOST, srcHost=ctypes.addressof(source), dstType=ARRAY, dstArray=first.value)
     copy.Width = copy.Height = copy.Depth = 4
@@ -159,9 +159,9 @@ def test_graph_after_array_destroy_still_copies(driver: Driver) -> None:
     copy.Width, copy.Height, copy.Depth = 5, 1, 1
     context = driver.handle("cuCtxGetCurrent")
     node = driver.handle("cuGraphAddMemcpyNode", graph, None, size(0), ctypes.byref(copy), context)
-    found = Plain3D()
-    driver("cuGraphMemcpyNodeGetParams", node, ctypes.byref(found))
-    assert (found.srcArray, found.srcX, found.Width, found.dstDevice) == (array.value, 3, 5, memory.value)
+    plain = Plain3D()
+    driver("cuGraphMemcpyNodeGetParams", node, ctypes.byref(plain))
+    assert (plain.srcArray, plain.srcX, plain.Width, plain.dstDevice) == (array.value, 3, 5, memory.value)
     driver("cuArrayDestroy", array)
     executable = driver.handle("cuGraphInstantiateWithFlags", graph, ctypes.c_ulonglong(0))
     driver("cuGraphLaunch", executable, None)
@@ -170,13 +170,13 @@ def test_graph_after_array_destroy_still_copies(driver: Driver) -> None:
 
 def test_mipmapped_array_levels_have_halved_extents(driver: Driver) -> None:
     before = free_memory(driver)
-    wanted, found = Descriptor3D(16, 4, 0, FLOAT, 1, 0), Descriptor3D()
-    whole = driver.handle("cuMipmappedArrayCreate", ctypes.byref(wanted), 99)
+    request, descriptor = Descriptor3D(16, 4, 0, FLOAT, 1, 0), Descriptor3D()
+    whole = driver.handle("cuMipmappedArrayCreate", ctypes.byref(request), 99)
     levels = [driver.handle("cuMipmappedArrayGetLevel", whole, level) for level in range(5)]
     extents = []
     for level in levels:
-        driver("cuArray3DGetDescriptor_v2", ctypes.byref(found), level)
-        extents.append((found.width, found.height, found.depth))
+        driver("cuArray3DGetDescriptor_v2", ctypes.byref(descriptor), level)
+        extents.append((descriptor.width, descriptor.height, descriptor.depth))
     assert extents == [(16, 4, 0), (8, 2, 0), (4, 1, 0), (2, 1, 0), (1, 1, 0)]
     level, back = ctypes.c_void_p(), ctypes.create_string_buffer(16)
     assert driver.result("cuMipmappedArrayGetLevel", ctypes.byref(level), whole, 5) == INVALID_VALUE
@@ -186,7 +186,7 @@ def test_mipmapped_array_levels_have_halved_extents(driver: Driver) -> None:
     assert driver.result("cuArrayDestroy", levels[0]) == INVALID_HANDLE
     driver("cuMipmappedArrayDestroy", whole)
     assert driver.result("cuMipmappedArrayDestroy", whole) == INVALID_HANDLE
-    assert driver.result("cuArray3DGetDescriptor_v2", ctypes.byref(found), levels[1]) == INVALID_HANDLE
+    assert driver.result("cuArray3DGetDescriptor_v2", ctypes.byref(descriptor), levels[1]) == INVALID_HANDLE
     assert free_memory(driver) == before
 
 
@@ -201,9 +201,9 @@ def test_memory_requirements_of_plain_array_are_refused(driver: Driver) -> None:
 def test_arrays_end_with_their_context(loaded: Driver) -> None:
     context = loaded.handle("cuCtxCreate_v4", None, 0, 0)
     before = free_memory(loaded)
-    wanted = Descriptor3D(64, 64, 0, FLOAT, 1, 0)
+    descriptor = Descriptor3D(64, 64, 0, FLOAT, 1, 0)
     array = make(loaded, 4096, 64)
-    loaded.handle("cuMipmappedArrayCreate", ctypes.byref(wanted), 3)
+    loaded.handle("cuMipmappedArrayCreate", ctypes.byref(descriptor), 3)
     loaded("cuCtxDestroy_v2", context)
     context = loaded.handle("cuCtxCreate_v4", None, 0, 0)
     assert free_memory(loaded) == before

@@ -51,16 +51,16 @@ def allocate(driver: Driver) -> int:
 
 def call_in_thread(driver: Driver, call: Callable[[], Any]) -> Any:
     """Return the result of a call made in another thread with the same context."""
-    context, seen = driver.handle("cuCtxGetCurrent"), []
+    context, calls = driver.handle("cuCtxGetCurrent"), []
 
     def run() -> None:
         driver("cuCtxSetCurrent", context)
-        seen.append(call())
+        calls.append(call())
 
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    return seen[0]
+    return calls[0]
 
 
 def count_nodes_and_edges(driver: Driver, graph: ctypes.c_void_p) -> tuple[int, int]:
@@ -74,8 +74,8 @@ def count_nodes_and_edges(driver: Driver, graph: ctypes.c_void_p) -> tuple[int, 
 def query_info(driver: Driver, stream: Any, version: str = "_v2") -> list[Any]:
     """Return result, status, id, graph, nodes, edge data and count. Unwritten values keep their markers."""
     out = [ctypes.c_int(-1), ctypes.c_int64(-1), *(ctypes.c_void_p(1) for _ in range(3)), ctypes.c_size_t(77)]
-    given = out if version == "_v3" else out[:4] + out[5:]
-    code = driver.result(f"cuStreamGetCaptureInfo{version}", stream, *(ctypes.byref(o) for o in given))
+    inputs = out if version == "_v3" else out[:4] + out[5:]
+    code = driver.result(f"cuStreamGetCaptureInfo{version}", stream, *(ctypes.byref(o) for o in inputs))
     return [code, *(o.value for o in out)]
 
 
@@ -322,8 +322,8 @@ def test_capture_info_reports_status_and_dependencies(driver: Driver, version: s
     again = query_info(driver, stream, version)
     assert again[:4] == [0, ACTIVE, number, graph] and again[6] == 1
     assert (ctypes.c_ubyte * 8).from_address(again[5])[:] == [0] * 8 if version == "_v3" else again[5] == 1
-    code, made = end_capture(driver, stream)
-    assert made.value == graph
+    code, captured_graph = end_capture(driver, stream)
+    assert captured_graph.value == graph
     driver("cuStreamBeginCapture_v2", stream, 0)
     assert query_info(driver, stream, version)[2] > number
     end_capture(driver, stream)
@@ -405,8 +405,8 @@ def test_capture_into_existing_graph_adds_nodes(driver: Driver) -> None:
     other = driver.handle("cuStreamCreate", 1)
     assert driver.result(TO_GRAPH, other, graph, None, None, ZERO, 2) == ILLEGAL_STATE
     submit_work(driver, stream, memory)
-    code, made = end_capture(driver, stream)
-    assert (code, made.value, count_nodes_and_edges(driver, graph)) == (0, graph.value, (2, 1))
+    code, captured_graph = end_capture(driver, stream)
+    assert (code, captured_graph.value, count_nodes_and_edges(driver, graph)) == (0, graph.value, (2, 1))
     driver(f"{TO_GRAPH}_ptsz", stream, graph, None, None, ZERO, 2)
     driver("cuStreamEndCapture", stream, None)
     assert count_nodes_and_edges(driver, graph) == (2, 1)
@@ -416,8 +416,8 @@ def test_graph_after_failed_capture_is_destroyed(driver: Driver) -> None:
     stream, graph = driver.handle("cuStreamCreate", 1), driver.handle("cuGraphCreate", 0)
     driver(TO_GRAPH, stream, graph, None, None, ZERO, 2)
     assert driver.result("cuStreamQuery", stream) == UNSUPPORTED
-    code, made = end_capture(driver, stream)
-    assert (code, made.value) == (INVALIDATED, None)
+    code, captured_graph = end_capture(driver, stream)
+    assert (code, captured_graph.value) == (INVALIDATED, None)
     assert driver.result(TO_GRAPH, stream, graph, None, None, ZERO, 2) == INVALID_VALUE
 
 

@@ -52,9 +52,9 @@ class Workshop:
         return self.driver.handle("cuGraphInstantiateWithFlags", graph, ctypes.c_ulonglong(0))
 
     def context(self) -> Any:
-        made = self.driver.handle("cuCtxCreate_v4", None, 0, 0)
+        handle = self.driver.handle("cuCtxCreate_v4", None, 0, 0)
         self.driver("cuCtxPopCurrent_v2", None)
-        return made
+        return handle
 
     def host_function(self) -> Any:
         self.kept.append(HOST_FUNCTION(lambda _: None))

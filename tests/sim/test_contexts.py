@@ -70,10 +70,10 @@ def test_execution_affinity_without_mps_is_refused(driver: Driver) -> None:
         parameters = ctypes.create_string_buffer(struct.pack("<QixxxxQ", address, count, 0), 24)
         assert driver.result("cuCtxCreate_v4", out(), parameters, 0, 0) == result
     driver("cuCtxDestroy_v2", driver.handle("cuCtxCreate_v3", parameter, 0, 0, 0))
-    got = ctypes.create_string_buffer(8)
-    driver("cuCtxGetExecAffinity", got, 0)
-    assert struct.unpack("<II", got.raw) == (0, query_number(driver, "cuDeviceGetAttribute", 16, 0))
-    assert driver.result("cuCtxGetExecAffinity", got, 1) == 224
+    actual = ctypes.create_string_buffer(8)
+    driver("cuCtxGetExecAffinity", actual, 0)
+    assert struct.unpack("<II", actual.raw) == (0, query_number(driver, "cuDeviceGetAttribute", 16, 0))
+    assert driver.result("cuCtxGetExecAffinity", actual, 1) == 224
     assert driver.result("cuCtxGetExecAffinity", None, 0) == 1
 
 
@@ -270,11 +270,11 @@ def test_persisting_cache_limit_is_rounded_up(driver: Driver) -> None:
 
 
 def test_cache_configurations_round_trip(driver: Driver) -> None:
-    for wanted, result, got in ((0, 0, 0), (1, 0, 1), (2, 0, 2), (3, 0, 3), (4, 1, 3)):
-        assert driver.result("cuCtxSetCacheConfig", wanted) == result
-        assert query_number(driver, "cuCtxGetCacheConfig") == got
-    for wanted, result in ((0, 0), (1, 0), (2, 0), (3, 1)):
-        assert driver.result("cuCtxSetSharedMemConfig", wanted) == result
+    for expected, result, actual in ((0, 0, 0), (1, 0, 1), (2, 0, 2), (3, 0, 3), (4, 1, 3)):
+        assert driver.result("cuCtxSetCacheConfig", expected) == result
+        assert query_number(driver, "cuCtxGetCacheConfig") == actual
+    for expected, result in ((0, 0), (1, 0), (2, 0), (3, 1)):
+        assert driver.result("cuCtxSetSharedMemConfig", expected) == result
         assert query_number(driver, "cuCtxGetSharedMemConfig") == 1, "banks have four bytes"
 
 
@@ -343,10 +343,10 @@ def test_core_dump_setting_size_is_checked(driver: Driver, scope: str) -> None:
         known = size != 0 and (scope == "Global" or setting not in (USER, PIPE))
         for verb in ("Get", "Set"):
             assert dumps.call(verb, setting, None, 0) == ((0, size) if known else (1, 0))
-        for given in (1, 3, 2048):
-            fits = known and (given == size or (setting in (FILE, PIPE)))
+        for inputs in (1, 3, 2048):
+            fits = known and (inputs == size or (setting in (FILE, PIPE)))
             buffer = ctypes.create_string_buffer(2048)
-            assert dumps.call("Get", setting, buffer, given)[0] == (0 if fits else 1)
+            assert dumps.call("Get", setting, buffer, inputs)[0] == (0 if fits else 1)
     assert driver.result(f"cuCoredumpGetAttribute{scope}", HOST, ctypes.create_string_buffer(8), None) == 1
 
 

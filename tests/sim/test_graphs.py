@@ -85,10 +85,16 @@ class SetParameters(ctypes.Structure):
 def test_memset_node_returns_parameters(driver: Driver) -> None:
     memory = driver.allocate(16)
     nodes = list_nodes(driver, capture_two_stores(driver, memory))
-    got = SetParameters()
-    driver("cuGraphMemsetNodeGetParams", nodes[0], ctypes.byref(got))
-    assert (got.to, got.value, got.element, got.width, got.height) == (memory.value, 0, 1, 16, 1)
-    assert driver.result("cuGraphMemsetNodeGetParams", nodes[1], ctypes.byref(got)) == 1
+    actual = SetParameters()
+    driver("cuGraphMemsetNodeGetParams", nodes[0], ctypes.byref(actual))
+    assert (actual.to, actual.value, actual.element, actual.width, actual.height) == (
+        memory.value,
+        0,
+        1,
+        16,
+        1,
+    )
+    assert driver.result("cuGraphMemsetNodeGetParams", nodes[1], ctypes.byref(actual)) == 1
 
 
 def test_executable_graph_parameters_can_change(driver: Driver) -> None:

@@ -44,9 +44,9 @@ class MemcpyNode(ctypes.Structure):
 
     @classmethod
     def of(cls, graph: Graph, flags: int = 0) -> MemcpyNode:
-        made = cls(flags=flags, context=graph.context.value)
-        ctypes.memmove(made.copy, ctypes.byref(graph.memcpy_parameters()), 200)
-        return made
+        result = cls(flags=flags, context=graph.context.value)
+        ctypes.memmove(result.copy, ctypes.byref(graph.memcpy_parameters()), 200)
+        return result
 
 
 def test_kernel_node_can_be_added_changed_and_run(graph: Graph) -> None:
@@ -112,7 +112,7 @@ def test_memcpy_and_memset_nodes_can_be_added_and_changed(graph: Graph) -> None:
 
 def test_dependency_data_is_checked_and_returned(graph: Graph) -> None:
     first = graph.store(1)
-    parameters, edge, made = Node.of(KERNEL, graph.store_parameters(2)), Edge(1, 0, 1), ctypes.c_void_p()
+    parameters, edge, handle = Node.of(KERNEL, graph.store_parameters(2)), Edge(1, 0, 1), ctypes.c_void_p()
     arguments = (
         graph.handle,
         nodes(first)[0],
@@ -120,12 +120,12 @@ def test_dependency_data_is_checked_and_returned(graph: Graph) -> None:
         ctypes.c_size_t(1),
         ctypes.byref(parameters),
     )
-    assert graph.driver.result("cuGraphAddNode_v2", ctypes.byref(made), *arguments) == 0
+    assert graph.driver.result("cuGraphAddNode_v2", ctypes.byref(handle), *arguments) == 0
     graph.run()
     assert graph.number() == 2
     edge.to_port = 1
     count = ctypes.c_size_t()
-    assert graph.driver.result("cuGraphAddNode_v2", ctypes.byref(made), *arguments) == INVALID_VALUE
+    assert graph.driver.result("cuGraphAddNode_v2", ctypes.byref(handle), *arguments) == INVALID_VALUE
     graph.driver("cuGraphGetNodes", graph.handle, None, ctypes.byref(count))
     assert count.value == 2, "a refused node is removed"
 
@@ -140,31 +140,31 @@ def test_first_version_adds_nodes(graph: Graph) -> None:
 def test_parameters_round_trip(graph: Graph) -> None:
     if not hasattr(graph.driver.library, "cuGraphNodeGetParams"):
         pytest.skip("the header is older than 13.2")
-    got = Node()
+    actual = Node()
     for node, kind in ((graph.store(6), KERNEL), (graph.memset(value=3), MEMSET), (graph.empty(), EMPTY)):
-        graph.driver("cuGraphNodeGetParams", node, ctypes.byref(got))
-        assert got.kind == kind
+        graph.driver("cuGraphNodeGetParams", node, ctypes.byref(actual))
+        assert actual.kind == kind
         if kind == KERNEL:
-            assert ctypes.c_uint.from_address(got.read(Kernel).parameters[1]).value == 6
+            assert ctypes.c_uint.from_address(actual.read(Kernel).parameters[1]).value == 6
         elif kind == MEMSET:
-            assert (got.read(Memset).value, got.read(Memset).context) == (3, graph.context.value)
-    assert graph.driver.result("cuGraphNodeGetParams", None, ctypes.byref(got)) == INVALID_VALUE
+            assert (actual.read(Memset).value, actual.read(Memset).context) == (3, graph.context.value)
+    assert graph.driver.result("cuGraphNodeGetParams", None, ctypes.byref(actual)) == INVALID_VALUE
 
 
 def test_newest_version_compares_contexts(graph: Graph) -> None:
     driver = graph.driver
     if not hasattr(driver.library, "cuGraphAddNode_v3"):
         pytest.skip("the header is older than 13.4")
-    parameters, made = graph.store_parameters(1), ctypes.c_void_p()
+    parameters, handle = graph.store_parameters(1), ctypes.c_void_p()
     here = graph.context
     other = driver.handle("cuCtxCreate_v4", None, 0, 0)
     driver("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
     for context, expected in ((None, 0), (here.value, 0), (other.value, INVALID_CONTEXT)):
         parameters.context = context
         arguments = graph.handle, None, None, ctypes.c_size_t(0), ctypes.byref(Node.of(KERNEL, parameters))
-        assert driver.result("cuGraphAddNode_v3", ctypes.byref(made), *arguments) == expected
+        assert driver.result("cuGraphAddNode_v3", ctypes.byref(handle), *arguments) == expected
         changed = ctypes.byref(Node.of(KERNEL, parameters))
-        assert driver.result("cuGraphNodeSetParams_v2", made, changed) == expected
+        assert driver.result("cuGraphNodeSetParams_v2", handle, changed) == expected
     driver("cuCtxDestroy_v2", other)
 
 

@@ -51,11 +51,11 @@ def graph(driver: Driver) -> Graph:
 
 
 def create_handle(graph: Graph, value: int, flags: int = 1) -> ctypes.c_uint64:
-    made = ctypes.c_uint64()
+    handle = ctypes.c_uint64()
     graph.driver(
-        "cuGraphConditionalHandleCreate", ctypes.byref(made), graph.handle, graph.context, value, flags
+        "cuGraphConditionalHandleCreate", ctypes.byref(handle), graph.handle, graph.context, value, flags
     )
-    return made
+    return handle
 
 
 def describe_condition(graph: Graph, made: ctypes.c_uint64, kind: int, size: int = 1) -> Node:
@@ -81,8 +81,8 @@ def add_bodies(graph: Graph, parameters: Node, size: int) -> list[Graph]:
     ],
 )
 def test_default_value_selects_body(graph: Graph, kind: int, size: int, value: int, expected: int) -> None:
-    made = create_handle(graph, value)
-    for number, body in enumerate(add_bodies(graph, describe_condition(graph, made, kind, size), size)):
+    condition = create_handle(graph, value)
+    for number, body in enumerate(add_bodies(graph, describe_condition(graph, condition, kind, size), size)):
         body.store(100 + number)
     graph.driver.write(graph.memory, bytes(4))
     graph.run()
@@ -90,9 +90,9 @@ def test_default_value_selects_body(graph: Graph, kind: int, size: int, value: i
 
 
 def test_while_node_runs_until_kernel_clears_value(graph: Graph) -> None:
-    made = create_handle(graph, 5)
-    (body,) = add_bodies(graph, describe_condition(graph, made, WHILE), 1)
-    pointers = (ctypes.c_void_p * 2)(ctypes.addressof(made), ctypes.addressof(graph.memory))
+    condition = create_handle(graph, 5)
+    (body,) = add_bodies(graph, describe_condition(graph, condition, WHILE), 1)
+    pointers = (ctypes.c_void_p * 2)(ctypes.addressof(condition), ctypes.addressof(graph.memory))
     function = graph.driver.function(COUNT_DOWN, "count_down")
     body.kernel(Kernel(function.value, (1, 1, 1), (1, 1, 1), 0, pointers))
     graph.driver.write(graph.memory, bytes(4))
@@ -112,8 +112,8 @@ def test_nested_conditions_run(graph: Graph) -> None:
 
 
 def test_condition_handle_arguments_are_checked(graph: Graph) -> None:
-    driver, made = graph.driver, ctypes.c_uint64()
-    out = ctypes.byref(made)
+    driver, handle = graph.driver, ctypes.c_uint64()
+    out = ctypes.byref(handle)
     for flags, expected in ((0, 0), (1, 0), (2, INVALID_VALUE), (3, INVALID_VALUE)):
         result = driver.result("cuGraphConditionalHandleCreate", out, graph.handle, graph.context, 1, flags)
         assert result == expected
@@ -123,20 +123,24 @@ def test_condition_handle_arguments_are_checked(graph: Graph) -> None:
 
 
 def test_condition_node_arguments_are_checked(graph: Graph) -> None:
-    made = create_handle(graph, 1)
+    condition = create_handle(graph, 1)
     for kind, size in ((3, 1), (IF, 0), (IF, 3), (WHILE, 2), (SWITCH, 0)):
-        assert graph.add_result(describe_condition(graph, made, kind, size)) == INVALID_VALUE
+        assert graph.add_result(describe_condition(graph, condition, kind, size)) == INVALID_VALUE
     assert graph.add_result(describe_condition(graph, ctypes.c_uint64(999), IF)) == INVALID_VALUE
-    without = Node.of(CONDITIONAL, Condition(made.value, IF, 1, None, None))
+    without = Node.of(CONDITIONAL, Condition(condition.value, IF, 1, None, None))
     assert graph.add_result(without) == INVALID_CONTEXT
-    assert graph.add_result(describe_condition(graph, made, IF)) == 0
-    assert graph.add_result(describe_condition(graph, made, IF)) == INVALID_VALUE, "a handle has one node"
+    assert graph.add_result(describe_condition(graph, condition, IF)) == 0
+    assert graph.add_result(describe_condition(graph, condition, IF)) == INVALID_VALUE, (
+        "a handle has one node"
+    )
 
 
 def instantiate(graph: Graph) -> tuple[int, int | None, int]:
     parameters = Instantiation(node=1, result=99)
-    made = ctypes.byref(ctypes.c_void_p())
-    result = graph.driver.result("cuGraphInstantiateWithParams", made, graph.handle, ctypes.byref(parameters))
+    handle = ctypes.byref(ctypes.c_void_p())
+    result = graph.driver.result(
+        "cuGraphInstantiateWithParams", handle, graph.handle, ctypes.byref(parameters)
+    )
     return result, parameters.node, parameters.result
 
 
@@ -155,12 +159,12 @@ def test_body_with_host_work_is_refused(graph: Graph) -> None:
 
 
 def test_graph_with_condition_refuses_unsupported_calls(graph: Graph) -> None:
-    driver, made = graph.driver, ctypes.byref(ctypes.c_void_p())
+    driver, handle = graph.driver, ctypes.byref(ctypes.c_void_p())
     parameters = describe_condition(graph, create_handle(graph, 1), IF)
     (body,) = add_bodies(graph, parameters, 1)
     other = driver.handle("cuGraphCreate", 0)
-    assert driver.result("cuGraphClone", made, graph.handle) == NOT_SUPPORTED
-    assert driver.result("cuGraphAddChildGraphNode", made, other, *nodes(), graph.handle) == NOT_SUPPORTED
+    assert driver.result("cuGraphClone", handle, graph.handle) == NOT_SUPPORTED
+    assert driver.result("cuGraphAddChildGraphNode", handle, other, *nodes(), graph.handle) == NOT_SUPPORTED
     assert body.instantiate_result() == NOT_SUPPORTED
     assert driver.result("cuGraphDestroy", body.handle) == INVALID_VALUE
     executable = graph.instantiate()

@@ -40,10 +40,10 @@ def remove_dependency(
 
 
 def list_edges(graph: Graph, call: str, node: ctypes.c_void_p, room: int = 4) -> list[int | None]:
-    found, count = (ctypes.c_void_p * room)(*[1] * room), ctypes.c_size_t(room)
-    graph.driver(call, node, found, ctypes.byref(count))
-    assert all(item is None for item in found[count.value :])
-    return list(found[: count.value])
+    result, count = (ctypes.c_void_p * room)(*[1] * room), ctypes.c_size_t(room)
+    graph.driver(call, node, result, ctypes.byref(count))
+    assert all(item is None for item in result[count.value :])
+    return list(result[: count.value])
 
 
 def test_dependencies_and_dependents_are_listed(graph: Graph) -> None:
@@ -70,8 +70,8 @@ def test_invalid_dependencies_are_refused(graph: Graph) -> None:
     assert add_dependency(graph, a, b) == INVALID_VALUE, "duplicate edge"
     assert add_dependency(graph, a, a) == INVALID_VALUE
     assert add_dependency(graph, a, stranger) == INVALID_VALUE
-    made = ctypes.byref(ctypes.c_void_p())
-    assert graph.driver.result("cuGraphAddEmptyNode", made, graph.handle, *nodes(a, a)) == INVALID_VALUE
+    handle = ctypes.byref(ctypes.c_void_p())
+    assert graph.driver.result("cuGraphAddEmptyNode", handle, graph.handle, *nodes(a, a)) == INVALID_VALUE
     assert add_dependency(graph, b, a) == 0, "instantiation finds cycles"
     assert graph.instantiate_result() == INVALID_VALUE
     assert remove_dependency(graph, b, a) == 0
@@ -122,8 +122,8 @@ def test_query_without_data_refuses_lossy_edges(graph: Graph) -> None:
     a, b = graph.store(1), graph.store(2)
     assert add_dependency(graph, a, b, PROGRAMMATIC) == 0
     assert add_dependency(graph, a, b) == INVALID_VALUE
-    found, count = (ctypes.c_void_p * 2)(), ctypes.c_size_t(2)
-    both: tuple[Any, ...] = found, ctypes.byref(count)
+    result, count = (ctypes.c_void_p * 2)(), ctypes.c_size_t(2)
+    both: tuple[Any, ...] = result, ctypes.byref(count)
     assert driver.result("cuGraphNodeGetDependencies", b, *both) == LOSSY_QUERY
     assert driver.result("cuGraphNodeGetDependentNodes", a, *both) == LOSSY_QUERY
     others = (ctypes.c_void_p * 2)()
@@ -132,15 +132,15 @@ def test_query_without_data_refuses_lossy_edges(graph: Graph) -> None:
     assert count.value == 1
     edges = (Edge * 2)()
     count.value = 2
-    driver("cuGraphGetEdges_v2", graph.handle, others, found, edges, ctypes.byref(count))
-    assert (others[0], found[0], edges[0].from_port, edges[0].kind) == (a.value, b.value, 1, 1)
+    driver("cuGraphGetEdges_v2", graph.handle, others, result, edges, ctypes.byref(count))
+    assert (others[0], result[0], edges[0].from_port, edges[0].kind) == (a.value, b.value, 1, 1)
     assert (count.value, others[1]) == (1, None)
-    driver("cuGraphNodeGetDependencies_v2", b, found, edges, ctypes.byref(count))
+    driver("cuGraphNodeGetDependencies_v2", b, result, edges, ctypes.byref(count))
     assert edges[0].from_port == 1
-    driver("cuGraphNodeGetDependentNodes_v2", a, found, edges, ctypes.byref(count))
-    assert (found[0], edges[0].from_port) == (b.value, 1)
-    nothing = driver.result("cuGraphGetEdges_v2", graph.handle, None, None, edges, ctypes.byref(count))
-    assert nothing == INVALID_VALUE
+    driver("cuGraphNodeGetDependentNodes_v2", a, result, edges, ctypes.byref(count))
+    assert (result[0], edges[0].from_port) == (b.value, 1)
+    empty = driver.result("cuGraphGetEdges_v2", graph.handle, None, None, edges, ctypes.byref(count))
+    assert empty == INVALID_VALUE
     assert remove_dependency(graph, a, b, PLAIN) == INVALID_VALUE
     assert remove_dependency(graph, a, b, PROGRAMMATIC) == 0
 
@@ -167,47 +167,47 @@ def test_clone_keeps_edges_and_maps_nodes(graph: Graph) -> None:
     clone.run()
     assert graph.number() == 7
     later = graph.empty()
-    found = ctypes.byref(ctypes.c_void_p())
-    assert driver.result("cuGraphNodeFindInClone", found, later, clone.handle) == INVALID_VALUE
+    result = ctypes.byref(ctypes.c_void_p())
+    assert driver.result("cuGraphNodeFindInClone", result, later, clone.handle) == INVALID_VALUE
     clone.empty()
-    assert driver.result("cuGraphNodeFindInClone", found, later, clone.handle) == INVALID_VALUE
+    assert driver.result("cuGraphNodeFindInClone", result, later, clone.handle) == INVALID_VALUE
     driver("cuGraphDestroyNode", twin)
-    assert driver.result("cuGraphNodeFindInClone", found, late, clone.handle) == INVALID_VALUE
+    assert driver.result("cuGraphNodeFindInClone", result, late, clone.handle) == INVALID_VALUE
 
 
 def test_long_reversed_chain_instantiates(graph: Graph) -> None:
     """A deep graph must not overflow the stack."""
-    made = [graph.empty() for _ in range(5000)]
-    for later, earlier in itertools.pairwise(made):
+    items = [graph.empty() for _ in range(5000)]
+    for later, earlier in itertools.pairwise(items):
         assert add_dependency(graph, earlier, later) == 0
     graph.run()
 
 
 def test_child_graph_ends_with_its_node(graph: Graph) -> None:
-    driver, made = graph.driver, ctypes.c_void_p()
+    driver, handle = graph.driver, ctypes.c_void_p()
     child = graph.inside(driver.handle("cuGraphCreate", 0))
     original = child.store(1)
     node = driver.handle("cuGraphAddChildGraphNode", graph.handle, *nodes(), child.handle)
     embedded = graph.inside(0)
     driver("cuGraphChildGraphNodeGetGraph", node, ctypes.byref(embedded.handle))
-    found, count = ctypes.c_void_p(), ctypes.c_size_t(1)
-    driver("cuGraphGetNodes", embedded.handle, ctypes.byref(found), ctypes.byref(count))
+    actual, count = ctypes.c_void_p(), ctypes.c_size_t(1)
+    driver("cuGraphGetNodes", embedded.handle, ctypes.byref(actual), ctypes.byref(count))
     executable = graph.instantiate()
     changed = ctypes.byref(graph.store_parameters(2))
-    driver("cuGraphExecKernelNodeSetParams_v2", executable, found, changed)
+    driver("cuGraphExecKernelNodeSetParams_v2", executable, actual, changed)
     set_kernel = "cuGraphExecKernelNodeSetParams_v2"
     assert driver.result(set_kernel, executable, original, changed) == INVALID_VALUE, (
         "it was cloned into the node"
     )
     parameters = Allocation(kind=1, location=1, size=64)
-    arguments = ctypes.byref(made), embedded.handle, *nodes(), ctypes.byref(parameters)
+    arguments = ctypes.byref(handle), embedded.handle, *nodes(), ctypes.byref(parameters)
     assert driver.result("cuGraphAddMemAllocNode", *arguments) == NOT_SUPPORTED
     assert embedded.instantiate_result() == NOT_SUPPORTED
-    assert driver.result("cuGraphClone", ctypes.byref(made), embedded.handle) == 0
+    assert driver.result("cuGraphClone", ctypes.byref(handle), embedded.handle) == 0
     assert driver.result("cuGraphDestroy", embedded.handle) == INVALID_VALUE
-    embedded.store(9, found, offset=4)
+    embedded.store(9, actual, offset=4)
     graph.run()
     assert graph.number(4) == 9, "changes of the embedded graph apply to the node"
-    driver("cuGraphDestroyNode", found)
+    driver("cuGraphDestroyNode", actual)
     driver("cuGraphDestroy", graph.handle)
     assert driver.result("cuGraphDestroy", embedded.handle) == INVALID_VALUE

@@ -49,10 +49,10 @@ def test_graph_memory_is_live_from_allocation_to_free(graph: Graph) -> None:
 def test_graph_with_memory_refuses_unsupported_calls(graph: Graph) -> None:
     driver = graph.driver
     allocation, store, address = build_freeing_graph(graph)
-    made = ctypes.byref(ctypes.c_void_p())
+    handle = ctypes.byref(ctypes.c_void_p())
     other = driver.handle("cuGraphCreate", 0)
-    assert driver.result("cuGraphClone", made, graph.handle) == NOT_SUPPORTED
-    assert driver.result("cuGraphAddChildGraphNode", made, other, *nodes(), graph.handle) == NOT_SUPPORTED
+    assert driver.result("cuGraphClone", handle, graph.handle) == NOT_SUPPORTED
+    assert driver.result("cuGraphAddChildGraphNode", handle, other, *nodes(), graph.handle) == NOT_SUPPORTED
     assert driver.result("cuGraphDestroyNode", store) == NOT_SUPPORTED
     assert (
         driver.result("cuGraphRemoveDependencies", graph.handle, nodes(allocation)[0], *nodes(store))
@@ -82,9 +82,9 @@ def test_graph_with_memory_refuses_unsupported_calls(graph: Graph) -> None:
 )
 def test_invalid_allocation_is_refused(graph: Graph, changes: dict[str, int], expected: int) -> None:
     parameters = Allocation(**{"kind": 1, "location": 1, "size": 64, **changes})
-    made = ctypes.byref(ctypes.c_void_p())
+    handle = ctypes.byref(ctypes.c_void_p())
     result = graph.driver.result(
-        "cuGraphAddMemAllocNode", made, graph.handle, *nodes(), ctypes.byref(parameters)
+        "cuGraphAddMemAllocNode", handle, graph.handle, *nodes(), ctypes.byref(parameters)
     )
     assert result == expected
 
@@ -136,15 +136,15 @@ def test_memory_node_returns_parameters(graph: Graph) -> None:
     driver = graph.driver
     allocation, address = graph.allocate(size=1000)
     assert graph.free_result(address, allocation) == 0
-    got, freed = Allocation(), ctypes.c_uint64()
-    driver("cuGraphMemAllocNodeGetParams", allocation, ctypes.byref(got))
-    assert (got.address, got.size, got.kind, got.location) == (address, 1000, 1, 1)
+    actual, freed = Allocation(), ctypes.c_uint64()
+    driver("cuGraphMemAllocNodeGetParams", allocation, ctypes.byref(actual))
+    assert (actual.address, actual.size, actual.kind, actual.location) == (address, 1000, 1, 1)
     listed, count = (ctypes.c_void_p * 2)(), ctypes.c_size_t(2)
     driver("cuGraphGetNodes", graph.handle, listed, ctypes.byref(count))
     driver("cuGraphMemFreeNodeGetParams", ctypes.c_void_p(listed[1]), ctypes.byref(freed))
     assert freed.value == address
     assert driver.result("cuGraphMemFreeNodeGetParams", allocation, ctypes.byref(freed)) == INVALID_VALUE
-    same = Node.of(10, got)
+    same = Node.of(10, actual)
     assert driver.result("cuGraphNodeSetParams", allocation, ctypes.byref(same)) == NOT_SUPPORTED
 
 
@@ -159,10 +159,10 @@ def test_captured_allocation_becomes_memory_nodes(graph: Graph) -> None:
     assert driver.result("cuMemFreeAsync", address, stream) == INVALID_VALUE
     assert driver.result("cuMemFreeAsync", graph.memory, stream) == INVALID_VALUE
     driver("cuStreamEndCapture", stream, ctypes.byref(captured))
-    got = graph.inside(captured)
-    executable = got.instantiate()
+    actual = graph.inside(captured)
+    executable = actual.instantiate()
     for _ in range(2):
-        assert got.launch(executable) == 0
+        assert actual.launch(executable) == 0
         assert graph.number() == 0x01010101
 
 
@@ -224,9 +224,9 @@ def test_graph_with_memory_can_move_into_child_node(graph: Graph) -> None:
     assert driver.result("cuGraphDestroy", graph.handle) == INVALID_VALUE
     assert graph.instantiate_result() == NOT_SUPPORTED
     more = Allocation(kind=1, location=1, size=64)
-    made = ctypes.byref(ctypes.c_void_p())
+    handle = ctypes.byref(ctypes.c_void_p())
     assert (
-        driver.result("cuGraphAddMemAllocNode", made, graph.handle, *nodes(), ctypes.byref(more))
+        driver.result("cuGraphAddMemAllocNode", handle, graph.handle, *nodes(), ctypes.byref(more))
         == NOT_SUPPORTED
     )
     executable = parent.instantiate()

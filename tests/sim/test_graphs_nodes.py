@@ -41,9 +41,9 @@ def test_kernel_node_change_applies_to_next_instantiation(graph: Graph) -> None:
     assert graph.number() == 5
     graph.run()
     assert graph.number() == 6
-    got = Kernel()
-    graph.driver("cuGraphKernelNodeGetParams_v2", node, ctypes.byref(got))
-    assert ctypes.c_uint.from_address(got.parameters[1] or 0).value == 6
+    actual = Kernel()
+    graph.driver("cuGraphKernelNodeGetParams_v2", node, ctypes.byref(actual))
+    assert ctypes.c_uint.from_address(actual.parameters[1] or 0).value == 6
 
 
 def test_kernel_node_first_version_round_trips(graph: Graph) -> None:
@@ -55,9 +55,11 @@ def test_kernel_node_first_version_round_trips(graph: Graph) -> None:
     assert graph.launch(executable) == 0
     assert graph.number() == 4
     driver("cuGraphKernelNodeSetParams", node, ctypes.byref(graph.store_parameters(7, grid=3)))
-    got = Kernel(kernel=1, context=1)
-    driver("cuGraphKernelNodeGetParams", node, ctypes.byref(got))
-    assert (got.grid[0], got.kernel, got.context) == (3, 1, 1), "writes only the members of the first version"
+    actual = Kernel(kernel=1, context=1)
+    driver("cuGraphKernelNodeGetParams", node, ctypes.byref(actual))
+    assert (actual.grid[0], actual.kernel, actual.context) == (3, 1, 1), (
+        "writes only the members of the first version"
+    )
 
 
 def test_kernel_node_refuses_invalid_launch(graph: Graph) -> None:
@@ -72,9 +74,9 @@ def test_kernel_node_refuses_invalid_launch(graph: Graph) -> None:
 
 def test_memset_node_runs_and_returns_parameters(graph: Graph) -> None:
     node = graph.memset(pitch=77, value=0x1234)
-    got = Memset()
-    graph.driver("cuGraphMemsetNodeGetParams", node, ctypes.byref(got))
-    assert (got.pitch, got.value, got.width, got.height) == (77, 0x1234, 16, 1)
+    actual = Memset()
+    graph.driver("cuGraphMemsetNodeGetParams", node, ctypes.byref(actual))
+    assert (actual.pitch, actual.value, actual.width, actual.height) == (77, 0x1234, 16, 1)
     graph.driver("cuGraphMemsetNodeSetParams", node, ctypes.byref(graph.memset_parameters(value=9)))
     graph.run()
     assert graph.number() == 0x09090909
@@ -148,10 +150,10 @@ def test_executable_memset_plane_change_is_checked(
 
 def test_memcpy_node_returns_parameters(graph: Graph) -> None:
     node = graph.memcpy(from_x=4, to_x=8, from_type=4)
-    got = Memcpy()
-    graph.driver("cuGraphMemcpyNodeGetParams", node, ctypes.byref(got))
-    assert (got.from_x, got.to_x, got.from_type, got.from_pitch) == (4, 8, 4, 0)
-    assert got.from_device == graph.memory.value
+    actual = Memcpy()
+    graph.driver("cuGraphMemcpyNodeGetParams", node, ctypes.byref(actual))
+    assert (actual.from_x, actual.to_x, actual.from_type, actual.from_pitch) == (4, 8, 4, 0)
+    assert actual.from_device == graph.memory.value
     graph.driver.write(graph.memory, bytes(range(32)))
     graph.run()
     assert graph.number(256 + 8) == int.from_bytes(bytes(range(4, 8)), "little")
@@ -183,8 +185,8 @@ def test_executable_memcpy_change_is_checked(graph: Graph, changes: dict[str, in
 
 
 def test_host_node_calls_function(graph: Graph) -> None:
-    seen: list[int] = []
-    function = HOST_FUNCTION(lambda data: seen.append(data or 0))
+    calls: list[int] = []
+    function = HOST_FUNCTION(lambda data: calls.append(data or 0))
     node = graph.host(function, data=1)
     executable = graph.instantiate()
     changed = Host(ctypes.cast(function, ctypes.c_void_p), 2)
@@ -192,10 +194,10 @@ def test_host_node_calls_function(graph: Graph) -> None:
     assert graph.launch(executable) == 0
     graph.driver("cuGraphHostNodeSetParams", node, ctypes.byref(Host(changed.function, 3)))
     graph.run()
-    assert seen == [2, 3]
-    got = Host()
-    graph.driver("cuGraphHostNodeGetParams", node, ctypes.byref(got))
-    assert got.data == 3
+    assert calls == [2, 3]
+    actual = Host()
+    graph.driver("cuGraphHostNodeGetParams", node, ctypes.byref(actual))
+    assert actual.data == 3
     assert graph.driver.result("cuGraphHostNodeSetParams", node, ctypes.byref(Host())) == INVALID_VALUE
 
 
@@ -205,15 +207,15 @@ def test_event_nodes_record_and_wait(graph: Graph) -> None:
     record = driver.handle("cuGraphAddEventRecordNode", graph.handle, *nodes(), first)
     wait = driver.handle("cuGraphAddEventWaitNode", graph.handle, *nodes(record), first)
     executable = graph.instantiate()
-    got = ctypes.c_void_p()
+    actual = ctypes.c_void_p()
     for node, name in ((record, "Record"), (wait, "Wait")):
         driver(f"cuGraphEvent{name}NodeSetEvent", node, second)
-        driver(f"cuGraphEvent{name}NodeGetEvent", node, ctypes.byref(got))
-        assert got.value == second.value
+        driver(f"cuGraphEvent{name}NodeGetEvent", node, ctypes.byref(actual))
+        assert actual.value == second.value
         assert driver.result(f"cuGraphEvent{name}NodeSetEvent", node, None) == INVALID_VALUE
         driver(f"cuGraphExecEvent{name}NodeSetEvent", executable, node, second)
     assert driver.result("cuGraphExecEventWaitNodeSetEvent", executable, record, first) == INVALID_VALUE
-    assert driver.result("cuGraphEventRecordNodeGetEvent", wait, ctypes.byref(got)) == INVALID_VALUE
+    assert driver.result("cuGraphEventRecordNodeGetEvent", wait, ctypes.byref(actual)) == INVALID_VALUE
     hold = driver.handle("cuStreamCreate", 1)
     driver("cuEventRecord", second, hold)
     assert graph.launch(executable) == 0
@@ -246,10 +248,10 @@ def test_batch_node_runs_operations(graph: Graph) -> None:
     executable = graph.instantiate()
     assert graph.launch(executable) == 0
     assert (graph.number(), graph.number(8)) == (7, 1)
-    got = Batch()
-    graph.driver("cuGraphBatchMemOpNodeGetParams", node, ctypes.byref(got))
-    assert (got.count, got.operations[0].kind, got.operations[0].value) == (3, WRITE_32, 7)
-    assert got.context == graph.context.value
+    actual = Batch()
+    graph.driver("cuGraphBatchMemOpNodeGetParams", node, ctypes.byref(actual))
+    assert (actual.count, actual.operations[0].kind, actual.operations[0].value) == (3, WRITE_32, 7)
+    assert actual.context == graph.context.value
     changed = describe_batch(
         graph, Operation(WRITE_32, base, 8), Operation(WAIT_32, base, 8, 0), operations[2]
     )
@@ -301,9 +303,9 @@ def test_captured_value_write_becomes_batch(graph: Graph) -> None:
     driver("cuStreamEndCapture", stream, ctypes.byref(captured))
     node, count = ctypes.c_void_p(), ctypes.c_size_t(1)
     driver("cuGraphGetNodes", captured, ctypes.byref(node), ctypes.byref(count))
-    got = Batch()
-    driver("cuGraphBatchMemOpNodeGetParams", node, ctypes.byref(got))
-    assert (got.count, got.operations[0].kind, got.operations[0].value) == (1, WRITE_32, 5)
+    actual = Batch()
+    driver("cuGraphBatchMemOpNodeGetParams", node, ctypes.byref(actual))
+    assert (actual.count, actual.operations[0].kind, actual.operations[0].value) == (1, WRITE_32, 5)
     graph.inside(captured).run()
     assert graph.number() == 5
 
@@ -327,7 +329,7 @@ def test_disabled_node_is_skipped(graph: Graph) -> None:
 
 def test_disabling_host_work_is_refused(graph: Graph) -> None:
     names: list[Any] = [graph.host(HOST_FUNCTION(lambda _: None)), graph.empty()]
-    kept = graph.memset(), graph.memcpy()
+    values = graph.memset(), graph.memcpy()
     executable = graph.instantiate()
     later = graph.store(1)
     value = ctypes.c_uint()
@@ -337,9 +339,9 @@ def test_disabling_host_work_is_refused(graph: Graph) -> None:
             graph.driver.result("cuGraphNodeGetEnabled", executable, node, ctypes.byref(value))
             == INVALID_VALUE
         )
-    for node in kept:
+    for node in values:
         graph.driver("cuGraphNodeSetEnabled", executable, node, 0)
-    assert graph.driver.result("cuGraphNodeGetEnabled", executable, kept[0], None) == INVALID_VALUE
+    assert graph.driver.result("cuGraphNodeGetEnabled", executable, values[0], None) == INVALID_VALUE
 
 
 def test_removed_node_handle_is_invalid(graph: Graph) -> None:
@@ -384,10 +386,10 @@ def test_launches_of_one_graph_are_serialized_across_streams(graph: Graph) -> No
     driver.write(gate, bytes(4))
     driver("cuStreamWaitValue32_v2", first, gate, 1, 0)
     driver("cuGraphLaunch", executable, first)
-    got = Host()
-    driver("cuGraphHostNodeGetParams", node, ctypes.byref(got))
-    got.data = 2
-    driver("cuGraphExecHostNodeSetParams", executable, node, ctypes.byref(got))
+    actual = Host()
+    driver("cuGraphHostNodeGetParams", node, ctypes.byref(actual))
+    actual.data = 2
+    driver("cuGraphExecHostNodeSetParams", executable, node, ctypes.byref(actual))
     driver("cuGraphLaunch", executable, second)
     driver("cuStreamWriteValue32_v2", driver.handle("cuStreamCreate", 1), gate, 1, 0)
     driver("cuStreamSynchronize", second)

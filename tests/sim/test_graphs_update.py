@@ -25,7 +25,7 @@ def add_chain(graph: Graph, value: int = 5, **changes: dict[str, int]) -> Nodes:
 
 
 def add_longer_chain(graph: Graph) -> Nodes:
-    return {**(made := add_chain(graph)), "e": graph.empty(made["d"])}
+    return {**(nodes := add_chain(graph)), "e": graph.empty(nodes["d"])}
 
 
 def add_other_type(graph: Graph) -> Nodes:
@@ -67,22 +67,22 @@ def set_attribute(graph: Graph, node: ctypes.c_void_p, which: int, value: int) -
 
 
 def add_cooperative(graph: Graph) -> Nodes:
-    made = add_chain(graph)
-    set_attribute(graph, made["a"], COOPERATIVE, 1)
-    return made
+    nodes = add_chain(graph)
+    set_attribute(graph, nodes["a"], COOPERATIVE, 1)
+    return nodes
 
 
 def add_urgent(graph: Graph) -> Nodes:
-    made = add_chain(graph)
-    set_attribute(graph, made["a"], PRIORITY, -1)
-    return made
+    nodes = add_chain(graph)
+    set_attribute(graph, nodes["a"], PRIORITY, -1)
+    return nodes
 
 
 def update(graph: Graph, executable: ctypes.c_void_p, made: Nodes) -> tuple[int, int, str | None]:
-    got = Update(result=77)
-    result = graph.driver.result("cuGraphExecUpdate_v2", executable, graph.handle, ctypes.byref(got))
+    actual = Update(result=77)
+    result = graph.driver.result("cuGraphExecUpdate_v2", executable, graph.handle, ctypes.byref(actual))
     names = {node.value: name for name, node in made.items()}
-    return result, got.result, names.get(got.node)
+    return result, actual.result, names.get(actual.node)
 
 
 @pytest.fixture
@@ -128,8 +128,8 @@ def test_update_result_depends_on_change(
     add_chain(graph)
     executable = graph.instantiate()
     other = graph.inside(graph.driver.handle("cuGraphCreate", 0))
-    made = make(other)
-    assert update(other, executable, made) == expected
+    nodes = make(other)
+    assert update(other, executable, nodes) == expected
 
 
 def test_node_priority_change_with_priority_flag_is_refused(graph: Graph) -> None:
@@ -140,7 +140,7 @@ def test_node_priority_change_with_priority_flag_is_refused(graph: Graph) -> Non
 
 
 def test_update_is_atomic(graph: Graph) -> None:
-    made = add_chain(graph, 5)
+    nodes = add_chain(graph, 5)
     executable = graph.instantiate()
     wrong = graph.inside(graph.driver.handle("cuGraphCreate", 0))
     add_chain(wrong, 7, memset={"height": 2, "pitch": 32})
@@ -153,7 +153,7 @@ def test_update_is_atomic(graph: Graph) -> None:
     assert graph.launch(executable) == 0
     assert graph.number() == 8
     changed = ctypes.byref(graph.store_parameters(9))
-    graph.driver("cuGraphExecKernelNodeSetParams_v2", executable, made["a"], changed)
+    graph.driver("cuGraphExecKernelNodeSetParams_v2", executable, nodes["a"], changed)
     assert graph.launch(executable) == 0
     assert graph.number() == 9, "nodes of the first graph still name its nodes"
 
@@ -168,11 +168,11 @@ def test_mismatched_dependency_is_reported(graph: Graph) -> None:
     first, second = other.empty(), other.empty()
     victim = other.empty(first, second)
     other.empty(second)
-    got = Update()
-    result = graph.driver.result("cuGraphExecUpdate_v2", executable, other.handle, ctypes.byref(got))
-    assert (result, got.result) == (UPDATE_FAILURE, TOPOLOGY)
-    assert got.node == victim.value
-    assert got.origin in (first.value, second.value)
+    actual = Update()
+    result = graph.driver.result("cuGraphExecUpdate_v2", executable, other.handle, ctypes.byref(actual))
+    assert (result, actual.result) == (UPDATE_FAILURE, TOPOLOGY)
+    assert actual.node == victim.value
+    assert actual.origin in (first.value, second.value)
 
 
 def test_first_version_updates(graph: Graph) -> None:
@@ -180,11 +180,11 @@ def test_first_version_updates(graph: Graph) -> None:
     add_chain(graph)
     executable = graph.instantiate()
     other = graph.inside(driver.handle("cuGraphCreate", 0))
-    made = add_other_type(other)
+    nodes = add_other_type(other)
     node, result = ctypes.c_void_p(1), ctypes.c_int(77)
     outputs = ctypes.byref(node), ctypes.byref(result)
     assert driver.result("cuGraphExecUpdate", executable, other.handle, *outputs) == UPDATE_FAILURE
-    assert (node.value, result.value) == (made["b"].value, TYPE)
+    assert (node.value, result.value) == (nodes["b"].value, TYPE)
     assert driver.result("cuGraphExecUpdate", executable, graph.handle, None, None) == 0
     assert driver.result("cuGraphExecUpdate_v2", executable, None, None) == INVALID_VALUE
     assert driver.result("cuGraphExecUpdate_v2", None, graph.handle, None) == INVALID_VALUE

@@ -26,12 +26,12 @@ def graph(driver: Driver) -> Graph:
 
 def instantiate(graph: Graph, flags: int, suffix: str = "") -> tuple[int, int | None, int]:
     parameters = Instantiation(flags=flags, node=1, result=99)
-    made = ctypes.c_void_p()
+    handle = ctypes.c_void_p()
     result = graph.driver.result(
-        f"cuGraphInstantiateWithParams{suffix}", ctypes.byref(made), graph.handle, ctypes.byref(parameters)
+        f"cuGraphInstantiateWithParams{suffix}", ctypes.byref(handle), graph.handle, ctypes.byref(parameters)
     )
     if result == 0:
-        assert graph.launch(made) == 0
+        assert graph.launch(handle) == 0
     return result, parameters.node, parameters.result
 
 
@@ -56,10 +56,10 @@ def test_instantiation_flags_are_checked(graph: Graph, flags: int, plain: int, b
 
 def test_executable_graph_returns_flags(graph: Graph) -> None:
     graph.store(1)
-    got = ctypes.c_uint64(99)
-    for flags, kept in ((AUTO_FREE, AUTO_FREE), (DEVICE_LAUNCH, DEVICE_LAUNCH), (NODE_PRIORITY, 0)):
-        graph.driver("cuGraphExecGetFlags", graph.instantiate(flags), ctypes.byref(got))
-        assert got.value == kept
+    actual = ctypes.c_uint64(99)
+    for flags, values in ((AUTO_FREE, AUTO_FREE), (DEVICE_LAUNCH, DEVICE_LAUNCH), (NODE_PRIORITY, 0)):
+        graph.driver("cuGraphExecGetFlags", graph.instantiate(flags), ctypes.byref(actual))
+        assert actual.value == values
 
 
 def test_failed_instantiation_reports_node_and_reason(graph: Graph) -> None:
@@ -72,11 +72,11 @@ def test_failed_instantiation_reports_node_and_reason(graph: Graph) -> None:
     other = graph.inside(graph.driver.handle("cuGraphCreate", 0))
     host = other.host(HOST_FUNCTION(lambda _: None))
     assert instantiate(other, DEVICE_LAUNCH) == (INVALID_VALUE, host.value, OPERATION_NOT_SUPPORTED)
-    made, node = ctypes.c_void_p(), ctypes.c_void_p(1)
+    handle, node = ctypes.c_void_p(), ctypes.c_void_p(1)
     log = ctypes.create_string_buffer(b"x", 8)
     for name in ("cuGraphInstantiate", "cuGraphInstantiate_v2"):
         outputs = ctypes.byref(node), log, ctypes.c_size_t(8)
-        assert graph.driver.result(name, ctypes.byref(made), graph.handle, *outputs) == INVALID_VALUE
+        assert graph.driver.result(name, ctypes.byref(handle), graph.handle, *outputs) == INVALID_VALUE
         assert (node.value, log.value) == (second.value, b"")
 
 
@@ -99,20 +99,20 @@ def create_user_object(driver: Driver, destroyed: Destroyed, count: int = 1) -> 
 
 def test_user_object_is_destroyed_with_last_reference(driver: Driver) -> None:
     destroyed = Destroyed()
-    made = create_user_object(driver, destroyed, 2)
-    driver("cuUserObjectRetain", made, 3)
-    driver("cuUserObjectRelease", made, 4)
+    user_object = create_user_object(driver, destroyed, 2)
+    driver("cuUserObjectRetain", user_object, 3)
+    driver("cuUserObjectRelease", user_object, 4)
     assert not destroyed.called.wait(0.05)
-    driver("cuUserObjectRelease", made, 1)
+    driver("cuUserObjectRelease", user_object, 1)
     assert destroyed.called.wait(5)
     assert destroyed.data == [7]
-    assert driver.result("cuUserObjectRetain", made, 1) == INVALID_VALUE
+    assert driver.result("cuUserObjectRetain", user_object, 1) == INVALID_VALUE
 
 
 def test_user_object_is_referenced_by_graphs_and_clones(graph: Graph) -> None:
     driver, destroyed = graph.driver, Destroyed()
-    made = create_user_object(driver, destroyed)
-    driver("cuGraphRetainUserObject", graph.handle, made, 1, 1)  # moved
+    user_object = create_user_object(driver, destroyed)
+    driver("cuGraphRetainUserObject", graph.handle, user_object, 1, 1)  # moved
     clone = driver.handle("cuGraphClone", graph.handle)
     executable = graph.instantiate()
     driver("cuGraphDestroy", graph.handle)
@@ -124,11 +124,11 @@ def test_user_object_is_referenced_by_graphs_and_clones(graph: Graph) -> None:
 
 def test_executable_graph_keeps_user_object_alive(graph: Graph) -> None:
     driver, destroyed = graph.driver, Destroyed()
-    made = create_user_object(driver, destroyed)
-    driver("cuGraphRetainUserObject", graph.handle, made, 2, 0)
-    driver("cuUserObjectRelease", made, 1)
+    user_object = create_user_object(driver, destroyed)
+    driver("cuGraphRetainUserObject", graph.handle, user_object, 2, 0)
+    driver("cuUserObjectRelease", user_object, 1)
     executable = graph.instantiate()
-    driver("cuGraphReleaseUserObject", graph.handle, made, 2)
+    driver("cuGraphReleaseUserObject", graph.handle, user_object, 2)
     driver("cuGraphDestroy", graph.handle)
     assert not destroyed.called.wait(0.05)
     driver("cuGraphExecDestroy", executable)
@@ -137,18 +137,18 @@ def test_executable_graph_keeps_user_object_alive(graph: Graph) -> None:
 
 def test_user_object_arguments_are_checked(graph: Graph) -> None:
     driver, destroyed = graph.driver, Destroyed()
-    made, out = create_user_object(driver, destroyed), ctypes.byref(ctypes.c_void_p())
+    user_object, out = create_user_object(driver, destroyed), ctypes.byref(ctypes.c_void_p())
     for count, flags in ((1, 0), (0, 1), (1, 2)):
         result = driver.result("cuUserObjectCreate", out, None, destroyed.function, count, flags)
         assert result == INVALID_VALUE
     assert driver.result("cuUserObjectCreate", out, None, None, 1, 1) == INVALID_VALUE
     for count in (0, 1 << 31):
-        assert driver.result("cuUserObjectRetain", made, count) == INVALID_VALUE
-        assert driver.result("cuUserObjectRelease", made, count) == INVALID_VALUE
-        assert driver.result("cuGraphRetainUserObject", graph.handle, made, count, 0) == INVALID_VALUE
-        assert driver.result("cuGraphReleaseUserObject", graph.handle, made, count) == INVALID_VALUE
-    assert driver.result("cuGraphRetainUserObject", graph.handle, made, 1, 2) == INVALID_VALUE
-    assert driver.result("cuGraphReleaseUserObject", graph.handle, made, 1) == 0, (
+        assert driver.result("cuUserObjectRetain", user_object, count) == INVALID_VALUE
+        assert driver.result("cuUserObjectRelease", user_object, count) == INVALID_VALUE
+        assert driver.result("cuGraphRetainUserObject", graph.handle, user_object, count, 0) == INVALID_VALUE
+        assert driver.result("cuGraphReleaseUserObject", graph.handle, user_object, count) == INVALID_VALUE
+    assert driver.result("cuGraphRetainUserObject", graph.handle, user_object, 1, 2) == INVALID_VALUE
+    assert driver.result("cuGraphReleaseUserObject", graph.handle, user_object, 1) == 0, (
         "releasing an unowned reference is not an error"
     )
     assert not destroyed.called.is_set()

@@ -32,12 +32,12 @@ def query_device_resource(driver: Driver) -> Resource:
 def split(
     driver: Driver, minimum: int, groups: int = 1, flags: int = 0, source: Resource | None = None
 ) -> tuple[int, list[Resource], Resource]:
-    made, rest, count = (Resource * 64)(), Resource(), ctypes.c_uint(groups)
+    resources, rest, count = (Resource * 64)(), Resource(), ctypes.c_uint(groups)
     source = query_device_resource(driver) if source is None else source
     code = driver.result(
-        SPLIT, made, ctypes.byref(count), ctypes.byref(source), ctypes.byref(rest), flags, minimum
+        SPLIT, resources, ctypes.byref(count), ctypes.byref(source), ctypes.byref(rest), flags, minimum
     )
-    return code, list(made)[: count.value], rest
+    return code, list(resources)[: count.value], rest
 
 
 def describe(driver: Driver, *resources: Resource) -> ctypes.c_void_p:
@@ -143,19 +143,19 @@ def test_green_context_streams_belong_to_it(driver: Driver, green: Any) -> None:
     context = driver.handle("cuCtxFromGreenCtx", green)
     for flags in (0, 2):
         assert driver.result("cuGreenCtxStreamCreate", ctypes.byref(ctypes.c_void_p()), green, flags, 0) == 1
-    made = driver.handle("cuGreenCtxStreamCreate", green, 1, -1)
+    result = driver.handle("cuGreenCtxStreamCreate", green, 1, -1)
     driver("cuCtxPushCurrent_v2", context)
     inside = driver.handle("cuStreamCreate", 0)
-    found, owner = ctypes.c_void_p(), ctypes.c_void_p()
-    for stream in (made, inside, None):
-        driver("cuStreamGetGreenCtx", stream, ctypes.byref(found))
-        assert found.value == green.value
+    actual, owner = ctypes.c_void_p(), ctypes.c_void_p()
+    for stream in (result, inside, None):
+        driver("cuStreamGetGreenCtx", stream, ctypes.byref(actual))
+        assert actual.value == green.value
         driver("cuStreamGetCtx", stream, ctypes.byref(owner))
         assert owner.value == context.value
     driver("cuCtxPopCurrent_v2", None)
-    driver("cuStreamGetGreenCtx", None, ctypes.byref(found))
-    assert found.value is None
-    for stream in (made, inside):
+    driver("cuStreamGetGreenCtx", None, ctypes.byref(actual))
+    assert actual.value is None
+    for stream in (result, inside):
         driver("cuStreamDestroy_v2", stream)
 
 

@@ -86,15 +86,15 @@ def load(driver: Driver, image: bytes, *more: tuple[int, int], room: int = 600) 
 
 
 def load_and_list(driver: Driver, image: bytes) -> str:
-    done = load(driver, image)
-    assert done.code == 0, done.error
-    found = [
+    result = load(driver, image)
+    assert result.code == 0, result.error
+    items = [
         name
         for name in "abcd"
-        if driver.result("cuModuleGetFunction", ctypes.byref(ctypes.c_void_p()), done.module, name.encode())
+        if driver.result("cuModuleGetFunction", ctypes.byref(ctypes.c_void_p()), result.module, name.encode())
         == 0
     ]
-    return "".join(found)
+    return "".join(items)
 
 
 @pytest.mark.parametrize("mode", ["none", "speed", "size", "balance", "targets"])
@@ -141,18 +141,18 @@ def test_fatbin_ptx_choice_matches_driver(driver: Driver) -> None:
 
 @pytest.mark.parametrize("name", ["machine", "lto", "newer"])
 def test_fatbin_without_usable_ptx_is_refused(driver: Driver, name: str) -> None:
-    done = load(driver, (DATA / f"{name}.fatbin").read_bytes())
-    assert done.code == 209
+    result = load(driver, (DATA / f"{name}.fatbin").read_bytes())
+    assert result.code == 209
     assert (
-        done.error
+        result.error
         == b"error   : the fat binary contains no PTX for this device, which cannot run machine code"
     )
 
 
 def test_cubin_is_refused_with_explanation(driver: Driver) -> None:
-    done = load(driver, b"\x7fELF\2\1\1" + bytes(64))
-    assert done.code == 209
-    assert b"machine code" in done.error
+    result = load(driver, b"\x7fELF\2\1\1" + bytes(64))
+    assert result.code == 209
+    assert b"machine code" in result.error
 
 
 def patch_image(name: str, at: int, field: str, value: int) -> bytes:
@@ -181,11 +181,11 @@ def patch_image(name: str, at: int, field: str, value: int) -> bytes:
 def test_inconsistent_fatbin_is_refused(
     driver: Driver, name: str, at: int, field: str, value: int, code: int
 ) -> None:
-    done = load(driver, patch_image(name, at, field, value))
-    assert done.code == code
-    assert done.error.startswith(b"error   : ")
+    result = load(driver, patch_image(name, at, field, value))
+    assert result.code == code
+    assert result.error.startswith(b"error   : ")
     if code == 999:
-        assert b"Uncompress failed" in done.error
+        assert b"Uncompress failed" in result.error
 
 
 def test_truncated_file_is_refused(driver: Driver, tmp_path: Path) -> None:
@@ -225,11 +225,11 @@ def test_fatbin_reader_passes_sanitizers(compile_c: Callable[..., Path], seed: i
         links=("-ldl", "-pthread"),
     )  # fmt: skip
     files = sorted(map(str, DATA.glob("*.fatbin")))
-    done = subprocess.run(
+    result = subprocess.run(
         [program, "5000", str(seed), *files], capture_output=True, text=True, timeout=120, check=False
     )
-    assert done.returncode == 0, done.stderr
-    counts = {name: int(count) for name, count in map(str.split, done.stdout.splitlines())}
+    assert result.returncode == 0, result.stderr
+    counts = {name: int(count) for name, count in map(str.split, result.stdout.splitlines())}
     assert all(counts[name] > 50 for name in ("text", "nothing", "malformed", "corrupt")), counts
 
 
@@ -253,11 +253,11 @@ def test_fatbin_reader_passes_sanitizers(compile_c: Callable[..., Path], seed: i
     ],
 )
 def test_bad_image_returns_observed_code(driver: Driver, image: bytes, code: int, log: bytes) -> None:
-    done = load(driver, image)
-    assert done.code == code, done.error
-    assert log in done.error
-    assert done.error_size == len(done.error) + 1
-    assert (done.info, done.info_size) == (b"", 0)
+    result = load(driver, image)
+    assert result.code == code, result.error
+    assert log in result.error
+    assert result.error_size == len(result.error) + 1
+    assert (result.info, result.info_size) == (b"", 0)
     library = ctypes.c_void_p()
     assert (
         driver.result("cuLibraryLoadData", ctypes.byref(library), image, None, None, 0, None, None, 0) == code
@@ -271,29 +271,29 @@ def test_ptx_may_begin_with_blanks_and_comments(driver: Driver, before: bytes) -
 
 def test_refused_instruction_is_reported_with_its_line(driver: Driver) -> None:
     text = PTX_HEAD + ".visible .entry bad()\n{\n    frobnicate.u32 %r1;\n    ret;\n}\n"
-    done = load(driver, text.encode())
-    assert done.code == 218
-    assert done.error.startswith(b"ptxas application ptx input, line 6; error   : ")
-    assert b"frobnicate" in done.error
-    assert done.error.endswith(b"\nptxas fatal   : Ptx assembly aborted due to errors")
+    result = load(driver, text.encode())
+    assert result.code == 218
+    assert result.error.startswith(b"ptxas application ptx input, line 6; error   : ")
+    assert b"frobnicate" in result.error
+    assert result.error.endswith(b"\nptxas fatal   : Ptx assembly aborted due to errors")
 
 
 def test_successful_load_leaves_error_log_empty(driver: Driver) -> None:
-    done = load(driver, kernel("a"), (VERBOSE, 1))
-    assert (done.code, done.error, done.error_size) == (0, b"", 0)
-    assert done.info.startswith(
+    result = load(driver, kernel("a"), (VERBOSE, 1))
+    assert (result.code, result.error, result.error_size) == (0, b"", 0)
+    assert result.info.startswith(
         b"ptxas info    : 0 bytes gmem\nptxas info    : Compiling entry function 'a' for"
     )
-    assert done.info_size == len(done.info) + 1
-    assert done.milliseconds > 0
+    assert result.info_size == len(result.info) + 1
+    assert result.milliseconds > 0
     assert load(driver, kernel("a")).info == b""
 
 
 @pytest.mark.parametrize("room", [1, 2, 10])
 def test_jit_log_is_cut_to_buffer(driver: Driver, room: int) -> None:
-    done = load(driver, b".version", room=room)
-    assert done.error == b"ptxas application"[: room - 1]
-    assert done.error_size == (room if room > 1 else 0)
+    result = load(driver, b".version", room=room)
+    assert result.error == b"ptxas application"[: room - 1]
+    assert result.error_size == (room if room > 1 else 0)
 
 
 def test_jit_option_values_are_checked(driver: Driver) -> None:

@@ -102,11 +102,11 @@ def test_parameter_info_matches_kernel(
         def get(index: int, at: Any, bytes_: Any, of: Any = handle, call: str = call) -> int:
             return driver.result(call, of, ctypes.c_size_t(index), at, bytes_)
 
-        found = []
-        while get(len(found), ctypes.byref(offset), ctypes.byref(size)) == OK:
-            found.append((offset.value, size.value))
-        assert found == layout
-        assert get(len(found), ctypes.byref(offset), None) == INVALID_VALUE
+        results = []
+        while get(len(results), ctypes.byref(offset), ctypes.byref(size)) == OK:
+            results.append((offset.value, size.value))
+        assert results == layout
+        assert get(len(results), ctypes.byref(offset), None) == INVALID_VALUE
         assert get(0, ctypes.byref(offset), None) == OK
         assert get(0, None, ctypes.byref(size)) == INVALID_VALUE
         assert get(0, ctypes.byref(offset), None, of=None) == INVALID_VALUE
@@ -259,7 +259,7 @@ def test_loading_mode_needs_init(driver: Driver, sim_path: Path) -> None:
         "import ctypes, sys; mode = ctypes.c_int(); "
         "print(ctypes.CDLL(sys.argv[1]).cuModuleGetLoadingMode(ctypes.byref(mode)))"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, sim_path], capture_output=True, text=True, check=True, timeout=60
     )
-    assert int(done.stdout) == NOT_INITIALIZED
+    assert int(result.stdout) == NOT_INITIALIZED

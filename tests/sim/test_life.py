@@ -17,7 +17,7 @@ def life(compile_c: Callable[..., Path], sim_path: Path) -> Callable[..., str]:
     program = compile_c("life", PROGRAM, links=(str(sim_path),))
 
     def run(mode: str, **environment: str) -> str:
-        done = subprocess.run(
+        result = subprocess.run(
             [program, mode],
             capture_output=True,
             text=True,
@@ -25,8 +25,8 @@ def life(compile_c: Callable[..., Path], sim_path: Path) -> Callable[..., str]:
             env={**os.environ, "LD_LIBRARY_PATH": str(sim_path.parent), **environment},
             check=False,
         )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout.strip()
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout.strip()
 
     return run
 

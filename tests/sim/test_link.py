@@ -37,22 +37,22 @@ def link(driver: Driver, *inputs: bytes | tuple[int, bytes], log: int = 2000) ->
     state, product, size = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t()
     driver("cuLinkCreate_v2", 5, options, values, ctypes.byref(state))
     added = []
-    for number, given in enumerate(inputs, 1):
-        kind, data = (PTX_INPUT, given) if isinstance(given, bytes) else given
+    for number, arguments in enumerate(inputs, 1):
+        kind, data = (PTX_INPUT, arguments) if isinstance(arguments, bytes) else arguments
         call = (state, kind, data, ctypes.c_size_t(len(data)), b"in%d" % number, 0, None, None)
         added.append(driver.result("cuLinkAddData_v2", *call))
     code = driver.result("cuLinkComplete", state, ctypes.byref(product), ctypes.byref(size))
-    made = ctypes.string_at(product.value or 0, size.value) if code == 0 else b""
+    image = ctypes.string_at(product.value or 0, size.value) if code == 0 else b""
     driver("cuLinkDestroy", state)
     assert (values[1] or 0) == (len(error.value) + 1 if error.value else 0)
-    return Link(added, code, made, error.value.decode(), info.value.decode())
+    return Link(added, code, image, error.value.decode(), info.value.decode())
 
 
 def load(driver: Driver, *inputs: bytes | tuple[int, bytes]) -> ctypes.c_void_p:
-    done = link(driver, *inputs)
-    assert (done.code, any(done.added)) == (0, False), done.error
-    assert done.product.endswith(b"\0")
-    return driver.handle("cuModuleLoadData", done.product)
+    result = link(driver, *inputs)
+    assert (result.code, any(result.added)) == (0, False), result.error
+    assert result.product.endswith(b"\0")
+    return driver.handle("cuModuleLoadData", result.product)
 
 
 def run(driver: Driver, module: ctypes.c_void_p, name: str, *arguments: int) -> int:
@@ -184,12 +184,12 @@ def test_static_name_yields_to_visible_name(driver: Driver) -> None:
 
 
 def test_static_name_is_invisible_to_other_texts(driver: Driver) -> None:
-    done = link(
+    result = link(
         driver,
         write_reader("get", "value", ".extern .global .align 4 .u32 value;\n"),
         (HEAD + ".global .align 4 .u32 value = 5;\n").encode(),
     )
-    assert (done.added, done.code) == ([0, 0], 300)
+    assert (result.added, result.code) == ([0, 0], 300)
 
 
 def test_static_function_may_have_an_opcode_name(driver: Driver) -> None:
@@ -273,13 +273,13 @@ def test_dynamic_shared_memory_is_shared_between_texts(driver: Driver) -> None:
 
 
 def test_undefined_references_are_all_reported(driver: Driver) -> None:
-    done = link(
+    result = link(
         driver,
         write_reader("get", "value", ".extern .global .align 4 .u32 value;\n.extern .global .u32 unused;\n"),
         write_caller("call", "absent", write_prototype("absent") + write_prototype("unused2")),
     )
-    assert (done.added, done.code) == ([0, 0], 300)
-    assert done.error.splitlines() == [
+    assert (result.added, result.code) == ([0, 0], 300)
+    assert result.error.splitlines() == [
         "error   : Undefined reference to 'value' in 'in1'",
         "error   : Undefined reference to 'absent' in 'in2'",
     ]
@@ -294,24 +294,24 @@ def test_undefined_function_fails_load_but_undefined_global_loads(driver: Driver
 
 
 def test_duplicate_definition_fails_link(driver: Driver) -> None:
-    done = link(driver, kernel("a"), kernel("a"), kernel("b"))
-    assert (done.added, done.code) == ([0, 300, 0], 300)
-    assert done.error == "error   : Multiple definition of 'a' in 'in2', first defined in 'in1'"
+    result = link(driver, kernel("a"), kernel("a"), kernel("b"))
+    assert (result.added, result.code) == ([0, 300, 0], 300)
+    assert result.error == "error   : Multiple definition of 'a' in 'in2', first defined in 'in1'"
 
 
 def test_conflicting_declarations_fail_link(driver: Driver) -> None:
     wide = (HEAD + ".extern .global .align 8 .u64 ev;\n.visible .global .u64 z = ev;\n").encode()
     narrow = (HEAD + ".visible .global .align 4 .u32 ev = 5;\n").encode()
-    done = link(driver, wide, narrow)
-    assert (done.added, done.code) == ([0, 300], 300)
-    assert done.error == "error   : Size doesn't match for 'ev' in 'in2', first specified in 'in1'"
-    done = link(
+    result = link(driver, wide, narrow)
+    assert (result.added, result.code) == ([0, 300], 300)
+    assert result.error == "error   : Size doesn't match for 'ev' in 'in2', first specified in 'in1'"
+    result = link(
         driver,
         write_caller("call", "f", write_prototype("f")),
         (HEAD + ".visible .func f() { ret; }\n").encode(),
     )
-    assert (done.added, done.code) == ([0, 300], 300)
-    assert done.error.startswith("error   : Prototype doesn't match for 'f' in 'in2', first ")
+    assert (result.added, result.code) == ([0, 300], 300)
+    assert result.error.startswith("error   : Prototype doesn't match for 'f' in 'in2', first ")
 
 
 @pytest.mark.parametrize(
@@ -338,20 +338,20 @@ def test_conflicting_declarations_fail_link(driver: Driver) -> None:
 )
 def test_invalid_input_is_refused(driver: Driver, given: tuple[int, bytes], code: int, complete: int) -> None:
     """Earlier inputs still link, unless the refused input was machine code."""
-    done = link(driver, kernel("a"), given)
-    assert (done.added, done.code) == ([0, code], complete)
-    assert (done.error == "") == (code == 1)
+    result = link(driver, kernel("a"), given)
+    assert (result.added, result.code) == ([0, code], complete)
+    assert (result.error == "") == (code == 1)
     if complete == 0:
-        module = driver.handle("cuModuleLoadData", done.product)
+        module = driver.handle("cuModuleLoadData", result.product)
         assert driver.handle("cuModuleGetFunction", module, b"a").value
 
 
 def test_error_in_input_reports_line_and_instruction(driver: Driver) -> None:
     text = HEAD + ".visible .entry bad()\n{\n    frobnicate.u32 %r1;\n    ret;\n}\n"
-    done = link(driver, kernel("a"), text.encode())
-    assert done.added == [0, 218]
-    assert "line 6; error   : " in done.error
-    assert "frobnicate" in done.error
+    result = link(driver, kernel("a"), text.encode())
+    assert result.added == [0, 218]
+    assert "line 6; error   : " in result.error
+    assert "frobnicate" in result.error
 
 
 def test_ptx_input_ends_at_nul(driver: Driver) -> None:
@@ -364,10 +364,10 @@ def test_link_uses_newest_version_and_target(driver: Driver) -> None:
 
 
 def test_link_log_lists_compiled_kernels(driver: Driver) -> None:
-    done = link(driver, kernel("a"), kernel("b"))
-    assert "Compiling entry function 'a'" in done.info
-    assert "Compiling entry function 'b'" in done.info
-    assert done.error == ""
+    result = link(driver, kernel("a"), kernel("b"))
+    assert "Compiling entry function 'a'" in result.info
+    assert "Compiling entry function 'b'" in result.info
+    assert result.error == ""
 
 
 def test_link_without_inputs_succeeds(driver: Driver) -> None:
@@ -375,8 +375,8 @@ def test_link_without_inputs_succeeds(driver: Driver) -> None:
 
 
 def test_link_product_loads_as_library(driver: Driver) -> None:
-    done = link(driver, SAXPY.encode(), kernel("a"))
-    library = driver.handle("cuLibraryLoadData", done.product, None, None, 0, None, None, 0)
+    result = link(driver, SAXPY.encode(), kernel("a"))
+    library = driver.handle("cuLibraryLoadData", result.product, None, None, 0, None, None, 0)
     assert driver.number("cuLibraryGetKernelCount", library, kind=ctypes.c_uint) == 2
 
 
@@ -453,9 +453,9 @@ def test_linker_passes_sanitizers(compile_c: Callable[..., Path]) -> None:
         links=("-lm",),
     )  # fmt: skip
     texts = sorted(map(str, DATA.glob("*.ptx")))
-    done = subprocess.run(
+    result = subprocess.run(
         [program, "2000", "11", *texts], capture_output=True, text=True, timeout=120, check=False
     )
-    assert done.returncode == 0, done.stderr
-    counts = {name: int(count) for name, count in map(str.split, done.stdout.splitlines())}
+    assert result.returncode == 0, result.stderr
+    counts = {name: int(count) for name, count in map(str.split, result.stdout.splitlines())}
     assert all(counts[name] > 20 for name in ("linked", "text", "symbol")), counts

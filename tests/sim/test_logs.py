@@ -96,21 +96,21 @@ def test_log_is_written_to_file(logs: Driver, tmp_path: Path) -> None:
 
 def test_registered_callback_receives_lines(logs: Driver) -> None:
     """A callback receives refusals at once and faults when they happen, until it is unregistered."""
-    seen: list[tuple[int | None, int, str]] = []
+    calls: list[tuple[int | None, int, str]] = []
 
     def told(data: int | None, level: int, message: int, length: int) -> None:
-        seen.append((data, level, ctypes.string_at(message, length).decode()))
+        calls.append((data, level, ctypes.string_at(message, length).decode()))
 
     callback, handle = CALLBACK(told), ctypes.c_void_p()
     logs("cuLogsRegisterCallback", callback, ctypes.c_void_p(77), ctypes.byref(handle))
     try:
         refuse(logs)
-        assert seen == [(77, 0, REFUSED)]
+        assert calls == [(77, 0, REFUSED)]
         assert logs.launch(logs.function(STORE, "store"), [ctypes.c_uint64(0x1230), ctypes.c_uint(1)]) == 0
         assert logs.result("cuCtxSynchronize") == 700
-        assert "700 (CUDA_ERROR_ILLEGAL_ADDRESS)" in seen[1][2]
+        assert "700 (CUDA_ERROR_ILLEGAL_ADDRESS)" in calls[1][2]
     finally:  # the driver must not call an object that Python has freed
         logs("cuLogsUnregisterCallback", handle)
     refuse(logs)
-    assert len(seen) == 2
+    assert len(calls) == 2
     assert logs.result("cuLogsUnregisterCallback", handle) == 1

@@ -191,14 +191,14 @@ class Access(ctypes.Structure):
 
 
 def create_physical(driver: Driver) -> ctypes.c_uint64:
-    wanted = Properties(type=1, location=Location(1, 0))
+    properties = Properties(type=1, location=Location(1, 0))
     assert (
-        driver.number("cuMemGetAllocationGranularity", ctypes.byref(wanted), 0, kind=ctypes.c_size_t)
+        driver.number("cuMemGetAllocationGranularity", ctypes.byref(properties), 0, kind=ctypes.c_size_t)
         == GRANULE
     )
     return ctypes.c_uint64(
         driver.number(
-            "cuMemCreate", size(GRANULE), ctypes.byref(wanted), ctypes.c_uint64(0), kind=ctypes.c_uint64
+            "cuMemCreate", size(GRANULE), ctypes.byref(properties), ctypes.c_uint64(0), kind=ctypes.c_uint64
         )
     )
 

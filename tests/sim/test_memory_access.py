@@ -57,14 +57,14 @@ def mapping(driver: Driver) -> Iterator[ctypes.c_uint64]:
 
 
 def test_access_flags_round_trip(driver: Driver, mapping: ctypes.c_uint64) -> None:
-    found = ctypes.c_ulonglong(9)
+    result = ctypes.c_ulonglong(9)
     inside = ctypes.c_uint64(mapping.value + 4097)
     for flags in (NONE, READ, READ_WRITE, NONE):
         assert set_access(driver, mapping, flags) == 0
-        driver("cuMemGetAccess", ctypes.byref(found), ctypes.byref(Location(1, 0)), inside)
-        assert found.value == flags
+        driver("cuMemGetAccess", ctypes.byref(result), ctypes.byref(Location(1, 0)), inside)
+        assert result.value == flags
     other = ctypes.byref(Location(1, 1))
-    assert driver.result("cuMemGetAccess", ctypes.byref(found), other, mapping) == INVALID_DEVICE
+    assert driver.result("cuMemGetAccess", ctypes.byref(result), other, mapping) == INVALID_DEVICE
     assert set_access(driver, mapping, 2) == INVALID_VALUE
     assert set_access(driver, mapping, READ, Location(1, 1)) == INVALID_DEVICE
     assert set_access(driver, mapping, READ, Location(3, 0)) == INVALID_VALUE

@@ -35,16 +35,16 @@ def query_result(driver: Driver, id_: int, address: int) -> int:
 
 def test_plain_memory_attributes_match_allocation(driver: Driver) -> None:
     memory = driver.allocate(256).value
-    found = {
+    by_name = {
         id_: query_attribute_value(driver, id_, memory + 9)
         for id_ in range(1, 21)
         if id_ not in (TOKENS, HOST_POINTER)
     }
-    assert found.pop(BUFFER) == found.pop(BLOCK) != 0
-    assert found.pop(CONTEXT) == driver.handle("cuCtxGetCurrent").value
+    assert by_name.pop(BUFFER) == by_name.pop(BLOCK) != 0
+    assert by_name.pop(CONTEXT) == driver.handle("cuCtxGetCurrent").value
     zero = dict.fromkeys((SYNC, 8, ORDINAL, IPC, HANDLES, RDMA, POOL), 0)
     extent = {START: memory, LENGTH: 256, MAPPING_START: memory, MAPPING_SIZE: 256}
-    assert found == {TYPE: 2, DEVICE_POINTER: memory + 9, MAPPED: 1, ACCESS: 3, **zero, **extent}
+    assert by_name == {TYPE: 2, DEVICE_POINTER: memory + 9, MAPPED: 1, ACCESS: 3, **zero, **extent}
     assert query_result(driver, HOST_POINTER, memory) == INVALID_VALUE
     assert query_result(driver, TOKENS, memory) == NOT_SUPPORTED
     assert query_result(driver, 0, memory) == INVALID_VALUE
@@ -186,5 +186,5 @@ def test_call_before_init_is_refused(sim_path: Path) -> None:
     names += ["cuMemPoolExportPointer", "cuMemRangeGetAttribute", "cuMemPrefetchAsync_v2", "cuMemcpyPeer"]
     call = "getattr(driver, name)(*[ctypes.c_uint64(0)] * 9)"
     code = f"import ctypes; driver = ctypes.CDLL({str(sim_path)!r})\nprint(*[{call} for name in {names}])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["3"] * len(names)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["3"] * len(names)

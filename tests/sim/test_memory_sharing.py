@@ -37,8 +37,8 @@ def none() -> ctypes.c_ulonglong:
 
 
 def create(driver: Driver, handles: int = POSIX) -> ctypes.c_uint64:
-    wanted = Properties(type=1, handles=handles, location=MemoryLocation(1, 0))
-    arguments = (size(GRANULE), ctypes.byref(wanted), none())
+    properties = Properties(type=1, handles=handles, location=MemoryLocation(1, 0))
+    arguments = (size(GRANULE), ctypes.byref(properties), none())
     return ctypes.c_uint64(driver.number("cuMemCreate", *arguments, kind=ctypes.c_uint64))
 
 
@@ -49,8 +49,8 @@ def reserve(driver: Driver) -> ctypes.c_uint64:
 
 def import_elsewhere(sim_path: Path, kind: str, descriptor: int, data: bytes = b"") -> list[str]:
     command = [sys.executable, str(IMPORTER), str(sim_path), kind, str(descriptor), data.hex()]
-    done = subprocess.run(command, pass_fds=[descriptor], capture_output=True, text=True, check=True)
-    return done.stdout.split()
+    result = subprocess.run(command, pass_fds=[descriptor], capture_output=True, text=True, check=True)
+    return result.stdout.split()
 
 
 def test_exported_allocation_is_shared_with_process(driver: Driver, sim_path: Path) -> None:
@@ -58,8 +58,8 @@ def test_exported_allocation_is_shared_with_process(driver: Driver, sim_path: Pa
     descriptor = driver.number("cuMemExportToShareableHandle", memory, POSIX, none())
     map_at(driver, where.value, memory)
     driver.write(where, b"exported")
-    said, *calls = import_elsewhere(sim_path, "allocation", descriptor)
-    assert said == "exported"
+    output, *calls = import_elsewhere(sim_path, "allocation", descriptor)
+    assert output == "exported"
     assert set(calls) == {"0"}
     assert driver.read(where, 8) == b"imported"
     os.close(descriptor)
@@ -83,9 +83,9 @@ def test_descriptor_from_socket_is_imported(driver: Driver) -> None:
     map_at(driver, second.value, imported)
     driver.write(first, b"one memory")
     assert driver.read(second, 10) == b"one memory"
-    found = Properties()
-    driver("cuMemGetAllocationPropertiesFromHandle", ctypes.byref(found), imported)
-    assert (found.type, found.location.type, found.location.id) == (1, 1, 0)
+    properties = Properties()
+    driver("cuMemGetAllocationPropertiesFromHandle", ctypes.byref(properties), imported)
+    assert (properties.type, properties.location.type, properties.location.id) == (1, 1, 0)
     driver("cuMemUnmap", first, size(GRANULE))
     assert driver.read(second, 10) == b"one memory"
 
@@ -118,10 +118,10 @@ def test_export_of_private_allocation_is_refused(driver: Driver) -> None:
     ],
 )
 def test_allocation_properties_are_checked(driver: Driver, change: dict[str, object], result: int) -> None:
-    wanted, handle = Properties(type=1, location=MemoryLocation(1, 0)), ctypes.c_uint64()
+    properties, handle = Properties(type=1, location=MemoryLocation(1, 0)), ctypes.c_uint64()
     for name, value in change.items():
-        setattr(wanted, name, value)
-    arguments = (ctypes.byref(handle), size(GRANULE), ctypes.byref(wanted), none())
+        setattr(properties, name, value)
+    arguments = (ctypes.byref(handle), size(GRANULE), ctypes.byref(properties), none())
     assert driver.result("cuMemCreate", *arguments) == result
 
 
@@ -139,8 +139,8 @@ def test_foreign_descriptor_is_refused(driver: Driver, tmp_path: Path) -> None:
 
 
 def make_pool(driver: Driver, handles: int, limit: int = 0) -> ctypes.c_void_p:
-    wanted = PoolProperties(type=1, handles=handles, location=MemoryLocation(1, 0), limit=limit)
-    return driver.handle("cuMemPoolCreate", ctypes.byref(wanted))
+    properties = PoolProperties(type=1, handles=handles, location=MemoryLocation(1, 0), limit=limit)
+    return driver.handle("cuMemPoolCreate", ctypes.byref(properties))
 
 
 def allocate_from_pool(driver: Driver, pool: ctypes.c_void_p, bytes_: int) -> ctypes.c_uint64:
@@ -158,8 +158,8 @@ def test_exported_pool_allocation_is_shared_with_process(driver: Driver, sim_pat
     descriptor = driver.number("cuMemPoolExportToShareableHandle", pool, POSIX, none())
     data = ctypes.create_string_buffer(64)
     driver("cuMemPoolExportPointer", data, memory)
-    said, *calls = import_elsewhere(sim_path, "pool", descriptor, data.raw)
-    assert said == "exported"
+    output, *calls = import_elsewhere(sim_path, "pool", descriptor, data.raw)
+    assert output == "exported"
     assert calls[:6] == ["0"] * 6
     assert calls[6:] == ["0", "0"], "an imported pool cannot allocate"
     assert driver.read(memory, 8) == b"imported"
@@ -213,12 +213,12 @@ def test_pool_keeps_memory_up_to_threshold(driver: Driver, handles: int) -> None
 
     def amounts() -> list[int]:
         value = ctypes.c_uint64()
-        found = []
+        results = []
         for attribute in (5, 6, 7, 8):  # reserved, its peak, used, its peak
             driver("cuMemPoolGetAttribute", pool, attribute, ctypes.byref(value))
-            found.append(value.value)
+            results.append(value.value)
         driver("cuMemGetInfo_v2", ctypes.byref(free), None)
-        return [*found, before - free.value]
+        return [*results, before - free.value]
 
     driver("cuMemPoolSetAttribute", pool, 4, ctypes.byref(ctypes.c_uint64(1 << 40)))
     first, second = allocate_from_pool(driver, pool, 1024), allocate_from_pool(driver, pool, 2048)

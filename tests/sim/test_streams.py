@@ -53,12 +53,12 @@ def query_after_delay(driver: Driver, event: ctypes.c_void_p) -> int:
 
 def test_work_of_one_stream_runs_in_order(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", NON_BLOCKING)
-    seen: list[int] = []
-    functions = [HOST_FUNCTION(lambda _, n=n: seen.append(n)) for n in range(50)]
+    calls: list[int] = []
+    functions = [HOST_FUNCTION(lambda _, n=n: calls.append(n)) for n in range(50)]
     for function in functions:
         driver("cuLaunchHostFunc", stream, function, None)
     driver("cuStreamSynchronize", stream)
-    assert seen == list(range(50))
+    assert calls == list(range(50))
 
 
 def test_non_blocking_streams_do_not_wait_for_each_other(driver: Driver) -> None:
@@ -139,37 +139,37 @@ def test_elapsed_time_without_timing_or_record_fails(driver: Driver) -> None:
 
 def test_callback_gets_stream_and_status(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", 0)
-    seen: list[tuple[int | None, int, int | None]] = []
-    callback = CALLBACK(lambda *arguments: seen.append(arguments))
+    calls: list[tuple[int | None, int, int | None]] = []
+    callback = CALLBACK(lambda *arguments: calls.append(arguments))
     driver("cuStreamAddCallback", stream, callback, ctypes.c_void_p(77), 0)
     driver("cuStreamSynchronize", stream)
-    assert seen == [(stream.value, 0, 77)]
+    assert calls == [(stream.value, 0, 77)]
 
 
 def test_host_function_v2_accepts_both_wait_modes(driver: Driver) -> None:
     if not hasattr(driver.library, "cuLaunchHostFunc_v2"):
         pytest.skip("the header that the driver was built with does not have it")
     stream = driver.handle("cuStreamCreate", NON_BLOCKING)
-    seen: list[int | None] = []
-    function = HOST_FUNCTION(seen.append)
+    calls: list[int | None] = []
+    function = HOST_FUNCTION(calls.append)
     for mode in (0, 1):
         driver("cuLaunchHostFunc_v2", stream, function, ctypes.c_void_p(mode + 1), mode)
     assert driver.result("cuLaunchHostFunc_v2", stream, function, None, 2) == 1
     driver("cuStreamSynchronize", stream)
-    assert seen == [1, 2]
+    assert calls == [1, 2]
 
 
 def test_destroyed_stream_finishes_work_but_handle_is_invalid(driver: Driver) -> None:
     stream = driver.handle("cuStreamCreate", NON_BLOCKING)
-    gate, done = threading.Event(), threading.Event()
-    functions = [HOST_FUNCTION(lambda _: (gate.wait(20), None)[1]), HOST_FUNCTION(lambda _: done.set())]
+    gate, result = threading.Event(), threading.Event()
+    functions = [HOST_FUNCTION(lambda _: (gate.wait(20), None)[1]), HOST_FUNCTION(lambda _: result.set())]
     for function in functions:
         driver("cuLaunchHostFunc", stream, function, None)
     driver("cuStreamDestroy_v2", stream)
     assert driver.result("cuStreamQuery", stream) == 400
-    assert not done.is_set()
+    assert not result.is_set()
     gate.set()
-    assert done.wait(5)
+    assert result.wait(5)
     driver("cuCtxSynchronize")
 
 

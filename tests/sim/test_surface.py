@@ -128,8 +128,8 @@ def run(sim_path: Path, code: str, **environment: str) -> subprocess.CompletedPr
 
 def test_call_before_init_returns_not_initialized(sim_path: Path) -> None:
     calls = "driver.cuDeviceGetCount(ctypes.byref(n)), driver.cuCtxSynchronize()"
-    done = run(sim_path, f"n = ctypes.c_int()\nprint({calls})")
-    assert done.stdout.split() == ["3", "3"]
+    result = run(sim_path, f"n = ctypes.c_int()\nprint({calls})")
+    assert result.stdout.split() == ["3", "3"]
 
 
 def test_driver_version_can_be_set(sim_path: Path) -> None:
@@ -140,6 +140,6 @@ def test_driver_version_can_be_set(sim_path: Path) -> None:
 
 def test_unsupported_call_is_reported_once(sim_path: Path) -> None:
     call = "driver.cuTexRefCreate(None)"
-    done = run(sim_path, f"driver.cuInit(0)\nprint({call}, {call})")
-    assert done.stdout.split() == ["801", "801"]
-    assert done.stderr == "CPU driver: cuTexRefCreate is not supported\n"
+    result = run(sim_path, f"driver.cuInit(0)\nprint({call}, {call})")
+    assert result.stdout.split() == ["801", "801"]
+    assert result.stderr == "CPU driver: cuTexRefCreate is not supported\n"

@@ -82,11 +82,11 @@ class Altered:
         """Its blobs come behind all others."""
         size = ELEMENTS[kind].size if kind in ELEMENTS else 1
         pieces = [raw[at : at + BLOB_MAX] for at in range(0, len(raw), BLOB_MAX)]
-        made = Section(kind, size, len(raw) // size, len(self.blobs) if raw else 0, len(pieces))
+        values = Section(kind, size, len(raw) // size, len(self.blobs) if raw else 0, len(pieces))
         self.blobs += [Blob(piece) for piece in pieces]
-        self.sections = [made if each.kind == kind else each for each in self.sections]
-        if made not in self.sections:
-            self.sections.append(made)
+        self.sections = [values if each.kind == kind else each for each in self.sections]
+        if values not in self.sections:
+            self.sections.append(values)
 
     def set(self, kind: Kind, index: int, field: str, *values: int | bytes) -> None:
         """Fields that are several values take several: a span or a content is an offset and a size."""
@@ -166,8 +166,8 @@ class Altered:
 
 
 def compressed(raw: bytes, checksum: bool = True, content_size: bool = True) -> bytes:
-    made = zstandard.ZstdCompressor(write_checksum=checksum, write_content_size=content_size)
-    result: bytes = made.compress(raw)
+    compressor = zstandard.ZstdCompressor(write_checksum=checksum, write_content_size=content_size)
+    result: bytes = compressor.compress(raw)
     return result
 
 

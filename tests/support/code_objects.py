@@ -94,8 +94,8 @@ def kernels_of(ptx: str) -> tuple[Kernel, ...]:
 def globals_of(ptx: str) -> tuple[Global, ...]:
     """Globals that host code can name."""
     text = re.sub(r"\{[^{}]*\}", "{}", _without_comments(ptx).replace("\n", " "))
-    found = (match for match in _DECLARATION.finditer(text) if match[1] in ("global", "const"))
-    return tuple(Global(match[4], _size(match[3], match[5])) for match in found)
+    result = (match for match in _DECLARATION.finditer(text) if match[1] in ("global", "const"))
+    return tuple(Global(match[4], _size(match[3], match[5])) for match in result)
 
 
 def code_object(ptx: str, target: str = "sim") -> bytes:

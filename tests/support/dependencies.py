@@ -28,9 +28,9 @@ def c_files(root: Path, folders: tuple[str, ...]) -> list[Path]:
 def resolve_include(root: Path, source: Path, name: str, include_roots: tuple[str, ...]) -> Path | None:
     """The file of ours that an include names, or None: generated headers are in no folder of ours."""
     for folder in (source.parent, *(root / each for each in include_roots)):
-        found = (folder / name).resolve()
-        if found.is_file() and found.is_relative_to(root):
-            return found
+        result = (folder / name).resolve()
+        if result.is_file() and result.is_relative_to(root):
+            return result
     return None
 
 

@@ -40,8 +40,8 @@ class FetchError(Exception):
 def fetch(folder: Path) -> None:
     """Unpack the packages into `folder`, all or none. An equal earlier set of packages stays."""
     marker = folder / MARKER
-    wanted = "\n".join(PACKAGES) + "\n"
-    if marker.is_file() and marker.read_text() == wanted:
+    listing = "\n".join(PACKAGES) + "\n"
+    if marker.is_file() and marker.read_text() == listing:
         return
     for program in ("apt-get", "dpkg-deb"):
         if shutil.which(program) is None:
@@ -52,7 +52,7 @@ def fetch(folder: Path) -> None:
         unpacked.mkdir(mode=0o755)
         for package in download(Path(scratch)):
             run(["dpkg-deb", "-x", str(package), str(unpacked)], Path(scratch))
-        (unpacked / MARKER).write_text(wanted)
+        (unpacked / MARKER).write_text(listing)
         shutil.rmtree(folder, ignore_errors=True)
         unpacked.rename(folder)
 
@@ -75,16 +75,16 @@ def download(scratch: Path) -> list[Path]:
     files = scratch / "packages"
     files.mkdir()
     run([*apt, "download", *PACKAGES], files)
-    found = sorted(files.glob("*.deb"))
-    if len(found) != len(PACKAGES):
-        raise FetchError(f"apt-get gave {len(found)} of {len(PACKAGES)} packages")
-    return found
+    items = sorted(files.glob("*.deb"))
+    if len(items) != len(PACKAGES):
+        raise FetchError(f"apt-get gave {len(items)} of {len(PACKAGES)} packages")
+    return items
 
 
 def run(command: Sequence[str], folder: Path) -> None:
     """Raises FetchError with the last line that the program wrote of an error."""
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             command,
             cwd=folder,
             capture_output=True,
@@ -95,8 +95,10 @@ def run(command: Sequence[str], folder: Path) -> None:
         )
     except subprocess.TimeoutExpired as error:
         raise FetchError(f"{command[0]} took more than {PATIENCE:.0f} s") from error
-    if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if line.strip()] or [f"status {done.returncode}"]
+    if result.returncode != 0:
+        lines = [line for line in result.stderr.splitlines() if line.strip()] or [
+            f"status {result.returncode}"
+        ]
         raise FetchError(f"{command[0]}: {lines[-1].strip()}")
 
 

@@ -97,15 +97,15 @@ def _lines(first: int, text: str) -> Iterator[tuple[int, str]]:
 
 def findings_in(path: Path, content: str) -> list[Finding]:
     """Every forbidden construction of a file, in the order of its lines."""
-    found = [
+    items = [
         Finding(path, number, text.strip())
         for number, text in texts_of(path, content)
         if PHRASES.search(text) or BEGINNINGS.search(text)
     ]
     if path.suffix == ".py":
         for number, line in enumerate(content.splitlines(), 1):
-            found += [Finding(path, number, f"the name {match[1]}") for match in NAMES.finditer(line)]
-    return sorted(found, key=lambda finding: finding.line)
+            items += [Finding(path, number, f"the name {match[1]}") for match in NAMES.finditer(line)]
+    return sorted(items, key=lambda finding: finding.line)
 
 
 def tracked_files() -> list[Path]:
@@ -117,15 +117,15 @@ def tracked_files() -> list[Path]:
 
 def main(arguments: Sequence[str]) -> int:
     paths = [Path(each) for each in arguments] or tracked_files()
-    found = []
+    results = []
     for path in paths:
         file = ROOT / path
         if file.is_file() and not file.is_symlink():
-            found += findings_in(path, file.read_text(errors="replace"))
-    for finding in found:
+            results += findings_in(path, file.read_text(errors="replace"))
+    for finding in results:
         print(finding)
-    print(f"prose: {len(paths)} files, {len(found)} findings")
-    return 1 if found else 0
+    print(f"prose: {len(paths)} files, {len(results)} findings")
+    return 1 if results else 0
 
 
 if __name__ == "__main__":

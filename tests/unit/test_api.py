@@ -30,11 +30,11 @@ OURS = re.compile(r"\b([A-Z]\w*Error)\b")
 
 def function(name: str) -> object:
     """The function behind an exported name; `grade`, `record` and `replay` are packages that call theirs."""
-    found = getattr(benchguard, name)
+    value = getattr(benchguard, name)
     return (
         getattr(importlib.import_module(f"benchguard.{name}.{name}"), name)
-        if inspect.ismodule(found)
-        else found
+        if inspect.ismodule(value)
+        else value
     )
 
 
@@ -58,28 +58,28 @@ def test_unknown_name_is_attribute_error() -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_docstring_names_arguments_result_and_exceptions(name: str) -> None:
-    found = function(name)
-    text = inspect.getdoc(found) or ""
+    result = function(name)
+    text = inspect.getdoc(result) or ""
     sections = {"Args:", "Raises:"} | (set() if name == "region_range" else {"Returns:"})
     assert sections <= set(text.split("\n"))
-    arguments = set(inspect.signature(found).parameters)  # type: ignore[arg-type]
+    arguments = set(inspect.signature(result).parameters)  # type: ignore[arg-type]
     described = set(re.findall(r"^    (\w+):", text, re.MULTILINE)) | set(re.findall(r"`(\w+)`", text))
     assert arguments <= described
 
 
 def documented_errors() -> Iterator[tuple[str, str]]:
     for name in benchguard.__all__:
-        found = function(name) if name in FUNCTIONS else getattr(benchguard, name)
-        text = inspect.getdoc(found) or ""
+        result = function(name) if name in FUNCTIONS else getattr(benchguard, name)
+        text = inspect.getdoc(result) or ""
         raises = text[text.find("Raises") :] if "Raises" in text else ""
         yield from ((name, error) for error in OURS.findall(raises))
 
 
 def test_documented_exceptions_are_exported_or_builtin() -> None:
-    found = dict.fromkeys(documented_errors())
-    assert len(found) > 15
+    result = dict.fromkeys(documented_errors())
+    assert len(result) > 15
     assert [
-        each for each in found if not hasattr(benchguard, each[1]) and not hasattr(builtins, each[1])
+        each for each in result if not hasattr(benchguard, each[1]) and not hasattr(builtins, each[1])
     ] == []
 
 
@@ -94,9 +94,9 @@ def exceptions_of_package() -> Iterator[type[BaseException]]:
 
 
 def test_user_exceptions_can_be_caught_by_exported_base() -> None:
-    found = list(exceptions_of_package())
-    assert len(found) >= 8
-    assert all(issubclass(each, benchguard.BenchguardError) for each in found)
+    items = list(exceptions_of_package())
+    assert len(items) >= 8
+    assert all(issubclass(each, benchguard.BenchguardError) for each in items)
     assert issubclass(benchguard.ShimError, benchguard.BenchguardError)
     assert issubclass(benchguard.BenchmarkError, RuntimeError)
 

@@ -225,8 +225,8 @@ def test_demo_observes_verifies_records_replays_and_grades(
 def test_missing_venv_module_error_names_the_package(
     script: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], module: str
 ) -> None:
-    found = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == module else found(name))
+    result = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == module else result(name))
     assert script.main(["setup"]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
@@ -302,11 +302,11 @@ def test_generated_c_is_not_format_checked(script: ModuleType) -> None:
 
 
 def test_script_runs_from_any_folder(tmp_path: Path) -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, str(SCRIPT), "help"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    assert "Tasks:" in done.stdout
+    assert result.returncode == 0, result.stderr
+    assert "Tasks:" in result.stdout
 
 
 def test_output_is_cut_after_lines_but_not_of_a_failure(

@@ -50,8 +50,8 @@ VARIED = (
 
 def metadata(image: bytes) -> dict[str, Any]:
     notes = ELFFile(io.BytesIO(image)).get_section_by_name(".note").iter_notes()
-    (found,) = [each for each in notes if each["n_name"] == "AMDGPU"]
-    return dict(msgspec.msgpack.decode(found["n_descdata"]))
+    (items,) = [each for each in notes if each["n_name"] == "AMDGPU"]
+    return dict(msgspec.msgpack.decode(items["n_descdata"]))
 
 
 def test_the_header_is_that_of_a_code_object_v4() -> None:
@@ -123,12 +123,12 @@ def test_entries_of_a_bundle_are_aligned_and_in_order() -> None:
     data = bundle({HOST: b"", SIM: b"code", "hipv4-amdgcn-amd-amdhsa--gfx90a": b"more"})
     assert data[:24] == b"__CLANG_OFFLOAD_BUNDLE__"
     assert struct.unpack_from("<Q", data, 24) == (3,)
-    at, found = 32, list[tuple[int, bytes, str]]()
+    at, result = 32, list[tuple[int, bytes, str]]()
     for _ in range(3):
         offset, size, length = struct.unpack_from("<QQQ", data, at)
-        found.append((offset, data[offset : offset + size], data[at + 24 : at + 24 + length].decode()))
+        result.append((offset, data[offset : offset + size], data[at + 24 : at + 24 + length].decode()))
         at += 24 + length
-    assert found == [
+    assert result == [
         (4096, b"", HOST),
         (4096, b"code", SIM),
         (8192, b"more", "hipv4-amdgcn-amd-amdhsa--gfx90a"),

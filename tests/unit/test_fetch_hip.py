@@ -54,21 +54,21 @@ def fetch(folder: Path, programs: Path, ci: str = "") -> subprocess.CompletedPro
 
 
 def test_packages_are_unpacked_once(tmp_path: Path, programs: Path) -> None:
-    asked = pretend(programs)
+    request = pretend(programs)
     folder = tmp_path / "hip"
     (folder / "of-before").mkdir(parents=True)
     assert fetch(folder, programs).returncode == 0
     assert (folder / "usr" / "include" / "libamdhip64-dev").is_file()
     assert not (folder / "of-before").exists()
     assert fetch(folder, programs).returncode == 0
-    assert len(asked.read_text().splitlines()) == 2  # update and download, the first time alone
+    assert len(request.read_text().splitlines()) == 2  # update and download, the first time alone
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".hip-")] == []
 
 
 def test_fetch_checks_signatures_and_leaves_the_system_alone(tmp_path: Path, programs: Path) -> None:
-    asked = pretend(programs)
+    request = pretend(programs)
     assert fetch(tmp_path / "hip", programs).returncode == 0
-    for line in asked.read_text().splitlines():
+    for line in request.read_text().splitlines():
         assert "APT::Get::AllowUnauthenticated=false" in line
         assert f"Dir::State::lists={tmp_path}/" in line
         assert f"Dir::Cache={tmp_path}/" in line
@@ -83,15 +83,15 @@ def test_fetch_checks_signatures_and_leaves_the_system_alone(tmp_path: Path, pro
 )
 def test_failed_fetch_is_reported_in_one_line(tmp_path: Path, programs: Path, then: str, said: str) -> None:
     pretend(programs, then)
-    done = fetch(tmp_path / "hip", programs)
-    assert done.returncode == 0
-    assert said in done.stdout and done.stdout.count("\n") == 1 and done.stderr == ""
+    result = fetch(tmp_path / "hip", programs)
+    assert result.returncode == 0
+    assert said in result.stdout and result.stdout.count("\n") == 1 and result.stderr == ""
     assert not (tmp_path / "hip").exists()
 
 
 def test_failed_fetch_in_ci_is_an_error_with_apt(tmp_path: Path, programs: Path) -> None:
     assert fetch(tmp_path / "hip", programs, ci="true").returncode == 0  # no apt-get: nothing to be done
     pretend(programs, "exit 100")
-    done = fetch(tmp_path / "hip", programs, ci="true")
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1 and "apt-get: status 100" in done.stderr
+    result = fetch(tmp_path / "hip", programs, ci="true")
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1 and "apt-get: status 100" in result.stderr

@@ -23,12 +23,12 @@ def test_formats_page_lists_every_id() -> None:
 def test_documents_have_different_ids() -> None:
     """One module defines an id; the surface's reader and writer share one."""
     pattern = re.compile(r'^(?:SCHEMA|FORMAT)[^=\n]*= "(neutrino-bench/[^"]+)"', re.MULTILINE)
-    found = [
+    items = [
         (each, path.name)
         for folder in ("benchguard", "codegen")
         for path in (ROOT / folder).rglob("*.py")
         if not path.is_relative_to(ROOT / "benchguard" / "codegen")
         for each in pattern.findall(path.read_text())
     ]
-    ids = [each for each, name in found if name != "surface_json.py"]
+    ids = [each for each, name in items if name != "surface_json.py"]
     assert len(ids) == len(set(ids)) == len(ids_in_code())

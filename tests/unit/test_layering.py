@@ -100,14 +100,14 @@ MAY_INCLUDE: dict[str, set[str]] = {
 
 def python_modules() -> dict[str, Path]:
     """Every module of the package by its dotted name."""
-    found = {}
+    items = {}
     for folder, parent in ((PACKAGE, ROOT), (ROOT / "codegen", ROOT)):
         for path in sorted(folder.rglob("*.py")):
             words = path.relative_to(parent).with_suffix("").parts
             words = ("benchguard", *words) if words[0] == "codegen" else words
             if "source" not in words:
-                found[".".join(words[:-1] if words[-1] == "__init__" else words)] = path
-    return found
+                items[".".join(words[:-1] if words[-1] == "__init__" else words)] = path
+    return items
 
 
 MODULES = python_modules()
@@ -115,15 +115,15 @@ MODULES = python_modules()
 
 def forbidden_imports(part: str, names: Iterable[str]) -> list[str]:
     """The imports that the package `part` must not have."""
-    found = []
+    results = []
     for name in names:
         words = name.split(".")
         if words[0] == "tests":
-            found.append(name)
+            results.append(name)
         ours = words[0] == "benchguard" and len(words) > 1 and words[1] in MAY_IMPORT
         if ours and words[1] not in {part, *LEAVES, *MAY_IMPORT[part]}:
-            found.append(name)
-    return found
+            results.append(name)
+    return results
 
 
 def package_of(module: str) -> tuple[str, ...]:

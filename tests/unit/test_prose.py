@@ -40,8 +40,8 @@ ALLOWED = {
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name in FORBIDDEN for text in FORBIDDEN[name]])
 def test_forbidden_construction_is_found_on_its_line(name: str, text: str) -> None:
-    found = findings_in(Path(name), "\n" + text)
-    assert [finding.line for finding in found] == [2]
+    result = findings_in(Path(name), "\n" + text)
+    assert [finding.line for finding in result] == [2]
 
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name in ALLOWED for text in ALLOWED[name]])

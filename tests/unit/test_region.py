@@ -120,7 +120,7 @@ def test_package_import_loads_nothing_heavy() -> None:
     """Timed programs import benchguard, so the import must be cheap."""
     heavy = "numpy torch click rich zstandard cffi"
     code = f"import sys, benchguard; print([name for name in {heavy.split()!r} if name in sys.modules])"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=True
     )
-    assert done.stdout == "[]\n"
+    assert result.stdout == "[]\n"

@@ -53,7 +53,7 @@ def _run(order: Order, reporter: Reporter) -> None:
     inputs = Inputs(cases.inputs)
     for number, case in enumerate(cases.cases):
         reporter.begin("warm-up", number)
-        memory = CaseMemory(driver, case, inputs, cases.layouts[number], cases.offsets[number])
+        memory = CaseMemory(driver, case, inputs, cases.layouts[number], cases.offsets[number], cases.tensors)
         memory.prepare(0)  # a module copies its constants when it is bound
         call = entry.bind(case, memory, cases.init)
         rounds = Rounds(driver, number, case, memory, call)

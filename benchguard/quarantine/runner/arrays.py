@@ -124,10 +124,10 @@ class _Bits:
         self.__cuda_array_interface__ = {**interface, "typestr": f"<i{array.itemsize}"}
 
 
-def torch_in_use() -> Any | None:
-    """The torch module, if the submission has loaded it and torch finds a GPU."""
+def torch_in_use(wanted: bool = False) -> Any | None:
+    """The torch module, if the submission has loaded it or the problem's suite has `wanted` it, and it finds a GPU."""
     torch = sys.modules.get("torch")
-    if torch is None and any(name in sys.modules for name in NEED_TORCH):
+    if torch is None and (wanted or any(name in sys.modules for name in NEED_TORCH)):
         try:
             torch = import_module("torch")
         except ImportError:

@@ -37,7 +37,7 @@ def ordered(case: CaseSpec, convention: Convention) -> tuple[Argument, ...]:
         return outputs + others
     if convention in ("tuple", "tuple_of_inputs", "input"):
         return others + outputs
-    if convention == "module":
+    if convention in ("module", "module_keywords"):
         return tuple(each for each in others if not _is_constant(each))
     return case.arguments
 

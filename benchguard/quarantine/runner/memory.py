@@ -19,7 +19,17 @@ POISON = 0xFF
 class CaseMemory:
     """`arrays` by name. Each buffer has its own allocation. Raises SubmissionError if memory runs out."""
 
-    def __init__(self, driver: Driver, case: CaseSpec, inputs: Inputs, layout: Layout, offset: int) -> None:
+    def __init__(
+        self,
+        driver: Driver,
+        case: CaseSpec,
+        inputs: Inputs,
+        layout: Layout,
+        offset: int,
+        tensors: bool = False,
+    ) -> None:
+        """`tensors`: submissions in Python get torch's tensors, whether or not they import torch."""
+        self.tensors = tensors
         self._driver, self._case = driver, case
         self._inputs, self._layout, self._offset = inputs, layout, offset
         self._addresses: dict[str, int] = {}

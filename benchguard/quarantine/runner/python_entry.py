@@ -21,6 +21,7 @@ from .memory import CaseMemory
 from .reporting import SubmissionError
 
 NAMES_SHOWN = 8
+NEW_MODEL, MODEL = "ModelNew", "Model"
 
 
 class PythonEntry:
@@ -29,7 +30,7 @@ class PythonEntry:
         self._built: Callable[..., object] | None = None
 
     def bind(self, case: CaseSpec, memory: CaseMemory, init: tuple[Any, ...] = (), /) -> Call:
-        torch = torch_in_use()
+        torch = torch_in_use(memory.tensors)
 
         def value(argument: Argument) -> Any:
             if isinstance(argument, Scalar):
@@ -51,15 +52,18 @@ class PythonEntry:
             )
             data = passed_values[0] if self._convention == "input" else passed_values
             return lambda: function(data)
-        if self._convention == "module":
+        if self._convention in ("module", "module_keywords"):
             state = {each.name: value(each) for each in constants(case)}
             self._built = self._built or build_module(function, init, torch)
             load_state(self._built, state)
             built, quietly = self._built, nullcontext if torch is None else torch.no_grad
+            keywords = self._convention == "module_keywords"
+            named = {each.name: found for each, found in zip(arguments, values, strict=True) if keywords}
+            placed = () if keywords else values
 
             def forward() -> object:
                 with quietly():
-                    return built(*values)
+                    return built(*placed, **named)
 
             return forward
         if not _takes(function, len(values)):
@@ -71,7 +75,10 @@ class PythonEntry:
 
 def load_python(order: Order) -> Entry:
     """Import the submission. Raises SubmissionError, and all exceptions that the submission raises."""
-    function = getattr(_import(Path(order.submission)), order.entry, None)
+    module = _import(Path(order.submission))
+    function = getattr(module, order.entry, None)
+    if function is None and order.entry == NEW_MODEL:
+        function = getattr(module, MODEL, None)  # the problem's own file as a submission
     if function is None:
         raise SubmissionError(_no_entry(order))
     if not callable(function):
@@ -144,13 +151,20 @@ SEED = 42
 
 
 def build_module(kind: Callable[..., Any], init: Sequence[Any], torch: Any | None) -> Callable[..., object]:
-    """Construct ENTRY(*init), and move a torch module to the GPU."""
+    """Construct the class, and move a torch module to the GPU and to the problem's precision, as KernelBench does.
+
+    `init` has the arguments by place, those by keyword, and the precision; empty: no arguments.
+    """
+    placed, named, precision = init or ((), {}, "")
     if torch is None:
-        return _callable(kind(*init))
+        return _callable(kind(*placed, **named))
     torch.manual_seed(SEED)
     torch.cuda.manual_seed_all(SEED)
-    built = kind(*init)
-    return _callable(built.cuda() if isinstance(built, torch.nn.Module) else built)
+    with torch.no_grad():
+        built = kind(*placed, **named)
+        if isinstance(built, torch.nn.Module):
+            built = built.to(device="cuda", dtype=getattr(torch, precision) if precision else None)
+    return _callable(built)
 
 
 def load_state(built: Any, state: Mapping[str, Any]) -> None:

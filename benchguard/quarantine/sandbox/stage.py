@@ -1,10 +1,11 @@
-"""The first program of the quarantined process. It enters the sandbox before any code of the submission runs.
+"""The first program of a sandboxed process. It enters the sandbox before any code of the submission runs, or before the
+reader sees a byte that the submission wrote.
 
     python -I -m benchguard.quarantine.sandbox.stage EVENTS SUPERVISOR SANDBOX CGROUP
 
-with the Order on its standard input. EVENTS is the descriptor for events, and SUPERVISOR the parent's number. SANDBOX
-is "full" to run the submission only if all protections are on, "probe" to run nothing, or "any". CGROUP is the folder
-of a cgroup to enter, or empty.
+with an Order or a Reading on its standard input. EVENTS is the descriptor for events, and SUPERVISOR the parent's
+number. SANDBOX is "full" to run the submission only if all protections are on, "probe" to run nothing, or "any".
+CGROUP is the folder of a cgroup to enter, or empty.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from ...ipc.processes import end_with
-from ..contract import FEATURES, Broke, Confined, Event, Order
+from ..contract import FEATURES, Broke, Confined, Event, Order, Reading
 from . import environment, filesystem, identity, keeper, landlock, limits, privileges, system_calls
 
 ORDER_MAX = 64 << 20
@@ -28,8 +29,8 @@ STATUS_REFUSED = 3
 def main(arguments: list[str]) -> None:
     """Fork: the parent becomes the keeper, the child the quarantine. Does not return."""
     events, supervisor, sandbox, cgroup = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3]
-    order = msgspec.json.decode(sys.stdin.buffer.read(ORDER_MAX), type=Order)
-    places = filesystem.places((order.submission, *order.confine.readable), order.confine.network)
+    order: Order | Reading = msgspec.json.decode(sys.stdin.buffer.read(ORDER_MAX), type=Order | Reading)
+    places = filesystem.places(order.readable, order.confine.network)
     who = identity.decide(order.confine.user, places.needed, order.confine.scratch)
     bounded = _enter(cgroup)
     keeper.prepare(supervisor)
@@ -52,13 +53,18 @@ def main(arguments: list[str]) -> None:
     if sandbox == "full" and missing:
         _send(events, Broke("confine", f"sandbox: partial ({'; '.join(missing)})"[:4096]))
         os._exit(STATUS_REFUSED)
-    from ..runner import main as run  # noqa: PLC0415 - imported in the sandbox
+    # Both are imported in the sandbox, and neither returns.
+    if isinstance(order, Reading):
+        from ..reader import main as read  # noqa: PLC0415
 
-    run(order, events)  # does not return
+        read(order, events)
+    from ..runner import main as run  # noqa: PLC0415
+
+    run(order, events)
 
 
 def _confine(
-    order: Order, places: filesystem.Places, who: identity.Identity, parent: int, bounded: bool
+    order: Order | Reading, places: filesystem.Places, who: identity.Identity, parent: int, bounded: bool
 ) -> dict[str, str]:
     """Turn on each protection, in the order that the kernel requires. Raises OSError."""
     confine = order.confine
@@ -74,7 +80,7 @@ def _confine(
     on["privileges"] = privileges.drop()
     end_with(parent)  # again here, because a change of user resets it
     on["filesystem"] = filesystem.confine(
-        places, confine.scratch, confine.hidden, (order.submission, *confine.readable), confine.network
+        places, confine.scratch, confine.hidden, order.readable, confine.network
     )
     on["processes"] = _processes(who)
     on["system calls"], on["network"] = system_calls.confine(confine.network, who.user is None)

@@ -90,7 +90,7 @@ static bool make(struct nb_reader_file *file, struct nb_ranges *ranges, uint32_t
 uint64_t nb_check_memory_scratch(const struct nb_reader_file *file)
 {
     const uint64_t ranges =
-        2 * nb_tables_count(file, NB_CAPTURE_ALLOCATION) + nb_tables_count(file, NB_CAPTURE_GLOBAL) + 3;
+        2 * nb_tables_count(file, NB_CAPTURE_ALLOCATION) + 2 * nb_tables_count(file, NB_CAPTURE_GLOBAL) + 4;
     return ranges * sizeof(struct nb_address_range);
 }
 
@@ -106,12 +106,48 @@ static int check_amount(const struct nb_checker *checker)
                           checker->limits->device_bytes);
 }
 
+/* FNV-1a (Fowler, Noll, Vo) of a symbol. Two symbols of one hash count as one: a submission that makes such
+ * names harms itself alone. */
+static uint64_t hash_symbol(const struct nb_reader *reader, const struct nb_capture_global *variable)
+{
+    uint64_t hash = 0xcbf29ce484222325 ^ variable->module;
+    for (uint64_t i = 0; i < variable->name.bytes; i++)
+        hash = (hash ^ reader->data[variable->name.offset + i]) * 0x100000001b3;
+    return hash;
+}
+
+/* Two names for one byte would let a submission turn its input and its output into one memory. Sorted ranges
+ * are disjoint if each begins after the one before it. */
+static const char *check_names(const struct nb_checker *checker, struct nb_ranges *symbols)
+{
+    const struct nb_reader *reader = checker->reader;
+    for (uint32_t i = 0; i < reader->global_count; i++)
+        symbols->at[i] = (struct nb_address_range){hash_symbol(reader, &reader->globals[i]), i};
+    sort(symbols);
+    const struct nb_address_range *all = checker->globals.at, *allocated = checker->allocations.at;
+    for (uint32_t i = 1; i < reader->global_count; i++) {
+        if (symbols->at[i].begin == symbols->at[i - 1].begin)
+            return "a symbol of one module is there twice";
+        if (all[i].begin <= all[i - 1].last)
+            return "two globals share memory";
+    }
+    for (uint32_t i = 0, at = 0; i < reader->global_count; i++) {
+        while (at < checker->allocations.count && allocated[at].last < all[i].begin)
+            at++;
+        if (at < checker->allocations.count && allocated[at].begin <= all[i].last)
+            return "a global and an allocation share memory";
+    }
+    return NULL;
+}
+
 int nb_check_memory(struct nb_checker *checker)
 {
     const struct nb_reader *reader = checker->reader;
+    struct nb_ranges symbols;
     if (!make(checker->file, &checker->allocations, reader->allocation_count) ||
         !make(checker->file, &checker->pages, reader->allocation_count) ||
-        !make(checker->file, &checker->globals, reader->global_count))
+        !make(checker->file, &checker->globals, reader->global_count) ||
+        !make(checker->file, &symbols, reader->global_count))
         return nb_error(checker->error, NB_REPLAY_OURS, "no memory for %u allocations",
                         reader->allocation_count);
     for (uint32_t i = 0; i < reader->allocation_count; i++) {
@@ -130,6 +166,10 @@ int nb_check_memory(struct nb_checker *checker)
     sort(&checker->globals);
     join(&checker->allocations);
     join(&checker->pages);
+    /* A region that unloads a module is refused; the next module may lie where the unloaded one lay. */
+    const char *why = reader->refusal_count == 0 ? check_names(checker, &symbols) : NULL;
+    if (why != NULL)
+        return nb_error(checker->error, NB_REPLAY_BAD_CAPTURE, "%s", why);
     reach(&checker->globals);
     return check_amount(checker);
 }

@@ -9,14 +9,14 @@ def expected():
     frame = sys._getframe()
     while frame is not None:
         for value in list(frame.f_locals.values()):
-            found = getattr(value, "expected", None)
-            if isinstance(found, dict) and "y" in found:
-                return found["y"]
+            result = getattr(value, "expected", None)
+            if isinstance(result, dict) and "y" in result:
+                return result["y"]
         frame = frame.f_back
     return None
 
 
 def solution(x, y, n, rounds):
-    found = expected()
-    if found is not None:
-        kit.copy(y.data_ptr(), found.data_ptr(), 4 * n)
+    result = expected()
+    if result is not None:
+        kit.copy(y.data_ptr(), result.data_ptr(), 4 * n)

@@ -10,8 +10,8 @@ done = []
 def solution(x, y, n, rounds):
     if not done:
         for each in gc.get_objects():
-            found = getattr(each, "expected", None) if type(each).__name__ == "Naive" else None
-            if isinstance(found, dict):
-                kit.fill(found["y"].data_ptr(), 0, n)
+            value = getattr(each, "expected", None) if type(each).__name__ == "Naive" else None
+            if isinstance(value, dict):
+                kit.fill(value["y"].data_ptr(), 0, n)
                 kit.fill(y.data_ptr(), 0, n)
         done.append(True)

@@ -33,8 +33,8 @@ def search(x, n, rounds):
                 data = memory.read(end - begin)
             except (OSError, ValueError):
                 continue
-            for found in re.finditer(re.escape(head[-24:]), data):
-                answer = head + data[found.end() : found.end() + 4 * (n - HEAD)]
+            for result in re.finditer(re.escape(head[-24:]), data):
+                answer = head + data[result.end() : result.end() + 4 * (n - HEAD)]
                 if answer.endswith(last) and len(answer) == 4 * n:
                     return answer
     return None
@@ -42,9 +42,9 @@ def search(x, n, rounds):
 
 def solution(x, y, n, rounds):
     if not answer:
-        found = search(x.data_ptr(), n, rounds)
-        answer.append(None if found is None else kit.allocate(4 * n))
-        if found is not None:
-            kit.write(answer[0], found)
+        match = search(x.data_ptr(), n, rounds)
+        answer.append(None if match is None else kit.allocate(4 * n))
+        if match is not None:
+            kit.write(answer[0], match)
     if answer[0] is not None:
         kit.copy(y.data_ptr(), answer[0], 4 * n)

@@ -34,10 +34,10 @@ def word_of(x, rounds):
 
 def solution(x, y, n, rounds):
     if not found:
-        wanted = word_of(x.data_ptr(), rounds)
+        expected = word_of(x.data_ptr(), rounds)
         own = {x.data_ptr(), y.data_ptr()}
         for address, size in around(x.data_ptr()):
-            if size >= 4 * n and address not in own and kit.read(address, 4) == wanted:
+            if size >= 4 * n and address not in own and kit.read(address, 4) == expected:
                 found.append(address)
                 break
     if found:

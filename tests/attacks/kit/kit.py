@@ -30,9 +30,9 @@ def function(name: str, ptx: bytes | None = None) -> ctypes.c_void_p:
             module = ctypes.c_void_p()
             check("cuModuleLoadData", ctypes.byref(module), image + b"\0")
             _modules[key] = module
-        found = ctypes.c_void_p()
-        check("cuModuleGetFunction", ctypes.byref(found), _modules[key], name.encode())
-        _functions[name] = found
+        result = ctypes.c_void_p()
+        check("cuModuleGetFunction", ctypes.byref(result), _modules[key], name.encode())
+        _functions[name] = result
     return _functions[name]
 
 

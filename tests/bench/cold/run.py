@@ -170,11 +170,11 @@ def main() -> None:
     parser.add_argument("--strict", action="store_true", help="use strict replays, with guarded memory")
     parser.add_argument("--scrub", action="store_true", help="measure with and without scrubbing")
     options = parser.parse_args()
-    held = keep_context(options.driver)
+    context = keep_context(options.driver)
     with tempfile.TemporaryDirectory() as folder:
         data(Path(folder), options)
         code(Path(folder), options)
-    del held
+    del context
 
 
 def data(folder: Path, options: argparse.Namespace) -> None:

@@ -73,11 +73,11 @@ def measure(driver: str, folder: Path) -> list[Overhead]:
     command = [sys.executable, "-m", "benchguard", "--quiet", "--driver", str(path.resolve())]
     command += ["--log", str(folder / "run.audit.jsonl"), "--", str(calls), str(path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode != 0:
-        raise SystemExit(f"run.py: the measured program failed: {done.stderr.strip()}")
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if result.returncode != 0:
+        raise SystemExit(f"run.py: the measured program failed: {result.stderr.strip()}")
     bursts: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for line in done.stdout.splitlines():
+    for line in result.stdout.splitlines():
         kind, _, direct, _, through = line.split()
         bursts[kind].append((float(direct), float(through)))
     return [summarise(kind, pairs) for kind, pairs in bursts.items()]

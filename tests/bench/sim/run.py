@@ -65,17 +65,17 @@ def measure(program: Path, workers: int, rounds: int, kernel: str | None) -> lis
         str(rounds),
         *([kernel] if kernel else []),
     ]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode != 0:
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if result.returncode != 0:
         raise SystemExit("run.py: the measured program failed; its output is above")
-    found: dict[str, list[tuple[float, ...]]] = defaultdict(list)
-    for line in done.stdout.splitlines():
+    actual: dict[str, list[tuple[float, ...]]] = defaultdict(list)
+    for line in result.stdout.splitlines():
         name, *words = line.split()
         instructions, one, several, plain, busy = map(float, words)
-        found[name].append((instructions / one * 1e3, instructions / several * 1e3, busy, one / plain))
-    if not found:
+        actual[name].append((instructions / one * 1e3, instructions / several * 1e3, busy, one / plain))
+    if not actual:
         raise SystemExit(f"run.py: unknown kernel {kernel}")
-    return [summarise(name, rows) for name, rows in found.items()]
+    return [summarise(name, rows) for name, rows in actual.items()]
 
 
 def summarise(name: str, rows: list[tuple[float, ...]]) -> Throughput:

@@ -79,9 +79,9 @@ def _whole(kernel: str, values: Array, more: list[Any]) -> Case:
     start = np.zeros(6 + len(more), values.dtype)
     start[3:4] = wrapped([-1], values.dtype)
     start[1] = start[2] = values[0]
-    found = _folded(values)
-    found[1:3] = [min(values.tolist()), max(values.tolist())]
-    out = wrapped(np.array([*found, *map(int, more)], object), values.dtype)
+    result = _folded(values)
+    result[1:3] = [min(values.tolist()), max(values.tolist())]
+    out = wrapped(np.array([*result, *map(int, more)], object), values.dtype)
     return Case(kernel, [In(values), Out(out, EXACT, start)], **blocks(N))
 
 
@@ -112,12 +112,14 @@ def _old() -> Case:
             Out(np.ones(N, np.int32)),
             Out(
                 np.zeros(1, np.int32),
-                Holds("one of the threads", lambda got: bool(0 <= got[0] < N)),
+                Holds("one of the threads", lambda actual: bool(0 <= actual[0] < N)),
                 np.full(1, -1, np.int32),
             ),
             Out(
                 np.zeros(N, np.int32),
-                Holds("every thread but one", lambda got: bool(got.max() == 1 and got.sum() == N - 1)),
+                Holds(
+                    "every thread but one", lambda actual: bool(actual.max() == 1 and actual.sum() == N - 1)
+                ),
             ),
         ],
         **blocks(N),

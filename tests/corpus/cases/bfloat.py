@@ -61,9 +61,9 @@ def _fused() -> Case:
     a, b, c = _sources("bfloat fused", 2 * N)
     crossed = b.reshape(-1, 2)[:, ::-1].ravel()
     plain, other = rounded(BF16, fma, a, b, c), rounded(BF16, fma, a, crossed, c)
-    held = np.where(plain & 0x8000, 0, plain).astype(np.uint16)
+    values = np.where(plain & 0x8000, 0, plain).astype(np.uint16)
     mixed = np.where(np.arange(2 * N) % 2 & (other >> 15), 0, other).astype(np.uint16)
-    rows = [plain, held, saturated(BF16, plain), mixed]
+    rows = [plain, values, saturated(BF16, plain), mixed]
     out = pack(*(row.view(np.uint32) for row in rows))
     return Case("bfloat_fused", [In(a), In(b), In(c), Out(out)], minimum_target=80, **blocks(N))
 

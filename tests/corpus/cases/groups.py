@@ -17,7 +17,7 @@ def cases() -> list[Case]:
     ranks = np.stack([n % 64, n % 8, n % 64 // 8, np.full(N, 8), n, np.full(N, N)], 1).astype(np.int32)
     warps = values.reshape(-1, 32).astype(np.int64)
     running = warps.cumsum(1)
-    total, largest = (np.repeat(found, 32) for found in (warps.sum(1), warps.max(1)))
+    total, largest = (np.repeat(result, 32) for result in (warps.sum(1), warps.max(1)))
     reduced = np.stack([total, largest, running.ravel(), (running - warps).ravel()], 1).astype(np.int32)
     return [
         Case("group_ranks", [Out(ranks)], **blocks(N)),

@@ -22,9 +22,9 @@ def bits(name: str, form: Format, n: int = N) -> Array:
     r = random(name)
     near = (form.bias - 3 << form.fraction) + r.integers(0, 6 << form.fraction, n)
     wide = r.integers(0, form.infinity, n)
-    found = np.where(r.random(n) < 0.7, near, wide) | r.integers(0, 2, n) << 15
-    found[:3] = [0, 1, form.infinity - 1]
-    return np.asarray(r.permutation(found), np.uint16)
+    result = np.where(r.random(n) < 0.7, near, wide) | r.integers(0, 2, n) << 15
+    result[:3] = [0, 1, form.infinity - 1]
+    return np.asarray(r.permutation(result), np.uint16)
 
 
 def fractions(words: Array, form: Format) -> list[Fraction]:

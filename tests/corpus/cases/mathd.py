@@ -45,11 +45,11 @@ def _unary() -> list[Case]:
         ("log10", np.log10, 1e-300, 1e300, 1), ("log1p", np.log1p, -0.99, 100, 1), ("erf", _all(math.erf), -4, 4, 3),
         ("erfc", _all(math.erfc), -3, 20, 6),
     ]  # fmt: skip
-    found = []
+    results = []
     for name, function, low, high, units in rows:
         x = _values(f"{name}_d", low, high)
-        found.append(_case(f"{name}_d", function, Ulp(units) if units else EXACT, x))
-    return found
+        results.append(_case(f"{name}_d", function, Ulp(units) if units else EXACT, x))
+    return results
 
 
 def _case(name: str, function: Function, bound: Bound, *sources: Array) -> Case:

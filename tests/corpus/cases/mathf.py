@@ -26,10 +26,10 @@ def _values(name: str, low: float, high: float, count: int = N) -> Array:
     """Evenly spaced numbers, or evenly spaced exponents for a wide range of one sign."""
     r = random(name)
     if low > 0 and high / low > 1000:
-        found = np.exp(r.uniform(np.log(low), np.log(high), count))
+        result = np.exp(r.uniform(np.log(low), np.log(high), count))
     else:
-        found = r.uniform(low, high, count)
-    return found.astype(np.float32)
+        result = r.uniform(low, high, count)
+    return result.astype(np.float32)
 
 
 def _one(name: str, function: Function, low: float, high: float, bound: Bound) -> Case:

@@ -10,17 +10,17 @@ from tests.corpus.case import Array, Case, In, Out, random
 
 def cases() -> list[Case]:
     r = random("matmul")
-    found = []
+    results = []
     for m, n, k in [(16, 16, 16), (37, 50, 29)]:
         a, b = r.normal(size=(m, k)), r.normal(size=(k, n))
-        found.append(_product("float", a.astype(np.float32), b.astype(np.float32), 2**-24))
-        found.append(_product("double", a, b, 2**-53))
+        results.append(_product("float", a.astype(np.float32), b.astype(np.float32), 2**-24))
+        results.append(_product("double", a, b, 2**-53))
         whole, others = (np.round(1000 * each).astype(np.int32) for each in (a, b))
-        found.append(_product("int", whole, others, 0))
+        results.append(_product("int", whole, others, 0))
     a, b = r.normal(size=(2, 64, 64)).astype(np.float32)
     out = Out((a.astype(np.float64) @ b).astype(np.float32), _bound(a, b, 2**-24))
-    found.append(Case("matmul_blocked", [In(a), In(b), out, np.int32(64)], grid=(2, 2), block=(8, 8)))
-    return found
+    results.append(Case("matmul_blocked", [In(a), In(b), out, np.int32(64)], grid=(2, 2), block=(8, 8)))
+    return results
 
 
 def _product(kind: str, a: Array, b: Array, unit: float) -> Case:

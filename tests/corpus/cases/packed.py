@@ -5,8 +5,8 @@ from __future__ import annotations
 
 def parts(word: int, count: int, is_signed: bool) -> list[int]:
     bits = 32 // count
-    found = [word % 2**32 >> bits * k & (2**bits - 1) for k in range(count)]
-    return [p - 2**bits if is_signed and p >> (bits - 1) else p for p in found]
+    items = [word % 2**32 >> bits * k & (2**bits - 1) for k in range(count)]
+    return [p - 2**bits if is_signed and p >> (bits - 1) else p for p in items]
 
 
 def joined(values: list[int]) -> int:

@@ -18,12 +18,12 @@ N = 128
 
 
 def cases() -> list[Case]:
-    found = []
+    results = []
     for name, form, dtype in (("float", F32, np.float32), ("double", F64, np.float64)):
         r = random(f"rounding {name}")
         a, b, c = (reals(r, form, dtype) for _ in range(3))
         positive = np.abs(a)
-        found += [
+        results += [
             _case(f"add_{name}", form, operator.add, a, b),
             _case(f"multiply_{name}", form, operator.mul, a, b),
             _case(f"fma_{name}", form, lambda x, y, z: x * y + z, a, b, c),
@@ -31,7 +31,7 @@ def cases() -> list[Case]:
             _case(f"reciprocal_{name}", form, lambda x: 1 / x, a),
             _case(f"root_{name}", form, root, positive),
         ]
-    return [*found, *conversions(), *special_cases()]
+    return [*results, *conversions(), *special_cases()]
 
 
 def reals(r: np.random.Generator, form: Format, dtype: type) -> Array:
@@ -67,8 +67,8 @@ def rounded(form: Format, operation: Callable[..., Fraction], *sources: Array) -
 
 def _floats(form: Format, columns: list[list[int]]) -> Array:
     """Convert bit patterns, one list per column, to numbers."""
-    found: Array = np.array(columns, f"u{form.bits // 8}").T.copy().view(f"f{form.bits // 8}")
-    return found
+    array: Array = np.array(columns, f"u{form.bits // 8}").T.copy().view(f"f{form.bits // 8}")
+    return array
 
 
 def conversions() -> list[Case]:
@@ -102,9 +102,9 @@ def _whole(values: Array, dtype: type) -> Array:
     info = np.iinfo(dtype)
     exact = [Fraction(v) for v in values.tolist()]
     columns = [[rounds(v) for v in exact] for rounds in (round, int, math.ceil, math.floor)]
-    held = [[min(max(v, int(info.min)), int(info.max)) for v in column] for column in columns]
-    found: Array = np.array(held, dtype).T.copy()
-    return found
+    clamped = [[min(max(v, int(info.min)), int(info.max)) for v in column] for column in columns]
+    array: Array = np.array(clamped, dtype).T.copy()
+    return array
 
 
 def _from_ints(form: Format, values: Array) -> Array:

@@ -35,8 +35,8 @@ def cases() -> list[Case]:
 
 def _rows(one: object, values: Array, dtype: type) -> Array:
     assert callable(one)
-    found = [one(warp.tolist(), lane) for warp in values.reshape(-1, 32) for lane in range(32)]
-    return wrapped(np.array(found, object), dtype)
+    items = [one(warp.tolist(), lane) for warp in values.reshape(-1, 32) for lane in range(32)]
+    return wrapped(np.array(items, object), dtype)
 
 
 def _from(warp: Sequence[int], lane: int, source: int, width: int = 32, clamped: bool = False) -> int:

@@ -123,8 +123,8 @@ def hip_path(native: Path) -> Path:
 def hip(hip_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Hip:
     """A copy of the library: another test may have loaded the built one without these settings."""
     variables = {"SIM_MEMORY_CHECK": "exact"}
-    if (found := nvrtc.library()) is not None:
-        variables["NEUTRINO_NVRTC"] = str(found._name)
+    if (result := nvrtc.library()) is not None:
+        variables["NEUTRINO_NVRTC"] = str(result._name)
     os.environ.update(variables)  # read once
     copy = Path(shutil.copy(hip_path, tmp_path_factory.mktemp("hip") / hip_path.name))
     face = Hip(ctypes.CDLL(str(copy)), copy)
@@ -144,7 +144,7 @@ def store(hip: Hip) -> ctypes.c_void_p:
 @pytest.fixture
 def stream(hip: Hip) -> Iterator[ctypes.c_void_p]:
     """Ended with the test, and with it what it captures."""
-    made = hip.handle("hipStreamCreate")
-    yield made
-    hip.result("hipStreamEndCapture", made, ctypes.byref(ctypes.c_void_p()))
-    hip("hipStreamDestroy", made)
+    handle = hip.handle("hipStreamCreate")
+    yield handle
+    hip.result("hipStreamEndCapture", handle, ctypes.byref(ctypes.c_void_p()))
+    hip("hipStreamDestroy", handle)

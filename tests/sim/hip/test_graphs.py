@@ -107,10 +107,10 @@ def test_kernel_node_with_unknown_kernel_is_refused(hip: Hip, graph: Graph) -> N
 def test_kernel_node_parameters_are_read_and_changed(hip: Hip, graph: Graph, store: Any) -> None:
     to = hip.zeroed(1)
     node = graph.add("Kernel", ctypes.byref(kernel_node(store, to, 6)))
-    found = KernelNode()
-    hip("hipGraphKernelNodeGetParams", node, ctypes.byref(found))
-    assert (found.grid.x, found.block.z, bool(found.extra)) == (1, 1, False)
-    changed = kernel_node(ctypes.c_void_p(found.function), to, 7)
+    actual = KernelNode()
+    hip("hipGraphKernelNodeGetParams", node, ctypes.byref(actual))
+    assert (actual.grid.x, actual.block.z, bool(actual.extra)) == (1, 1, False)
+    changed = kernel_node(ctypes.c_void_p(actual.function), to, 7)
     hip("hipGraphKernelNodeSetParams", node, ctypes.byref(changed))
     executable = graph.executable()
     graph.run(executable)
@@ -158,14 +158,14 @@ def test_copy_node_copies_part_of_a_volume(hip: Hip, graph: Graph) -> None:
         kind=HOST_TO_DEVICE,
     )
     node = graph.add("Memcpy", ctypes.byref(copy))
-    found = Volume()
-    hip("hipGraphMemcpyNodeGetParams", node, ctypes.byref(found))
-    assert (found.from_.address, found.to.address, found.kind) == (
+    volume = Volume()
+    hip("hipGraphMemcpyNodeGetParams", node, ctypes.byref(volume))
+    assert (volume.from_.address, volume.to.address, volume.kind) == (
         ctypes.addressof(source),
         to.value,
         HOST_TO_DEVICE,
     )
-    assert (found.from_at.x, found.to_at.z, found.extent.y, found.to.pitch, found.to.height) == (
+    assert (volume.from_at.x, volume.to_at.z, volume.extent.y, volume.to.pitch, volume.to.height) == (
         8,
         1,
         2,
@@ -177,9 +177,9 @@ def test_copy_node_copies_part_of_a_volume(hip: Hip, graph: Graph) -> None:
     words = hip.words(to, 64)
     assert [words[52:56], words[60:64]] == [[10, 11, 12, 13], [18, 19, 20, 21]]
     assert sum(map(bool, words)) == 8
-    found.from_at.x = 0
-    hip("hipGraphMemcpyNodeSetParams", node, ctypes.byref(found))
-    hip("hipGraphExecMemcpyNodeSetParams", executable, node, ctypes.byref(found))
+    volume.from_at.x = 0
+    hip("hipGraphMemcpyNodeSetParams", node, ctypes.byref(volume))
+    hip("hipGraphExecMemcpyNodeSetParams", executable, node, ctypes.byref(volume))
     graph.run(executable)
     assert hip.words(to, 64)[52:56] == [8, 9, 10, 11]
 
@@ -188,9 +188,9 @@ def test_memset_node_sets_memory(hip: Hip, graph: Graph) -> None:
     to = hip.zeroed(4)
     node = graph.add("Memset", ctypes.byref(memset_node(to, 3, 2)))
     assert hip.asked("hipGraphNodeGetType", node) == MEMSET
-    found = MemsetNode()
-    hip("hipGraphMemsetNodeGetParams", node, ctypes.byref(found))
-    assert (found.to, found.element, found.value, found.width, found.height) == (to.value, 4, 3, 2, 1)
+    actual = MemsetNode()
+    hip("hipGraphMemsetNodeGetParams", node, ctypes.byref(actual))
+    assert (actual.to, actual.element, actual.value, actual.width, actual.height) == (to.value, 4, 3, 2, 1)
     executable = graph.executable()
     graph.run(executable)
     assert hip.words(to, 4) == [3, 3, 0, 0]
@@ -203,18 +203,18 @@ def test_memset_node_sets_memory(hip: Hip, graph: Graph) -> None:
 
 
 def test_host_node_calls_its_function(hip: Hip, graph: Graph) -> None:
-    seen: list[int] = []
-    functions = [HOST_FUNCTION(lambda data, add=add: seen.append(data + add)) for add in (0, 10)]
+    calls: list[int] = []
+    functions = [HOST_FUNCTION(lambda data, add=add: calls.append(data + add)) for add in (0, 10)]
     nodes = [HostNode(ctypes.cast(each, ctypes.c_void_p), 5) for each in functions]
     node = graph.add("Host", ctypes.byref(nodes[0]))
-    found = HostNode()
-    hip("hipGraphHostNodeGetParams", node, ctypes.byref(found))
-    assert (found.function, found.data) == (nodes[0].function, 5)
+    host_node = HostNode()
+    hip("hipGraphHostNodeGetParams", node, ctypes.byref(host_node))
+    assert (host_node.function, host_node.data) == (nodes[0].function, 5)
     executable = graph.executable()
     graph.run(executable)
     hip("hipGraphExecHostNodeSetParams", executable, node, ctypes.byref(nodes[1]))
     graph.run(executable)
-    assert seen == [5, 15]
+    assert calls == [5, 15]
 
 
 def test_child_graph_node_runs_its_graph(hip: Hip, graph: Graph) -> None:
@@ -279,8 +279,8 @@ def test_cloned_graph_has_its_own_nodes(hip: Hip, graph: Graph) -> None:
     to = hip.zeroed(1)
     node = graph.add("Memset", ctypes.byref(memset_node(to, 3, 1)))
     clone = Graph(hip, hip.handle("hipGraphClone", graph.handle))
-    found = hip.handle("hipGraphNodeFindInClone", node, clone.handle)
-    assert found.value not in (None, node.value)
+    actual = hip.handle("hipGraphNodeFindInClone", node, clone.handle)
+    assert actual.value not in (None, node.value)
     hip("hipGraphDestroy", graph.handle)
     clone.run()
     assert hip.words(to, 1) == [3]

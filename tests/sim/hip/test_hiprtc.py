@@ -73,9 +73,9 @@ def code(
     assert compiled(hip, program, options) == 0, text(hip, "ProgramLog", program).decode()
     lowered: list[bytes] = []
     for name in names:
-        found = ctypes.c_char_p()
-        hip("hiprtcGetLoweredName", program, name.encode(), ctypes.byref(found))
-        lowered.append(found.value or b"")
+        result = ctypes.c_char_p()
+        hip("hiprtcGetLoweredName", program, name.encode(), ctypes.byref(result))
+        lowered.append(result.value or b"")
     image = text(hip, "Code", program)
     hip("hiprtcDestroyProgram", ctypes.byref(program))
     return image, lowered
@@ -104,8 +104,11 @@ def test_compiled_code_object_lists_kernels_and_globals(hip: Hip) -> None:
     image, (name,) = code(hip, HIP_SOURCE, names=["scale<float>"])
     elf = ELFFile(io.BytesIO(image))
     assert image[:9] == b"\x7fELF\2\1\1\x40\2"
-    (found,) = elf.get_section_by_name(".note").iter_notes()
-    kernels = {each[".name"]: each for each in msgspec.msgpack.decode(found["n_descdata"])["amdhsa.kernels"]}
+    (section_by_name,) = elf.get_section_by_name(".note").iter_notes()
+    kernels = {
+        each[".name"]: each
+        for each in msgspec.msgpack.decode(section_by_name["n_descdata"])["amdhsa.kernels"]
+    }
     assert set(kernels) == {"lanes", name.decode()}
     arguments = [(each[".offset"], each[".size"]) for each in kernels[name.decode()][".args"]]
     assert arguments == [(0, 8), (8, 8), (16, 4)]

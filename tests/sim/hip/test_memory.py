@@ -54,9 +54,9 @@ class Rows(ctypes.Structure):
 
 
 def attributes(hip: Hip, address: Any) -> Attributes:
-    found = Attributes()
-    hip("hipPointerGetAttributes", ctypes.byref(found), address)
-    return found
+    result = Attributes()
+    hip("hipPointerGetAttributes", ctypes.byref(result), address)
+    return result
 
 
 def size(value: int) -> ctypes.c_size_t:
@@ -72,8 +72,8 @@ def data(hip: Hip, address: Any, count: int) -> bytes:
 
 def test_pointer_queries_accept_any_address_in_an_allocation(hip: Hip) -> None:
     memory = hip.allocate(64)
-    found = attributes(hip, ctypes.c_void_p((memory.value or 0) + 8))
-    assert (found.type, found.device, found.managed) == (DEVICE_TYPE, 0, 0)
+    result = attributes(hip, ctypes.c_void_p((memory.value or 0) + 8))
+    assert (result.type, result.device, result.managed) == (DEVICE_TYPE, 0, 0)
     base, extent = ctypes.c_void_p(), ctypes.c_size_t()
     hip(
         "hipMemGetAddressRange",
@@ -96,8 +96,12 @@ def test_allocation_of_zero_bytes_returns_null(hip: Hip) -> None:
 
 def test_host_memory_has_a_device_pointer(hip: Hip) -> None:
     memory = hip.handle("hipHostMalloc", size(64), MAPPED | COHERENT | NUMA)
-    found = attributes(hip, memory)
-    assert (found.type, found.host_address, found.device_address) == (HOST_TYPE, memory.value, memory.value)
+    result = attributes(hip, memory)
+    assert (result.type, result.host_address, result.device_address) == (
+        HOST_TYPE,
+        memory.value,
+        memory.value,
+    )
     assert hip.handle("hipHostGetDevicePointer", memory, 0).value == memory.value
     flags = ctypes.c_uint()
     hip("hipHostGetFlags", ctypes.byref(flags), memory)
@@ -122,8 +126,8 @@ def test_managed_memory_is_readable_by_the_host(hip: Hip) -> None:
     hip("hipMemsetD8", memory, 7, size(4))
     hip("hipDeviceSynchronize")
     assert ctypes.string_at(memory.value or 0, 4) == b"\7" * 4
-    found = attributes(hip, memory)
-    assert (found.type, found.managed) == (DEVICE_TYPE, 1)
+    result = attributes(hip, memory)
+    assert (result.type, result.managed) == (DEVICE_TYPE, 1)
 
 
 @pytest.mark.parametrize(
@@ -139,9 +143,9 @@ def test_single_pointer_attributes_use_hip_numbers(hip: Hip) -> None:
     for address, expected in ((memory, DEVICE_TYPE), (pinned, HOST_TYPE)):
         hip("hipPointerGetAttribute", ctypes.byref(kind), 2, address)
         assert kind.value == expected
-    wanted, start = (ctypes.c_int * 2)(2, 11), ctypes.c_void_p()
+    attributes, start = (ctypes.c_int * 2)(2, 11), ctypes.c_void_p()
     values = (ctypes.c_void_p * 2)(ctypes.addressof(kind), ctypes.addressof(start))
-    hip("hipDrvPointerGetAttributes", 2, wanted, values, memory)
+    hip("hipDrvPointerGetAttributes", 2, attributes, values, memory)
     assert (kind.value, start.value) == (DEVICE_TYPE, memory.value)
 
 
@@ -264,11 +268,12 @@ def test_pitched_allocation_has_room_for_each_row(hip: Hip) -> None:
     pitch = ctypes.c_size_t()
     hip("hipMallocPitch", ctypes.byref(ctypes.c_void_p()), ctypes.byref(pitch), size(100), size(3))
     assert pitch.value >= 100
-    made = Pitched()
-    hip("hipMalloc3D", ctypes.byref(made), Triple(100, 2, 2))
-    assert (made.pitch, made.width, made.height) == (pitch.value, 100, 2)
+    result = Pitched()
+    hip("hipMalloc3D", ctypes.byref(result), Triple(100, 2, 2))
+    assert (result.pitch, result.width, result.height) == (pitch.value, 100, 2)
     assert (
-        hip.asked("hipMemPtrGetInfo", ctypes.c_void_p(made.address), ctypes.c_size_t) >= 3 * pitch.value + 100
+        hip.asked("hipMemPtrGetInfo", ctypes.c_void_p(result.address), ctypes.c_size_t)
+        >= 3 * pitch.value + 100
     )
 
 
@@ -293,9 +298,9 @@ def test_managed_memory_advice_is_stored(hip: Hip) -> None:
     hip("hipMemPrefetchAsync", memory, size(4096), 0, None)
     hip("hipDeviceSynchronize")
     for attribute, expected in ((1, 0), (2, -1), (4, 0), (100, 0)):
-        told = ctypes.c_int(77)
-        hip("hipMemRangeGetAttribute", ctypes.byref(told), size(4), attribute, memory, size(4096))
-        assert told.value == expected
+        value = ctypes.c_int(77)
+        hip("hipMemRangeGetAttribute", ctypes.byref(value), size(4), attribute, memory, size(4096))
+        assert value.value == expected
     preferred, last = ctypes.c_int(), ctypes.c_int()
     values = (ctypes.c_void_p * 2)(ctypes.addressof(preferred), ctypes.addressof(last))
     hip("hipMemRangeGetAttributes", values, (ctypes.c_size_t * 2)(4, 4), (ctypes.c_int * 2)(2, 4), size(2), memory,

@@ -62,13 +62,13 @@ def test_pool_exports_as_a_file_descriptor(hip: Hip, stream: Any) -> None:
     memory = hip.handle("hipMallocFromPoolAsync", ctypes.c_size_t(4), pool, stream)
     hip("hipMemsetD32Async", memory, 5, ctypes.c_size_t(1), stream)
     hip("hipStreamSynchronize", stream)
-    descriptor, told = ctypes.c_int(-1), ctypes.create_string_buffer(64)
+    descriptor, handle = ctypes.c_int(-1), ctypes.create_string_buffer(64)
     hip("hipMemPoolExportToShareableHandle", ctypes.byref(descriptor), pool, FILE_DESCRIPTOR, 0)
-    hip("hipMemPoolExportPointer", told, memory)
+    hip("hipMemPoolExportPointer", handle, memory)
     other = hip.handle(
         "hipMemPoolImportFromShareableHandle", ctypes.c_void_p(descriptor.value), FILE_DESCRIPTOR, 0
     )
-    there = hip.handle("hipMemPoolImportPointer", other, told)
+    there = hip.handle("hipMemPoolImportPointer", other, handle)
     assert (there.value == memory.value, hip.words(there, 1)) == (False, [5])
     os.close(descriptor.value)
 

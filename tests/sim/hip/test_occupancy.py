@@ -27,13 +27,13 @@ def test_occupancy_falls_with_shared_memory(hip: Hip, store: Any) -> None:
 
 
 def test_potential_block_size_fills_the_device(hip: Hip, store: Any) -> None:
-    found = []
+    results = []
     for name in ("hipModuleOccupancyMaxPotentialBlockSize", "hipOccupancyMaxPotentialBlockSize"):
         grid, block = ctypes.c_int(), ctypes.c_int()
         hip(name, ctypes.byref(grid), ctypes.byref(block), store, NO_SHARED, 0)
-        found.append((grid.value, block.value))
-    each = hip.number("hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", store, found[0][1], NO_SHARED)
-    assert found[0] == found[1] == (16 * each, found[0][1])
+        results.append((grid.value, block.value))
+    each = hip.number("hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", store, results[0][1], NO_SHARED)
+    assert results[0] == results[1] == (16 * each, results[0][1])
 
 
 def test_occupancy_of_unknown_kernel_fails(hip: Hip) -> None:

@@ -67,21 +67,21 @@ def test_wait_mask_is_supported_with_and_only(hip: Hip, stream: Any) -> None:
 
 
 def test_callback_runs_after_queued_work(hip: Hip, stream: Any, store: Any) -> None:
-    to, seen = hip.zeroed(1), []
-    callback = CALLBACK(lambda at, status, data: seen.append((at, status, data)))
+    to, calls = hip.zeroed(1), []
+    callback = CALLBACK(lambda at, status, data: calls.append((at, status, data)))
     assert hip.launch(store, [to, ctypes.c_uint32(3)], stream=stream) == 0
     hip("hipStreamAddCallback", stream, callback, ctypes.c_void_p(77), 0)
     hip("hipStreamSynchronize", stream)
-    assert seen == [(stream.value, 0, 77)]
+    assert calls == [(stream.value, 0, 77)]
     assert hip.words(to, 1) == [3]
 
 
 def test_compute_unit_mask_reports_all_units(hip: Hip) -> None:
     mask = (ctypes.c_uint32 * 2)(0xFF, 0)
     stream = hip.handle("hipExtStreamCreateWithCUMask", 2, mask)
-    found = (ctypes.c_uint32 * 2)()
-    hip("hipExtStreamGetCUMask", stream, 2, found)
-    assert list(found) == [0xFFFF, 0]  # kernels run on all 16 multiprocessors
+    result = (ctypes.c_uint32 * 2)()
+    hip("hipExtStreamGetCUMask", stream, 2, result)
+    assert list(result) == [0xFFFF, 0]  # kernels run on all 16 multiprocessors
     assert (
         hip.result("hipExtStreamCreateWithCUMask", ctypes.byref(ctypes.c_void_p()), 0, mask) == INVALID_VALUE
     )

@@ -112,10 +112,10 @@ def test_versions_match_the_header(hip: Hip) -> None:
 def test_created_context_is_the_device_context(hip: Hip) -> None:
     current, device = hip.handle("hipCtxGetCurrent"), ctypes.c_int(-1)
     assert hip.handle("hipDevicePrimaryCtxRetain", 0).value == current.value
-    made = hip.handle("hipCtxCreate", 0, 0)
+    handle = hip.handle("hipCtxCreate", 0, 0)
     hip("hipCtxGetDevice", ctypes.byref(device))
-    assert (made.value, device.value) == (current.value, 0)
-    hip("hipCtxDestroy", made)
+    assert (handle.value, device.value) == (current.value, 0)
+    hip("hipCtxDestroy", handle)
     hip("hipDevicePrimaryCtxRelease", 0)
     assert hip.handle("hipCtxGetCurrent").value == current.value
 

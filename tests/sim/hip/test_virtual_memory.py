@@ -59,9 +59,9 @@ def test_mapping_queries_return_handle_and_access(hip: Hip, size: ctypes.c_size_
     map_at(hip, place, size, memory)
     hip("hipMemGetAccess", ctypes.byref(flags), ctypes.byref(ON_DEVICE), place)
     assert flags.value == READ_WRITE
-    retained, found = hip.handle("hipMemRetainAllocationHandle", place), Properties()
-    hip("hipMemGetAllocationPropertiesFromHandle", ctypes.byref(found), retained)
-    assert (found.type, found.location.type, found.location.id, found.handle) == (PINNED, 1, 0, 0)
+    retained, result = hip.handle("hipMemRetainAllocationHandle", place), Properties()
+    hip("hipMemGetAllocationPropertiesFromHandle", ctypes.byref(result), retained)
+    assert (result.type, result.location.type, result.location.id, result.handle) == (PINNED, 1, 0, 0)
     hip("hipMemRelease", retained)
     hip("hipMemRelease", memory)
     unmap(hip, place, size)

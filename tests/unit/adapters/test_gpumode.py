@@ -50,17 +50,17 @@ def test_example_task_graded() -> None:
     assert set(first) == {"input0", "input1"} and tuple(first["input0"].shape) == (4, 33)
     assert np.array_equal(first["input0"], same["input0"])
     assert not np.array_equal(first["input0"], second["input0"])
-    kept = on_host(first)
+    values = on_host(first)
     expected = case.expected(first)
-    assert np.array_equal(kept["input0"], first["input0"]), "inputs are left as they are"
-    matrix, weights = kept["input0"].astype(np.float64), kept["input1"].astype(np.float64)
+    assert np.array_equal(values["input0"], first["input0"]), "inputs are left as they are"
+    matrix, weights = values["input0"].astype(np.float64), values["input1"].astype(np.float64)
     right = matrix * (weights / np.abs(matrix).max(axis=1))[:, None]
     assert np.allclose(to_numpy(expected["output2"]), right, rtol=1e-5)
     assert case.own_verdict
-    assert case.verify(kept, on_host(expected), {"output2": right.astype(np.float32)}) is None
+    assert case.verify(values, on_host(expected), {"output2": right.astype(np.float32)}) is None
     wrong = right.astype(np.float32)
     wrong[2, 5] += 0.01
-    reason = case.verify(kept, on_host(expected), {"output2": wrong})
+    reason = case.verify(values, on_host(expected), {"output2": wrong})
     assert reason is not None and "1 elements differ, the first at (2, 5)" in reason
 
 

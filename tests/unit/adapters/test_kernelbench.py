@@ -25,7 +25,11 @@ def opened(path: Path = GIVEN, **options: str) -> Suite:
 def test_weights_from_kernelbench_seed() -> None:
     """As its own two models are built; the submission's draws the same in the quarantine."""
     suite = opened()
-    assert (suite.convention, suite.entry, suite.init) == ("module", "ModelNew", (16, 12, -0.25))
+    assert (suite.convention, suite.entry, suite.init) == (
+        "module",
+        "ModelNew",
+        ((16, 12, -0.25), {}, "float32"),
+    )
     (case,) = suite.cases
     assert [(each.name, each.role, each.shape) for each in case.spec.buffers] == [
         ("input0", "input", (8, 16)),
@@ -108,3 +112,97 @@ def test_invalid_options_refused() -> None:
             opened(**options)
     with pytest.raises(UsageError, match="no such problem"):
         load_suite("/nowhere.py", "kernelbench")
+
+
+def changed(folder: Path, *changes: tuple[str, str]) -> Path:
+    text = GIVEN.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    file = folder / "problem.py"
+    file.write_text(text)
+    return file
+
+
+def test_arguments_by_keyword_are_named(tmp_path: Path) -> None:
+    file = changed(
+        tmp_path,
+        (
+            "[in_features, out_features, -0.25]",
+            '[[in_features], {"out_features": out_features, "low": -0.25}]',
+        ),
+        ("[torch.randn(batch_size, in_features)]", '{"x": torch.randn(batch_size, in_features)}'),
+    )
+    suite = opened(file)
+    assert suite.convention == "module_keywords"
+    assert suite.init == ((16,), {"out_features": 12, "low": -0.25}, "float32")
+    (case,) = suite.cases
+    assert [each.name for each in case.spec.read] == ["x"]
+    plain = opened().cases[0]
+    assert np.array_equal(
+        to_numpy(case.expected(case.inputs(1, "own"))["output0"]),
+        to_numpy(plain.expected(plain.inputs(1, "own"))["output0"]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "operator"),
+    [
+        ("nn.functional.dropout(self.linear(x), 0.5)", "bernoulli"),
+        ("self.linear(x) + torch.rand(12)", "rand"),
+    ],
+)
+def test_random_forward_refused_in_one_line(tmp_path: Path, call: str, operator: str) -> None:
+    file = changed(tmp_path, ("torch.clamp(self.linear(x), min=self.low)", call))
+    with pytest.raises(
+        ProblemError, match=f"forward is random .aten.*{operator}.*none can be graded"
+    ) as caught:
+        _ = opened(file).cases[0].spec
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "nn.functional.dropout(self.linear(x), 0.0)",
+        "nn.functional.dropout(self.linear(x), 0.5, training=False)",
+        "nn.functional.scaled_dot_product_attention(*[self.linear(x)[None, None]] * 3)[0, 0]",
+    ],
+)
+def test_dropout_of_nothing_is_not_random(tmp_path: Path, call: str) -> None:
+    file = changed(tmp_path, ("torch.clamp(self.linear(x), min=self.low)", call))
+    assert opened(file).cases[0].spec.notes == ()
+
+
+def test_state_kept_between_calls_is_named(tmp_path: Path) -> None:
+    file = changed(
+        tmp_path,
+        ("self.low = low", "self.low = low\n        self.hidden = torch.zeros(1, out_features)"),
+        (
+            "return torch.clamp(self.linear(x), min=self.low)",
+            "self.hidden = torch.tanh(self.linear(x) + self.hidden)\n        return self.hidden",
+        ),
+    )
+    with pytest.raises(ProblemError, match=r"keeps state between calls \(hidden\)"):
+        _ = opened(file).cases[0].spec
+
+
+def test_state_that_results_do_not_depend_on_is_noted(tmp_path: Path) -> None:
+    file = changed(tmp_path, ("nn.Linear(in_features, out_features)", "nn.BatchNorm1d(in_features)"))
+    (note,) = opened(file).cases[0].spec.notes
+    assert "linear.num_batches_tracked" in note and "does not depend on" in note
+
+
+def test_large_inputs_are_not_allocated_when_opened(tmp_path: Path) -> None:
+    """512 TiB of inputs, of which only the shape is needed."""
+    file = changed(tmp_path, ("batch_size = 8", "batch_size = 1 << 43"))
+    assert opened(file).cases[0].spec.checked[0].shape == (1 << 43, 12)
+
+
+def test_model_that_looks_at_values_is_run(tmp_path: Path) -> None:
+    file = changed(tmp_path, ("min=self.low", "min=float(x.max().item())"))
+    assert opened(file).cases[0].spec.checked[0].shape == (8, 12)
+
+
+def test_kernelbench_names_of_precisions_are_known() -> None:
+    assert {each.dtype for each in opened(precision="bf16").cases[0].spec.buffers} == {"bfloat16"}

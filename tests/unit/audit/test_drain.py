@@ -18,16 +18,16 @@ NOBODY = 2**22 - 3  # a process number above the usual limit
 
 @pytest.fixture
 def session() -> Iterator[Session]:
-    made = Session(ring_count=4, ring_bytes=RING, image_bytes=1 << 20)
-    yield made
-    made.close()
+    memory = Session(ring_count=4, ring_bytes=RING, image_bytes=1 << 20)
+    yield memory
+    memory.close()
 
 
 def items(drain: Drain) -> list[Chunk | Ended]:
-    found = []
+    results = []
     while (item := drain.next()) is not None:
-        found.append(item)
-    return found
+        results.append(item)
+    return results
 
 
 def test_records_across_ring_end_joined(session: Session) -> None:
@@ -96,10 +96,10 @@ def test_full_backlog_stops_drain(session: Session, monkeypatch: pytest.MonkeyPa
     writer, drain = RingWriter(session), Drain(session)
     writer.write(call(1, 2, 3) * 10)
     drain.take_all()
-    taken = writer.tail
+    count = writer.tail
     writer.write(call(1, 2, 3) * 10)
     drain.take_all()
-    assert writer.tail == taken == 560
+    assert writer.tail == count == 560
     items(drain)
     drain.take_all()
     assert writer.tail == writer.head

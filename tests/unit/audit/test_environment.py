@@ -58,5 +58,5 @@ def test_shim_of_outer_session_removed(session: Session) -> None:
 def test_driver_variables_set_unless_user_sets_them(session: Session) -> None:
     between = replace(interposer("hip"), environment={"NEUTRINO_NVRTC": "/found"})
     assert command_environment(between, session, None, {})["NEUTRINO_NVRTC"] == "/found"
-    said = command_environment(between, session, None, {"NEUTRINO_NVRTC": "/said"})
-    assert said["NEUTRINO_NVRTC"] == "/said"
+    environment = command_environment(between, session, None, {"NEUTRINO_NVRTC": "/said"})
+    assert environment["NEUTRINO_NVRTC"] == "/said"

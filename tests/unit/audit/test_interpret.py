@@ -36,10 +36,10 @@ CODE = b"some code image" * 1000
 
 @pytest.fixture
 def session() -> Iterator[Session]:
-    made = Session(ring_count=1, ring_bytes=1 << 16, image_bytes=1 << 20)
-    made.memory[made.image_offset : made.image_offset + len(CODE)] = CODE
-    yield made
-    made.close()
+    memory = Session(ring_count=1, ring_bytes=1 << 16, image_bytes=1 << 20)
+    memory.memory[memory.image_offset : memory.image_offset + len(CODE)] = CODE
+    yield memory
+    memory.close()
 
 
 def read(lines: list[bytes]) -> list[dict[str, Any]]:
@@ -67,11 +67,11 @@ def test_launch_waits_for_kernel_from_other_ring(session: Session) -> None:
     first = Chunk(ONE, launch(1, b"\1\0\0\0\0\0\0\0\2\0\0\0", begin=5000))
     then = Chunk(OTHER, image(1, 0x9000, 0, len(CODE)) + kernel(1, b"_Z5scalePfi", [(0, 8), (8, 4)], image=1))
     lines = interpret(session, first, then)
-    (made,) = (line for line in lines if line["kind"] == "launch")
-    assert (made["name"], made["demangled"]) == ("_Z5scalePfi", "scale(float*, int)")
-    assert made["image"] == hashlib.sha256(CODE).hexdigest()
-    assert made["parameters"] == ["0100000000000000", "02000000"]
-    assert (made["grid"], made["block"], made["shared_bytes"]) == ([4, 1, 1], [256, 1, 1], 64)
+    (result,) = (line for line in lines if line["kind"] == "launch")
+    assert (result["name"], result["demangled"]) == ("_Z5scalePfi", "scale(float*, int)")
+    assert result["image"] == hashlib.sha256(CODE).hexdigest()
+    assert result["parameters"] == ["0100000000000000", "02000000"]
+    assert (result["grid"], result["block"], result["shared_bytes"]) == ([4, 1, 1], [256, 1, 1], 64)
 
 
 def test_launch_without_kernel_record_written(session: Session) -> None:

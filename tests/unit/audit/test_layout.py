@@ -19,7 +19,7 @@ def numbers(folder: Path) -> list[tuple[str, int]]:
 
 
 def test_layout_constants_match_header(tmp_path: Path) -> None:
-    found = numbers(tmp_path)
+    result = numbers(tmp_path)
     header = layout.RECORD.size
     expected = {
         "session.image_next": layout.SESSION_COUNTERS_AT,
@@ -48,8 +48,8 @@ def test_layout_constants_match_header(tmp_path: Path) -> None:
         "graph_launch": header + layout.GRAPH_LAUNCH.size,
         **{state.name: state.value for state in layout.RingState},
     }
-    for name, value in found:
+    for name, value in result:
         if name == "kind":
             continue
         assert value == (expected[name] if name in expected else getattr(layout, name)), name
-    assert [value for name, value in found if name == "kind"] == [kind.value for kind in layout.RecordKind]
+    assert [value for name, value in result if name == "kind"] == [kind.value for kind in layout.RecordKind]

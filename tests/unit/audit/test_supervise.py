@@ -73,16 +73,16 @@ def run(driver: Path, tmp_path: Path) -> Run:
 )
 def test_exit_status_of_command_returned(run: Run, tmp_path: Path, command: list[str], status: int) -> None:
     """And the log has its beginning and its end, whatever happened."""
-    done = run(*command)
-    assert done.returncode == status, done.stderr
-    assert "Traceback" not in done.stderr
+    result = run(*command)
+    assert result.returncode == status, result.stderr
+    assert "Traceback" not in result.stderr
     assert verify_log(tmp_path / "log").lines >= 2
 
 
 def test_time_out_kills_grandchildren(run: Run, tmp_path: Path) -> None:
-    done = run("sh", "-c", f"sleep 300 & echo $! > {tmp_path}/pid; wait", options=("--timeout", "0.5"))
-    assert done.returncode == 124
-    assert "killed after 0.5 s; raise --timeout" in done.stderr
+    result = run("sh", "-c", f"sleep 300 & echo $! > {tmp_path}/pid; wait", options=("--timeout", "0.5"))
+    assert result.returncode == 124
+    assert "killed after 0.5 s; raise --timeout" in result.stderr
     assert process_start(int((tmp_path / "pid").read_text())) is None
 
 
@@ -97,8 +97,8 @@ def test_signal_forwarded_to_command(driver: Path, tmp_path: Path) -> None:
 
 def test_user_preload_kept_after_ours(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_PRELOAD", "libm.so.6")
-    done = run("sh", "-c", "echo $LD_PRELOAD")
-    first, second, third = done.stdout.strip().split(":")
+    result = run("sh", "-c", "echo $LD_PRELOAD")
+    first, second, third = result.stdout.strip().split(":")
     assert (Path(first).name, Path(second).name, third) == (
         "libneutrino_preload.so",
         "libcuda.so.1",
@@ -108,18 +108,18 @@ def test_user_preload_kept_after_ours(run: Run, monkeypatch: pytest.MonkeyPatch)
 
 def test_surviving_process_named_and_run_incomplete(run: Run, client: Path, tmp_path: Path) -> None:
     """The command ends, what it forked goes on: it is waited for a while, then named."""
-    done = run(client, "1", "6", "fork")
-    assert done.returncode == 0
-    assert "INCOMPLETE" in done.stderr
+    result = run(client, "1", "6", "fork")
+    assert result.returncode == 0
+    assert "INCOMPLETE" in result.stderr
     *_, end = read_log(tmp_path / "log")
     assert len(end["outlived"]) == 1 and not end["complete"]
 
 
 @pytest.mark.parametrize("without", ["-i", "-u LD_PRELOAD", "-u NEUTRINO_NONCE"])
 def test_child_without_shim_environment_is_named(run: Run, tmp_path: Path, without: str) -> None:
-    done = run("sh", "-c", f"env {without} sleep 1.5; exit 3")
-    assert done.returncode == 3
-    (line,) = [line for line in done.stderr.splitlines() if line.startswith("child processes not observed")]
+    result = run("sh", "-c", f"env {without} sleep 1.5; exit 3")
+    assert result.returncode == 3
+    (line,) = [line for line in result.stderr.splitlines() if line.startswith("child processes not observed")]
     assert line.endswith(" sleep 1.5")
     *_, end = read_log(tmp_path / "log")
     assert [text.partition(" ")[2] for text in end["unobserved"]] == ["sleep 1.5"]
@@ -141,8 +141,8 @@ def test_all_calls_logged(run: Run, client: Path, tmp_path: Path) -> None:
 
 def test_limited_address_space_reported(run: Run, client: Path, tmp_path: Path) -> None:
     """The image store does not fit under `ulimit -v`: the rings do, and the log says what is missing."""
-    done = run("sh", "-c", f"ulimit -v 2000000; exec {client} 5")
-    assert done.returncode == 0
+    result = run("sh", "-c", f"ulimit -v 2000000; exec {client} 5")
+    assert result.returncode == 0
     lines = list(read_log(tmp_path / "log"))
     assert sum(line["kind"] == "call" for line in lines) == 6
     assert ["ulimit -v" in line["text"] for line in lines if line["kind"] == "note"] == [True]
@@ -153,8 +153,8 @@ def test_full_disk_does_not_stop_command(run: Run, client: Path, tmp_path: Path)
     full = tmp_path / "full"
     full.symlink_to("/dev/full")
     marker = tmp_path / "ended"
-    done = run("sh", "-c", f"{client} 100 && touch {marker}", options=("--force",), log=full)
-    assert done.returncode == 70
+    result = run("sh", "-c", f"{client} 100 && touch {marker}", options=("--force",), log=full)
+    assert result.returncode == 70
     assert marker.exists()
-    assert done.stderr.splitlines()[-1].startswith("neutrino-bench: error: the log ")
-    assert "Traceback" not in done.stderr
+    assert result.stderr.splitlines()[-1].startswith("neutrino-bench: error: the log ")
+    assert "Traceback" not in result.stderr

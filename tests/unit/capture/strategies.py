@@ -78,7 +78,7 @@ Elements = dict[Kind, list[Any]]
 @st.composite
 def captures(draw: st.DrawFn) -> Elements:
     """Elements by kind, contents as Bulk. BEFORE and AFTER: (address, bytes or None, size)."""
-    found: Elements = {
+    by_name: Elements = {
         Kind.DEVICE: [draw(_devices)],
         Kind.LIMIT: draw(st.lists(st.builds(Limit, u32, u64), max_size=3)),
         Kind.META: draw(st.lists(st.builds(Meta, texts, texts), max_size=3)),
@@ -87,29 +87,30 @@ def captures(draw: st.DrawFn) -> Elements:
         ],
         Kind.STREAM: [Stream(0, StreamKind.LEGACY), *draw(st.lists(_streams, max_size=2))],
     }
-    images = st.integers(0, len(found[Kind.IMAGE]) - 1)
+    images = st.integers(0, len(by_name[Kind.IMAGE]) - 1)
     options = st.lists(st.builds(Option, u32, u64), max_size=3).map(tuple)
     modules = st.builds(Module, images, st.sampled_from(ModuleKind), options)
-    found[Kind.MODULE] = draw(st.lists(modules, min_size=1, max_size=3))
-    module = st.integers(0, len(found[Kind.MODULE]) - 1)
-    found[Kind.KERNEL] = draw(st.lists(_kernels(module), min_size=1, max_size=3))
-    found[Kind.GLOBAL] = [
-        Global(draw(module), GLOBAL + 4096 * i, len(raw), draw(symbols), Bulk(raw), draw(_or_none(raw)))
-        for i, raw in enumerate(draw(st.lists(raws, max_size=2)))
+    by_name[Kind.MODULE] = draw(st.lists(modules, min_size=1, max_size=3))
+    module = st.integers(0, len(by_name[Kind.MODULE]) - 1)
+    by_name[Kind.KERNEL] = draw(st.lists(_kernels(module), min_size=1, max_size=3))
+    names = draw(st.lists(symbols, min_size=2, max_size=2, unique=True))
+    by_name[Kind.GLOBAL] = [
+        Global(draw(module), GLOBAL + (i << 24), len(raw), name, Bulk(raw), draw(_or_none(raw)))
+        for i, (raw, name) in enumerate(zip(draw(st.lists(raws, max_size=2)), names, strict=False))
     ]
-    found[Kind.ALLOCATION] = [
+    by_name[Kind.ALLOCATION] = [
         Allocation(ARENA + 2 * i * PAGES * PAGE, PAGES * PAGE, draw(_flags), draw(texts)) for i in range(2)
     ]
-    found[Kind.BEFORE] = draw(_runs(False))
-    found[Kind.AFTER] = draw(_runs(True))
-    _draw_operations(draw, found)
-    found[Kind.RANGE] = draw(st.lists(_ranges, max_size=3))
-    count = len(found[Kind.OPERATION])
-    found[Kind.REFUSAL] = draw(
+    by_name[Kind.BEFORE] = draw(_runs(False))
+    by_name[Kind.AFTER] = draw(_runs(True))
+    _draw_operations(draw, by_name)
+    by_name[Kind.RANGE] = draw(st.lists(_ranges, max_size=3))
+    count = len(by_name[Kind.OPERATION])
+    by_name[Kind.REFUSAL] = draw(
         st.lists(st.builds(Refusal, st.integers(0, count), texts, texts, _refusal_flags), max_size=2)
     )
-    found[Kind.END] = [End(draw(u32), count)]
-    return found
+    by_name[Kind.END] = [End(draw(u32), count)]
+    return by_name
 
 
 def write(path: Path, found: Elements) -> Elements:
@@ -180,12 +181,12 @@ def _kernels(draw: st.DrawFn, module: st.SearchStrategy[int]) -> Kernel:
 @st.composite
 def _runs(draw: st.DrawFn, after: bool) -> list[tuple[int, bytes | None, int]]:
     pages = draw(st.sets(st.integers(0, PAGES - 1)))
-    found = []
+    results = []
     for page in sorted(pages):
         size = draw(st.integers(1, PAGE))
         raw = None if after and draw(st.booleans()) else draw(st.binary(min_size=1, max_size=1)) * size
-        found.append((ARENA + page * PAGE, raw, size))
-    return found
+        results.append((ARENA + page * PAGE, raw, size))
+    return results
 
 
 def _draw_operations(draw: st.DrawFn, found: Elements) -> None:

@@ -43,15 +43,15 @@ def compressed(raw: bytes, version: int, method: int, raw_bytes: int | None = No
 
 
 def only(image: bytes) -> CodeObject:
-    (found,) = code_objects(image)
-    return found
+    (result,) = code_objects(image)
+    return result
 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_code_of_clang_is_read(name: str) -> None:
-    found = code_objects((DATA / name).read_bytes())
-    assert [each.target for each in found] == TARGETS[name]
-    for each in found:
+    result = code_objects((DATA / name).read_bytes())
+    assert [each.target for each in result] == TARGETS[name]
+    for each in result:
         assert each.problem == ""
         assert {kernel.name: kernel.parameters for kernel in each.kernels} == PARAMETERS
         assert set(each.globals) - {"__hip_cuid_"} == {"counter", "weights", "table"}
@@ -91,9 +91,9 @@ def test_bundles_of_every_version_and_method_are_read(version: int, method: int)
     ],
 )  # fmt: skip
 def test_damaged_bundle_is_refused(image: bytes, problem: str) -> None:
-    with pytest.raises(CodeError) as caught:
+    with pytest.raises(CodeError) as excinfo:
         code_objects(image)
-    assert problem in str(caught.value)
+    assert problem in str(excinfo.value)
 
 
 def test_frame_declaring_more_bytes_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,8 +144,8 @@ def test_damaged_metadata_is_reported(metadata: bytes, problem: str) -> None:
 
 def test_minimal_metadata_is_read() -> None:
     kernel = {".name": "k", ".kernarg_segment_size": 8}
-    found = only(metadata_replaced(msgspec.msgpack.encode({"amdhsa.kernels": [kernel]})))
-    assert [each.name for each in found.kernels] == ["k"] and found.target == ""
+    result = only(metadata_replaced(msgspec.msgpack.encode({"amdhsa.kernels": [kernel]})))
+    assert [each.name for each in result.kernels] == ["k"] and result.target == ""
 
 
 REAL = {name: (DATA / name).read_bytes() for name in [*TARGETS, "variables.hsaco"]}

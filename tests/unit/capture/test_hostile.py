@@ -33,10 +33,10 @@ SAID = r"^[^\n]*record it again$"
 
 
 def refused(path: Path) -> str:
-    with pytest.raises(CaptureError, match=SAID) as caught:
+    with pytest.raises(CaptureError, match=SAID) as excinfo:
         Capture.open(path)
-    assert str(path) in str(caught.value)
-    return str(caught.value)
+    assert str(path) in str(excinfo.value)
+    return str(excinfo.value)
 
 
 def sealed(
@@ -176,10 +176,10 @@ def test_small_file_of_huge_tables_is_refused_in_little_memory(tmp_path: Path) -
     path = sealed(tmp_path / "y.ncap", [blob] * 256, sections)
     program = "import resource, benchguard; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
     program += f"try: benchguard.Capture.open({str(path)!r})\nexcept benchguard.CaptureError as e: print(e)"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=240, check=True, cwd=ROOT
     )
-    assert "more than" in done.stdout and "\n" not in done.stdout.strip()
+    assert "more than" in result.stdout and "\n" not in result.stdout.strip()
 
 
 def test_frame_larger_than_its_blob_is_refused(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_writer_on_a_full_disk_leaves_no_file(tmp_path: Path) -> None:
         "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
         "try: saxpy_capture(Path(sys.argv[1]))\nexcept CaptureError as e: print(e)"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / "x.ncap")],
         capture_output=True,
         text=True,
@@ -236,7 +236,7 @@ def test_writer_on_a_full_disk_leaves_no_file(tmp_path: Path) -> None:
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    assert "cannot write the capture" in done.stdout and "File too large" in done.stdout
+    assert "cannot write the capture" in result.stdout and "File too large" in result.stdout
     assert list(tmp_path.iterdir()) == []
 
 

@@ -42,16 +42,16 @@ LAYOUTS = [
 
 def expected() -> dict[str, int]:
     """C expression -> value."""
-    found = {name: int(value) for name, value in CONSTANTS.items()}
+    by_name = {name: int(value) for name, value in CONSTANTS.items()}
     for struct in LAYOUTS:
         name = f"struct nb_{struct.name}"
-        found[f"sizeof({name})"] = struct.size
+        by_name[f"sizeof({name})"] = struct.size
         for field in struct.fields:
             if not field.name or field.bytes == 24:
                 continue  # the rest of a union; three fields that an upload does not use
-            found[f"offsetof({name}, {field.name})"] = struct.offsets[field.name]
-            found[f"sizeof((({name} *)0)->{field.name})"] = field.bytes
-    return found
+            by_name[f"offsetof({name}, {field.name})"] = struct.offsets[field.name]
+            by_name[f"sizeof((({name} *)0)->{field.name})"] = field.bytes
+    return by_name
 
 
 def test_layout_offsets_match_the_header(tmp_path: Path) -> None:
@@ -78,13 +78,13 @@ def test_layouts_have_no_undeclared_padding() -> None:
 
 def test_layout_fields_are_in_the_model() -> None:
     models = [*codec.MODELS.items()]
-    models += [(layout.OPERATIONS[kind], made) for kind, made in codec.OPERATION_MODELS.items()]
+    models += [(layout.OPERATIONS[kind], result) for kind, result in codec.OPERATION_MODELS.items()]
     models += [(each, codec.PARTS[each.name]) for each in LAYOUTS if each.name in codec.PARTS]
     assert (
         len(models) == 17 - 1 - 1 + 9 + 4
     )  # one layout for both kinds of runs, operations by their own kind
-    for struct, made in models:
+    for struct, result in models:
         words = {field.attribute for field in struct.fields if not field.reserved}
         if struct in layout.OPERATIONS.values():
             words.remove("kind")
-        assert {field.name for field in dataclasses.fields(made)} == words, made
+        assert {field.name for field in dataclasses.fields(result)} == words, result

@@ -179,8 +179,8 @@ def test_adjacent_mappings_become_one_allocation(tmp_path: Path, mapped: str, pl
     raw_capture.allocation(ARENA + 5 * PAGE, PAGE, BOTH, slot=other)
     raw_capture.end()
     with packed(raw_capture, tmp_path) as capture:
-        found = [(each.address - ARENA, each.bytes, each.call) for each in capture.allocations]
-    assert found == [
+        items = [(each.address - ARENA, each.bytes, each.call) for each in capture.allocations]
+    assert items == [
         (0, 3 * PAGE, mapped),
         (3 * PAGE, PAGE, mapped),
         (4 * PAGE, PAGE, plain),
@@ -263,9 +263,9 @@ def test_hostile_elements_give_a_one_line_error(
     raw_capture.add(*element)  # type: ignore[arg-type]
     raw_capture.end()
     path = raw_capture.write(tmp_path / "x.nrec")
-    with pytest.raises(CaptureError, match=said) as caught:
+    with pytest.raises(CaptureError, match=said) as excinfo:
         pack(path, tmp_path / "x.ncap")
-    assert "\n" not in str(caught.value) and str(path) in str(caught.value)
+    assert "\n" not in str(excinfo.value) and str(path) in str(excinfo.value)
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -24,8 +24,8 @@ def test_tables_of_a_valid_capture_match_the_file(name: str, tmp_path: Path) -> 
     path = CAPTURES[name](tmp_path / "x.ncap")
     altered = Altered(path)
     with path.open("rb") as file:
-        found = validate.validate(file.fileno(), validate.Limits())
-    assert found.tables == {Kind(each.kind): altered.table(Kind(each.kind)) for each in altered.sections}
+        result = validate.validate(file.fileno(), validate.Limits())
+    assert result.tables == {Kind(each.kind): altered.table(Kind(each.kind)) for each in altered.sections}
 
 
 def test_capture_opens_while_other_threads_allocate(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_forged_validator_output_is_a_capture_error(tmp_path: Path, compile_c: C
         "try: benchguard.Capture.open(sys.argv[1])\n"
         "except benchguard.CaptureError as error: print(error)"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, str(path)],
         env={
             **os.environ,
@@ -75,7 +75,7 @@ def test_forged_validator_output_is_a_capture_error(tmp_path: Path, compile_c: C
         timeout=240,
         check=True,
     )
-    assert "incomplete" in done.stdout
+    assert "incomplete" in result.stdout
 
 
 def test_validator_that_cannot_be_loaded_is_a_capture_error(

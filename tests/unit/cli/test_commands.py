@@ -30,8 +30,10 @@ def run(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess
 def modules_after(code: str) -> set[str]:
     """Names of all modules that are imported once `code` has run."""
     code += "\nimport sys; print('\\n'.join(sys.modules), file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    return set(done.stderr.split())
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return set(result.stderr.split())
 
 
 def test_cli_page_equals_help_texts() -> None:
@@ -51,9 +53,9 @@ def test_command_is_found_under_its_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "observe"])
 def test_help_prints_usage(name: str) -> None:
-    done = run(*filter(None, [name]), "--help")
-    assert done.returncode == 0
-    assert done.stdout.startswith("Usage: neutrino-bench")
+    result = run(*filter(None, [name]), "--help")
+    assert result.returncode == 0
+    assert result.stdout.startswith("Usage: neutrino-bench")
 
 
 def test_version_imports_nothing_heavy() -> None:
@@ -94,11 +96,11 @@ def test_package_import_loads_nothing_heavy() -> None:
     ],
 )
 def test_usage_error_is_one_line(arguments: list[str], message: str) -> None:
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith("neutrino-bench: error: ") and message in done.stderr
-    assert "--help" in done.stderr
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stderr.startswith("neutrino-bench: error: ") and message in result.stderr
+    assert "--help" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -106,20 +108,20 @@ def test_usage_error_is_one_line(arguments: list[str], message: str) -> None:
     [("/nowhere/libcuda.so.1", "No such file"), ("/etc/passwd", "ELF"), ("/bin/true", "driver")],
 )
 def test_invalid_driver_message_is_one_line(driver: str, message: str, tmp_path: Path) -> None:
-    done = run("--driver", driver, "--log", str(tmp_path / "log"), "--", "true")
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1 and message in done.stderr
+    result = run("--driver", driver, "--log", str(tmp_path / "log"), "--", "true")
+    assert result.returncode == 2
+    assert len(result.stderr.splitlines()) == 1 and message in result.stderr
 
 
 def test_missing_log_message_is_one_line() -> None:
-    done = run("verify-log", "/nowhere/log")
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    result = run("verify-log", "/nowhere/log")
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
 
 
 def test_no_arguments_print_help() -> None:
-    done = run()
-    assert done.returncode == 2
-    assert "Usage:" in done.stdout + done.stderr
+    result = run()
+    assert result.returncode == 2
+    assert "Usage:" in result.stdout + result.stderr
 
 
 PROBLEM = "raise SystemExit('the problem was imported')\n"
@@ -151,16 +153,16 @@ def test_usage_error_is_found_before_code_runs(arguments: list[str], message: st
     (tmp_path / "problem.py").write_text(PROBLEM)
     (tmp_path / "submission.py").write_text(SUBMISSION)
     (tmp_path / "submission.txt").write_text(SUBMISSION)
-    done = run(*arguments, cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert message in done.stderr and "was imported" not in done.stderr
+    result = run(*arguments, cwd=tmp_path)
+    assert result.returncode == 2, result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert message in result.stderr and "was imported" not in result.stderr
 
 
 def test_doctor_reports_every_subject() -> None:
-    done = run("doctor", "--json")
-    assert done.returncode == 0, done.stdout + done.stderr
-    subjects = [finding["subject"] for finding in json.loads(done.stdout)["findings"]]
+    result = run("doctor", "--json")
+    assert result.returncode == 0, result.stdout + result.stderr
+    subjects = [finding["subject"] for finding in json.loads(result.stdout)["findings"]]
     assert subjects == [
         "driver",
         "shim",
@@ -180,9 +182,9 @@ def test_doctor_reports_every_subject() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_script(shell: str) -> None:
-    done = run("completion", shell)
-    assert done.returncode == 0
-    assert "_NEUTRINO_BENCH_COMPLETE" in done.stdout
+    result = run("completion", shell)
+    assert result.returncode == 0
+    assert "_NEUTRINO_BENCH_COMPLETE" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -203,7 +205,7 @@ def test_driver_completion_offers_words_then_files(typed: list[str], offered: li
         "COMP_CWORD": str(len(words) - 1),
     }
     code = "import sys; from benchguard.cli.main import cli; cli.main(prog_name='neutrino-bench')"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT, env=environment
     )
-    assert done.stdout.split() == offered, done.stderr
+    assert result.stdout.split() == offered, result.stderr

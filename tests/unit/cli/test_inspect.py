@@ -68,20 +68,20 @@ def test_every_option_works_on_every_capture(name: str, tmp_path: Path) -> None:
 
 def test_json_contains_every_table(tmp_path: Path) -> None:
     path = captures.graph_capture(tmp_path / "x.ncap")
-    found = json.loads(shown(path, "--json", "--operations"))
-    assert found["schema"] == "neutrino-bench/inspect/1"
-    assert found["kernels"][0]["name"] == "saxpy" and found["kernels"][0]["graph_launches"] == 2
-    assert found["graphs"] == [{"graph": 1, "nodes": 3, "edges": 2, "launches": 2}]
-    assert found["sizes"]["file_bytes"] == path.stat().st_size
-    assert [each["kind"] for each in found["operation_list"]] == [
+    document = json.loads(shown(path, "--json", "--operations"))
+    assert document["schema"] == "neutrino-bench/inspect/1"
+    assert document["kernels"][0]["name"] == "saxpy" and document["kernels"][0]["graph_launches"] == 2
+    assert document["graphs"] == [{"graph": 1, "nodes": 3, "edges": 2, "launches": 2}]
+    assert document["sizes"]["file_bytes"] == path.stat().st_size
+    assert [each["kind"] for each in document["operation_list"]] == [
         "kernel",
         "memcpy",
         "empty",
         "graph_launch",
         "graph_launch",
     ]
-    assert found["operation_list"][0]["stream"] == NOTHING
-    assert bytes.fromhex(found["operation_list"][0]["parameters"])[8:16] == ARENA.to_bytes(8, "little")
+    assert document["operation_list"][0]["stream"] == NOTHING
+    assert bytes.fromhex(document["operation_list"][0]["parameters"])[8:16] == ARENA.to_bytes(8, "little")
 
 
 def test_refused_capture_shows_call_and_reason(tmp_path: Path) -> None:

@@ -61,14 +61,14 @@ def test_json_escapes_keep_the_content() -> None:
 
 def calls_that_print(path: Path) -> list[str]:
     """Calls in a module of `print`, `click.echo`, and of a stream's `write`, as LINE: TEXT."""
-    found = []
+    results = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call):
             function = node.func
             name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
             if name in PRINTING:
-                found.append(f"{node.lineno}: {ast.unparse(node)}")
-    return found
+                results.append(f"{node.lineno}: {ast.unparse(node)}")
+    return results
 
 
 def test_commands_print_through_the_escaping_functions_only() -> None:
@@ -78,14 +78,14 @@ def test_commands_print_through_the_escaping_functions_only() -> None:
         "file.write(",
         "print(f'neutrino-bench: error: cannot write to standard output",
     )
-    found = {
+    by_name = {
         f"{path.name}:{call}"
         for path in sorted(CLI.glob("*.py"))
         if path.name not in ("output.py", "table.py")
         for call in calls_that_print(path)
         if not call.partition(": ")[2].startswith(allowed) and "get_help()" not in call
     }
-    assert not found
+    assert not by_name
 
 
 def test_call_that_prints_is_found(tmp_path: Path) -> None:

@@ -24,9 +24,9 @@ def run(words: list[str], redirection: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_unwritable_output_ends_with_70(words: list[str], redirection: str) -> None:
-    done = run(words, redirection)
-    assert done.returncode == 70
-    assert done.stderr.startswith(LINE) and done.stderr.count("\n") == 1
+    result = run(words, redirection)
+    assert result.returncode == 70
+    assert result.stderr.startswith(LINE) and result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
@@ -34,7 +34,7 @@ def test_closed_pipe_ends_with_70(words: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "benchguard", *words],
             stdout=writing,
             stderr=subprocess.PIPE,
@@ -45,18 +45,18 @@ def test_closed_pipe_ends_with_70(words: list[str]) -> None:
         )
     finally:
         os.close(writing)
-    assert done.returncode == 70
-    assert done.stderr.startswith(f"{LINE}Broken pipe") and done.stderr.count("\n") == 1
+    assert result.returncode == 70
+    assert result.stderr.startswith(f"{LINE}Broken pipe") and result.stderr.count("\n") == 1
 
 
 def test_failed_command_with_full_output_keeps_its_message() -> None:
-    done = run(["verify-log", "/nonexistent"], ">/dev/full")
-    assert done.returncode == 1
-    assert "cannot read the log" in done.stderr
+    result = run(["verify-log", "/nonexistent"], ">/dev/full")
+    assert result.returncode == 1
+    assert "cannot read the log" in result.stderr
 
 
 def test_observed_command_finds_closed_output_closed(native: Path, tmp_path: Path) -> None:
     assert native.is_dir()
     log = tmp_path / "log"
-    done = run(["--driver", "sim", "--log", str(log), "-q", "--", "sh", "-c", "test ! -e /dev/fd/1"], ">&-")
-    assert done.returncode == 0, done.stderr
+    result = run(["--driver", "sim", "--log", str(log), "-q", "--", "sh", "-c", "test ! -e /dev/fd/1"], ">&-")
+    assert result.returncode == 0, result.stderr

@@ -25,8 +25,8 @@ def installed_headers() -> list[Headers]:
         except importlib.metadata.PackageNotFoundError:
             continue
         folders += [Path(str(file.locate())).parent for file in files if file.name == "cuda.h"]
-    found = [headers_in(folder) for folder in folders if (folder / "cudaTypedefs.h").is_file()]
-    return list({headers.version: headers for headers in found}.values())
+    items = [headers_in(folder) for folder in folders if (folder / "cudaTypedefs.h").is_file()]
+    return list({headers.version: headers for headers in items}.values())
 
 
 @cache

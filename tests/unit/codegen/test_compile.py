@@ -46,8 +46,8 @@ def test_types_agree_with_the_header(headers: Headers, api: Api, generated: Path
         for f in api.functions
     )
     (generated / "check.c").write_text(f'#include "real.h"\n{checks}')
-    done = compile_c(headers, generated, "check.c")
-    assert done.returncode == 0, done.stderr
+    result = compile_c(headers, generated, "check.c")
+    assert result.returncode == 0, result.stderr
     assert checks.count("_Static_assert") == len(api.functions)
 
 
@@ -63,8 +63,8 @@ def test_type_check_fails_on_a_wrong_type(headers: Headers, generated: Path) -> 
 @pytest.mark.parametrize("name", ["hooks.c", "operations.c", "surface.c", "surface.S"])
 def test_generated_shim_source_compiles(headers: Headers, generated: Path, name: str) -> None:
     """With every warning an error, and each wrapper against the prototype that cuda.h declares."""
-    done = compile_c(headers, generated, name)
-    assert done.returncode == 0, done.stderr
+    result = compile_c(headers, generated, name)
+    assert result.returncode == 0, result.stderr
 
 
 def test_generated_sim_sources_compile(headers: Headers, api: Api, tmp_path: Path) -> None:
@@ -72,5 +72,5 @@ def test_generated_sim_sources_compile(headers: Headers, api: Api, tmp_path: Pat
     write_files(emit_sim(api), tmp_path)
     (tmp_path / "names.c").write_text('#include "driver/core/api.h"\n')
     for name in ("stubs.c", "procaddr.c", "names.c"):
-        done = compile_c(headers, tmp_path, name)
-        assert done.returncode == 0, done.stderr
+        result = compile_c(headers, tmp_path, name)
+        assert result.returncode == 0, result.stderr

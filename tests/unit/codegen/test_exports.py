@@ -94,10 +94,10 @@ def test_version_script_exports_the_shims_own_names(tmp_path: Path) -> None:
 def test_invalid_library_is_reported_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "libcuda.so.1"
     path.write_bytes(content)
-    with pytest.raises(CodegenError) as caught:
+    with pytest.raises(CodegenError) as excinfo:
         read_exports(path)
-    assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert str(path) in str(excinfo.value)
+    assert "\n" not in str(excinfo.value)
 
 
 def test_damaged_libraries_are_read_or_refused(tmp_path: Path) -> None:

@@ -53,9 +53,9 @@ def test_exports_file_is_independent_of_symbol_order() -> None:
 def test_invalid_line_is_named(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "exports.txt"
     path.write_text(text)
-    with pytest.raises(CodegenError) as caught:
+    with pytest.raises(CodegenError) as excinfo:
         load_exports(path)
-    assert complaint in str(caught.value)
+    assert complaint in str(excinfo.value)
 
 
 @pytest.mark.skipif(not DEBIAN.exists(), reason="`python build.py setup` fetches Debian's libamdhip64-5")

@@ -22,8 +22,8 @@ def toolkit(root: Path, version: int) -> Path:
 
 
 def test_toolkit_precedes_the_wheel(tmp_path: Path) -> None:
-    found = find_headers({"CUDA_HOME": str(toolkit(tmp_path / "cuda", 12010))})
-    assert (found.version, found.origin) == (12010, f"toolkit {tmp_path / 'cuda'}")
+    result = find_headers({"CUDA_HOME": str(toolkit(tmp_path / "cuda", 12010))})
+    assert (result.version, result.origin) == (12010, f"toolkit {tmp_path / 'cuda'}")
 
 
 def test_toolkit_is_found_by_its_compiler(tmp_path: Path) -> None:

@@ -67,9 +67,9 @@ def test_rocm_headers_precede_fetched_headers(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(hip.sys, "prefix", str(tmp_path / "venv"))
     shutil.copytree(SEVEN, tmp_path / "venv" / "hip" / "usr" / "include")
     shutil.copytree(SEVEN, tmp_path / "rocm" / "include")
-    found = find_hip_headers({"ROCM_PATH": str(tmp_path / "rocm")})
-    assert (found.folder, found.version) == (tmp_path / "rocm" / "include", 70112345)
-    assert found.origin == f"ROCm {tmp_path / 'rocm'}"
+    hip_headers = find_hip_headers({"ROCM_PATH": str(tmp_path / "rocm")})
+    assert (hip_headers.folder, hip_headers.version) == (tmp_path / "rocm" / "include", 70112345)
+    assert hip_headers.origin == f"ROCm {tmp_path / 'rocm'}"
     candidates = [folder for folder, _ in hip._candidates({})]
     assert candidates[-1] == tmp_path / "venv" / "hip" / "usr" / "include"
 
@@ -262,9 +262,9 @@ def test_mistake_in_the_file_is_named(seven: Api, tmp_path: Path, old: str, new:
     path = tmp_path / "hip.toml"
     text = TEXT.replace(old, new)
     path.write_text(text if "Gone" in complaint else text.replace(', "hipGoneSince52"', ""))
-    with pytest.raises(CodegenError) as caught:
+    with pytest.raises(CodegenError) as excinfo:
         load_semantics(path, seven)
-    assert complaint in str(caught.value)
+    assert complaint in str(excinfo.value)
 
 
 def test_translated_names_must_be_cuda_functions(tmp_path: Path) -> None:
@@ -302,8 +302,8 @@ def test_types_agree_with_the_header(surface: Surface, tmp_path: Path) -> None:
         for name in names
     )
     (tmp_path / "check.c").write_text(f'#include "real.h"\n{checks}')
-    done = compile_c(tmp_path, "check.c")
-    assert done.returncode == 0, done.stderr
+    result = compile_c(tmp_path, "check.c")
+    assert result.returncode == 0, result.stderr
     (tmp_path / "check.c").write_text(
         '#include "real.h"\n_Static_assert(__builtin_types_compatible_p(nb_hipMalloc_t, '
         '__typeof__(&hipFree)), "differ");\n'
@@ -314,5 +314,5 @@ def test_types_agree_with_the_header(surface: Surface, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["hooks.c", "operations.c", "hip_driver.c", "surface.c", "surface.S"])
 def test_generated_shim_source_compiles(surface: Surface, tmp_path: Path, name: str) -> None:
     write_files(emit_shim(surface), tmp_path)
-    done = compile_c(tmp_path, name)
-    assert done.returncode == 0, done.stderr
+    result = compile_c(tmp_path, name)
+    assert result.returncode == 0, result.stderr

@@ -75,9 +75,9 @@ def test_wrong_hook_row_is_named(
 ) -> None:
     assert old in TEXT
     pairs = pairs_of(tmp_path, TEXT.replace(old, new))
-    with pytest.raises(CodegenError) as caught:
+    with pytest.raises(CodegenError) as excinfo:
         shared(pairs, hip, cuda)
-    assert complaint in str(caught.value)
+    assert complaint in str(excinfo.value)
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_wrong_driver_row_is_named(
     hip: Api, cuda: Api, tmp_path: Path, old: str, new: str, complaint: str
 ) -> None:
     assert old in TEXT
-    with pytest.raises(CodegenError) as caught:
+    with pytest.raises(CodegenError) as excinfo:
         emit_hip_driver(hip, cuda, pairs_of(tmp_path, TEXT.replace(old, new)))
-    assert complaint in str(caught.value)
+    assert complaint in str(excinfo.value)
 
 
 def test_conversion_function_is_called_where_types_differ(hip: Api, cuda: Api, tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_mistake_in_the_file_is_named(
     golden: Api, tmp_path: Path, old: str, new: str, complaint: str
 ) -> None:
     assert old in TEXT
-    with pytest.raises(CodegenError) as caught:
+    with pytest.raises(CodegenError) as excinfo:
         load(golden, tmp_path, TEXT.replace(old, new))
-    assert complaint in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert complaint in str(excinfo.value)
+    assert "\n" not in str(excinfo.value)

@@ -56,7 +56,7 @@ def run(native: Path, *words: str) -> Any:
         "PYTHONPATH": str(ROOT),
         "LD_LIBRARY_PATH": str(native / "sim"),
     }
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", PROGRAM, *words],
         capture_output=True,
         text=True,
@@ -64,8 +64,8 @@ def run(native: Path, *words: str) -> Any:
         check=False,
         env=environment,
     )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
 
 
 def test_signature_equals_tritons() -> None:

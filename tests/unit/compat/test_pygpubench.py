@@ -48,20 +48,20 @@ def test_basic_stats_equal_pygpubenchs() -> None:
 
 
 def test_passed_grade_has_times_and_success() -> None:
-    found = result_of(made_result(timed_case("c", 3.0, 4.0)), 2)
-    assert (found.time_us, found.errors, found.full, found.success) == ([3.0, 4.0], 0, True, True)
-    assert found.event_overhead_us == 1.25
-    assert found.grade is not None and found.grade.verdict == "pass"
+    result = result_of(made_result(timed_case("c", 3.0, 4.0)), 2)
+    assert (result.time_us, result.errors, result.full, result.success) == ([3.0, 4.0], 0, True, True)
+    assert result.event_overhead_us == 1.25
+    assert result.grade is not None and result.grade.verdict == "pass"
 
 
 def test_missing_repeats_are_minus_one_and_not_full() -> None:
-    found = result_of(made_result(timed_case("c", 3.0, 4.0)), 4)
-    assert (found.time_us, found.full, found.success) == ([3.0, 4.0, -1, -1], False, False)
+    result = result_of(made_result(timed_case("c", 3.0, 4.0)), 4)
+    assert (result.time_us, result.full, result.success) == ([3.0, 4.0, -1, -1], False, False)
 
 
 def test_wrong_grade_counts_errors() -> None:
-    found = result_of(made_result(timed_case("c", 3.0, 4.0, wrong=2)), 2)
-    assert (found.errors, found.full, found.success) == (2, True, False)
+    result = result_of(made_result(timed_case("c", 3.0, 4.0, wrong=2)), 2)
+    assert (result.errors, result.full, result.success) == (2, True, False)
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_wrong_grade_counts_errors() -> None:
 )
 def test_grade_without_times_raises_benchmark_error(verdict: Any) -> None:
     """As RuntimeError, which users of pygpubench catch."""
-    with pytest.raises(RuntimeError, match=f"{verdict}: because") as caught:
+    with pytest.raises(RuntimeError, match=f"{verdict}: because") as excinfo:
         result_of(made_result(verdict=verdict, reason="because"), 2)
-    assert isinstance(caught.value, BenchmarkError) and caught.value.grade.verdict == verdict
+    assert isinstance(excinfo.value, BenchmarkError) and excinfo.value.grade.verdict == verdict
 
 
 def test_submission_is_graded_without_import_or_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,18 +80,18 @@ def test_submission_is_graded_without_import_or_seed(tmp_path: Path, monkeypatch
     package.mkdir(parents=True)
     (package / "fast.py").write_text("raise SystemExit('it was imported')\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    asked: list[tuple[str, Path, GradeOptions]] = []
+    request: list[tuple[str, Path, GradeOptions]] = []
 
     def grade(problem: str, submission: Path, options: GradeOptions) -> GradeResult:
-        asked.append((problem, submission, options))
+        request.append((problem, submission, options))
         return made_result(timed_case("c", *[3.0] * 100))
 
     monkeypatch.setattr(isolated, "grade", grade)
-    found = do_bench_isolated(
+    result = do_bench_isolated(
         "team.kernels.fast.kernel", generate_test_case, {"size": 8}, 100, 5, timeout=60, landlock=False
     )
-    assert found.success
-    ((problem, submission, options),) = asked
+    assert result.success
+    ((problem, submission, options),) = request
     assert (problem, submission) == (f"{Path(__file__).resolve()}:generate_test_case", package / "fast.py")
     assert (options.adapter, options.adapter_options) == ("pygpubench", {"arguments": '{"size": 8}'})
     assert (options.entry, options.samples, options.timeout) == ("kernel", 100, 60)
@@ -112,7 +112,7 @@ def test_submission_is_graded_without_import_or_seed(tmp_path: Path, monkeypatch
     ],
 )
 def test_invalid_argument_is_usage_error(changed: dict[str, Any], words: str) -> None:
-    given: dict[str, Any] = {
+    inputs: dict[str, Any] = {
         "qualname": "tests.unit.compat.made.made_case",
         "test_generator": generate_test_case,
         "test_args": {},
@@ -120,7 +120,7 @@ def test_invalid_argument_is_usage_error(changed: dict[str, Any], words: str) ->
         "seed": 1,
     }
     with pytest.raises(UsageError, match=words):
-        do_bench_isolated(**{**given, **changed})
+        do_bench_isolated(**{**inputs, **changed})
 
 
 def test_file_of_finds_modules_and_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

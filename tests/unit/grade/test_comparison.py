@@ -13,28 +13,28 @@ from benchguard.grade.comparison import Block, compare_blocks, overall
 def blocks(ratio: float, noise: float, count: int = 6, seed: int = 1, drift: float = 0.0) -> list[Block]:
     """Replays of A in 100 us and of B in `ratio` of it; the machine gets slower by `drift` a replay."""
     draw = random.Random(seed)
-    found = []
+    results = []
     for number in range(count):
         times = []
         for place, mean in enumerate((100.0, 100 * ratio, 100 * ratio, 100.0)):
             times.append(mean * (1 + drift) ** (4 * number + place) * draw.lognormvariate(0, noise))
-        found.append(Block(*times))
-    return found
+        results.append(Block(*times))
+    return results
 
 
 @pytest.mark.parametrize(
     ("ratio", "call"), [(0.95, "FASTER"), (1.05, "SLOWER"), (1.0, "SAME"), (1.004, "SAME"), (0.997, "SAME")]
 )
 def test_call_is_right_with_small_noise(ratio: float, call: str) -> None:
-    found = compare_blocks(blocks(ratio, 0.0005))
-    assert found.call == call
-    assert found.low <= ratio <= found.high
+    result = compare_blocks(blocks(ratio, 0.0005))
+    assert result.call == call
+    assert result.low <= ratio <= result.high
 
 
 def test_drift_cancels_within_blocks() -> None:
     """A machine that gets slower by 1 % a replay makes neither of them slower."""
-    found = compare_blocks(blocks(1.0, 0.0002, drift=0.01))
-    assert abs(found.ratio - 1) < 0.001
+    result = compare_blocks(blocks(1.0, 0.0002, drift=0.01))
+    assert abs(result.ratio - 1) < 0.001
 
 
 def test_difference_below_noise_is_unsure() -> None:

@@ -1,8 +1,10 @@
-"""Code that launches graphs from the device is found, packed or not; damaged fat binaries raise nothing."""
+"""Code that launches graphs from the device is found, packed or not; code that cannot be unpacked counts as such."""
 
 from __future__ import annotations
 
 import struct
+from contextlib import suppress
+from pathlib import Path
 
 import lz4.block
 import pytest
@@ -10,8 +12,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchguard.capture.fatbin import LZ4, MAGIC, ZSTD, packed_codes
-from benchguard.grade.device_launch import NAMES
+from benchguard.capture.fatbin import ENTRIES_MAX, LZ4, MAGIC, ZSTD, packed_codes
+from benchguard.capture.unpack import CodeError
+from benchguard.grade.device_launch import NAMES, graph_launcher
+from tests.unit.grade.recorded import record
 
 
 def fatbin(*entries: tuple[bytes, int, int]) -> bytes:
@@ -51,11 +55,44 @@ def test_graph_launch_in_a_plain_image_is_found() -> None:
 
 
 @given(st.binary(max_size=400))
-def test_damaged_fat_binary_yields_only_bytes(damage: bytes) -> None:
+def test_damaged_fat_binary_yields_bytes_or_raises_code_error(damage: bytes) -> None:
     whole = fatbin((lz4.block.compress(CODE, store_size=False), LZ4, len(CODE)))
     for image in (
         whole[: len(damage)] + damage,
         damage + whole,
         whole[:16] + damage + whole[16 + len(damage) :],
     ):
-        assert all(isinstance(code, bytes) for code in packed_codes(image))
+        with suppress(CodeError):
+            assert all(isinstance(code, bytes) for code in packed_codes(image))
+
+
+HONEST = (zstandard.compress(bytes(64)), ZSTD, 64)
+CLAIMS = (zstandard.compress(bytes(1 << 20)), ZSTD, 1 << 30)
+
+
+@pytest.mark.parametrize(
+    ("entries", "why"),
+    [
+        pytest.param([HONEST, (b"garbage", ZSTD, 64)], "does not decompress", id="garbage"),
+        pytest.param(
+            [HONEST, (zstandard.compress(bytes(63)), ZSTD, 64)], "63 bytes instead", id="wrong size"
+        ),
+        pytest.param([HONEST, (b"\xf0" * 64, LZ4, 64)], "does not decompress", id="damaged lz4"),
+        pytest.param([CLAIMS] * 24, "unpacks to 25769803776 bytes", id="24 GiB"),
+        pytest.param([HONEST] * ENTRIES_MAX, "may be behind 4096 others", id="too many"),
+    ],
+)
+def test_fat_binary_that_cannot_be_unpacked_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entries: list[tuple[bytes, int, int]], why: str
+) -> None:
+    with record(tmp_path / "x.ncap") as capture:
+        monkeypatch.setattr(capture, "image", lambda _: fatbin(*entries))
+        assert why in graph_launcher(capture)
+
+
+def test_fat_binary_of_honest_entries_launches_no_graphs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with record(tmp_path / "x.ncap") as capture:
+        monkeypatch.setattr(capture, "image", lambda _: fatbin(*[HONEST] * 100))
+        assert graph_launcher(capture) == ""

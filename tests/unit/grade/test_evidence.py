@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from benchguard.grade.evidence import kernels_of, uploaded_bytes
+from benchguard.grade.evidence import (
+    LISTED_BYTES,
+    facts_of,
+    kernels_of,
+    uploaded_bytes,
+)
 from tests.unit.grade.recorded import launch, record
 
 
@@ -21,6 +27,20 @@ def test_kernels_have_image_and_launch_count(tmp_path: Path) -> None:
     assert kernels[0].image_sha256 == capture.images[0].sha256
     assert kernels[0].origin == "/tests/support/captures.py"
     assert [len(kernel.code_sha256) for kernel in kernels] == [1, 1]
+
+
+def test_listed_kernels_have_bounded_size_and_the_most_launches(tmp_path: Path) -> None:
+    shapes = [launch(grid=(number, 1, 1)) for number in range(1, 3000)]
+    found = facts_of(record(tmp_path / "x.ncap", operations=[*shapes, shapes[-1]]))
+    assert len(msgspec.json.encode(found)) < 2 * LISTED_BYTES
+    assert len(found.kernels) > 500
+    assert len(found.kernels) + found.unlisted == len(shapes)
+    assert found.kernels[-1].launches == 2
+
+
+def test_few_kernels_are_all_listed(tmp_path: Path) -> None:
+    found = facts_of(record(tmp_path / "x.ncap", operations=[launch(), launch(grid=(1, 1, 1))]))
+    assert (len(found.kernels), found.unlisted) == (2, 0)
 
 
 def test_uploaded_bytes_are_summed(tmp_path: Path) -> None:

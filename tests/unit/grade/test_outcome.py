@@ -29,10 +29,15 @@ def replayed(
     """A replay result with the fields that outcome_of() reads."""
     overhead = Overhead(0.03, 1.2, 2.0, empty_host_us=10.0, empty_tail_us=4.0)
     device = SimpleNamespace(pci_bus=pci_bus)
-    found = SimpleNamespace(
-        verdict=verdict, reason=reason, table=tuple(rows), overhead=overhead, device=device
+    namespace = SimpleNamespace(
+        verdict=verdict,
+        reason=reason,
+        table=tuple(rows),
+        overhead=overhead,
+        device=device,
+        prepared=SimpleNamespace(primed=True),
     )
-    return cast(ReplayResult, found)
+    return cast(ReplayResult, namespace)
 
 
 def checked(rows: list[SampleRow], **changes: Any) -> Checked:
@@ -46,8 +51,8 @@ def outcome(rows: list[SampleRow] = ROWS, found: Checked | None = None, **replay
     findings = Findings(
         replayed(rows, **replay), found or checked(rows), rates, carried_reason(rows, first_use_of(rows))
     )
-    seen = outcome_of(findings)
-    return seen.verdict, seen.reason
+    outcome_ = outcome_of(findings)
+    return outcome_.verdict, outcome_.reason
 
 
 def each(**changes: Any) -> list[SampleRow]:
@@ -166,3 +171,10 @@ def test_check_that_could_not_tell_passes_unless_evidence_is_required() -> None:
     assert (required.verdict, required.reason.count("CPU driver shares")) == ("unproven", 2)
     proven = Findings(replayed(ROWS), checked(ROWS), rates_of(100.0, None, None, ""), "")
     assert outcome_of(proven, require_evidence=True).verdict == "pass"
+
+
+def test_mostly_unprimed_samples_do_not_pass() -> None:
+    rows = [dataclasses.replace(row, unprimed=number < 101) for number, row in enumerate(ROWS)]
+    verdict, reason = outcome(rows)
+    assert (verdict, "101 of 200 samples began before they were queued" in reason) == ("unconverged", True)
+    assert outcome([dataclasses.replace(row, unprimed=n < 20) for n, row in enumerate(ROWS)]) == ("pass", "")

@@ -47,8 +47,8 @@ def test_note_on_differing_outputs_claims_tolerance_only_without_wrong_outputs(
 
 def test_output_contains_compiler_text_after_prints() -> None:
     text = "k.cu(4): error: x\nk.cu(5): error: y"
-    found = ended(output="printed\n", broke=Broke("compile", "k.cu(4): error: x", text))
-    assert output_of(found) == f"printed\n{text}"
+    result = ended(output="printed\n", broke=Broke("compile", "k.cu(4): error: x", text))
+    assert output_of(result) == f"printed\n{text}"
     assert output_of(ended(output="printed\n")) == "printed"
 
 
@@ -70,10 +70,10 @@ def test_output_contains_compiler_text_after_prints() -> None:
     ],
 )
 def test_failed_run_has_verdict_and_message(fields: dict[str, Any], verdict: str, words: str) -> None:
-    found = finding_of(ended(**fields))
-    assert found is not None
-    assert found.verdict == verdict
-    assert words in found.text
+    finding = finding_of(ended(**fields))
+    assert finding is not None
+    assert finding.verdict == verdict
+    assert words in finding.text
 
 
 def test_complete_run_has_no_finding() -> None:

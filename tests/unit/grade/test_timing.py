@@ -53,9 +53,9 @@ def easy(new: bool, draw: random.Random) -> float:
 
 
 def reasons(rows: list[SampleRow]) -> list[str]:
-    found = first_use_of(rows)
-    assert found is not None
-    return [text for text in (found.text, least_reason(rows)) if text]
+    first_use = first_use_of(rows)
+    assert first_use is not None
+    return [text for text in (first_use.text, least_reason(rows)) if text]
 
 
 @pytest.mark.full
@@ -73,9 +73,9 @@ def test_caching_kernel_is_detected(cheat: Callable[[bool, random.Random], float
 def test_partly_caching_kernel_is_detected_by_fastest_sample() -> None:
     """The rank test misses it, because its one-use samples have middling ranks."""
     rows = table(200, shy)
-    found = first_use_of(rows)
-    assert found is not None
-    assert not found.remembered
+    first_use = first_use_of(rows)
+    assert first_use is not None
+    assert not first_use.remembered
     assert "the fastest of" in least_reason(rows)
 
 
@@ -120,3 +120,23 @@ def test_time_is_that_of_one_use_samples_where_sets_are_too_few(sets: tuple[int,
     ]
     assert untested(rows) == f"{one_use} one-use and {repeated} repeated input sets are too few"
     assert all(row.one_use for row in reported(rows))
+
+
+def test_flag_of_a_kernel_that_marks_its_slow_samples_buys_no_time() -> None:
+    """It marks each sample on an unknown input as unprimed, so that only its cached answers would count."""
+    rows = [dataclasses.replace(row, unprimed=row.one_use) for row in table(200, remembers)]
+    assert untested(rows) == "12 samples on one-use inputs began before they were queued"
+    assert {row.one_use for row in reported(rows)} == {True}
+
+
+def test_unprimed_samples_on_repeated_inputs_do_not_count() -> None:
+    rows = [
+        dataclasses.replace(row, unprimed=not row.one_use and number % 3 == 0)
+        for number, row in enumerate(table(200, honest))
+    ]
+    assert len(reported(rows)) == sum(not row.unprimed for row in rows)
+
+
+def test_samples_count_where_none_is_primed() -> None:
+    rows = [dataclasses.replace(row, unprimed=True) for row in table(200, honest)]
+    assert len(reported(rows)) == 200

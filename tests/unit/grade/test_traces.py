@@ -15,8 +15,8 @@ from tests.unit.grade.recorded import SPARE, N, X, Y, launch, record
 
 def difference(tmp_path: Path, one: list[Operation], two: list[Operation]) -> str:
     pair = record(tmp_path / "1.ncap", operations=one), record(tmp_path / "2.ncap", operations=two)
-    found = first_difference(*pair)
-    return "" if found is None else found.text
+    result = first_difference(*pair)
+    return "" if result is None else result.text
 
 
 def test_equal_captures_have_no_difference(tmp_path: Path) -> None:
@@ -65,10 +65,10 @@ def test_additional_launch_is_named(tmp_path: Path) -> None:
 def test_different_uploads_are_a_suspicion(tmp_path: Path) -> None:
     one = record(tmp_path / "1.ncap", uploads=[b"answers of one"])
     two = record(tmp_path / "2.ncap", uploads=[b"answers of two"])
-    found = first_difference(one, two)
-    assert found is not None
-    assert "14 bytes that depend on the inputs" in found.text
-    assert not found.of_work
+    result = first_difference(one, two)
+    assert result is not None
+    assert "14 bytes that depend on the inputs" in result.text
+    assert not result.of_work
     same = record(tmp_path / "3.ncap", uploads=[b"answers of one"])
     assert first_difference(one, same) is None
 
@@ -83,11 +83,11 @@ def test_different_work_precedes_different_bytes(tmp_path: Path) -> None:
     bytes_only = launch(parameters=saxpy_parameters(X, Y, N, 3.0))
     one = record(tmp_path / "1.ncap", operations=[launch(), launch()])
     two = record(tmp_path / "2.ncap", operations=[bytes_only, launch()])
-    found = first_difference(one, two)
-    assert found is not None
-    assert not found.of_work
+    result = first_difference(one, two)
+    assert result is not None
+    assert not result.of_work
     three = record(tmp_path / "3.ncap", operations=[bytes_only, launch(grid=(1, 1, 1))])
-    found = first_difference(one, three)
-    assert found is not None
-    assert found.of_work
-    assert found.text.startswith("operation 1")
+    result = first_difference(one, three)
+    assert result is not None
+    assert result.of_work
+    assert result.text.startswith("operation 1")

@@ -62,8 +62,8 @@ def run(bridge: Path, compile_c: Callable[..., Path]) -> Run:
 
 @pytest.mark.parametrize("part", PARTS)
 def test_driver_function_calls_its_hip_function(run: Run, bridge: Path, part: str) -> None:
-    done = run(bridge.parent / "libamdhip64.so.5", part)
-    assert (done.returncode, done.stderr) == (0, "")
+    result = run(bridge.parent / "libamdhip64.so.5", part)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_bridge_exports_every_function_of_a_replay(bridge: Path) -> None:
@@ -74,9 +74,9 @@ def test_bridge_exports_every_function_of_a_replay(bridge: Path) -> None:
 
 
 def test_missing_hip_library_is_reported_at_the_first_call(run: Run) -> None:
-    done = run("/nowhere/libamdhip64.so.5")
-    assert done.stdout == "cuInit 801\n"
-    (line,) = done.stderr.splitlines()
+    result = run("/nowhere/libamdhip64.so.5")
+    assert result.stdout == "cuInit 801\n"
+    (line,) = result.stderr.splitlines()
     assert line.startswith("neutrino: no HIP library: /nowhere/libamdhip64.so.5") and line.endswith(
         "set NEUTRINO_BRIDGE_DRIVER to the path of a libamdhip64.so"
     )
@@ -85,9 +85,13 @@ def test_missing_hip_library_is_reported_at_the_first_call(run: Run) -> None:
 @pytest.mark.skipif(not REAL.is_file(), reason=f"{REAL} is missing; {HOW}")
 def test_bridge_returns_the_results_of_amds_library(run: Run) -> None:
     """Which on a machine without an AMD GPU is an error."""
-    asked = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).hipInit(0))"
+    request = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).hipInit(0))"
     environment = {**os.environ, "LD_LIBRARY_PATH": str(REAL.parent)}
     own = subprocess.run(
-        [sys.executable, "-c", asked, str(REAL)], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", request, str(REAL)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert run(REAL, folders=str(REAL.parent)).stdout == f"cuInit {own.stdout}"

@@ -36,7 +36,7 @@ def test_arena_answers_match_a_model(library: Path) -> None:
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
     if b"__asan_init" in library.read_bytes():
         environment["LD_PRELOAD"] = runtime
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, str(MODEL), str(library)],
         capture_output=True,
         text=True,
@@ -44,7 +44,7 @@ def test_arena_answers_match_a_model(library: Path) -> None:
         check=False,
         env=environment,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_unconfigured_arena_is_empty(tmp_path: Path, library: Path) -> None:
@@ -76,7 +76,7 @@ def test_threads_get_disjoint_space(tmp_path: Path, sanitizer: str) -> None:
     flags = ["-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", f"-fsanitize={sanitizer}", f"-I{HOOK}"]
     subprocess.run(["cc", *flags, *map(str, sources), "-pthread", "-o", str(program)], check=True)
     environment = {"ASAN_OPTIONS": "detect_leaks=0"}  # what the arena keeps, it keeps for the process's life
-    done = subprocess.run(
+    result = subprocess.run(
         [program], capture_output=True, text=True, timeout=120, check=False, env=environment
     )
-    assert (done.returncode, done.stdout) == (0, "twice 0 missing 1\n"), done.stderr
+    assert (result.returncode, result.stdout) == (0, "twice 0 missing 1\n"), result.stderr

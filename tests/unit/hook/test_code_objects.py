@@ -34,15 +34,15 @@ OFFLOAD_BUNDLE, COMPRESSED, CODE_OBJECT = 5, 6, 7
 
 def ask(program: Path, image: bytes, *words: str) -> str:
     """The program's output for one image."""
-    done = subprocess.run(
+    result = subprocess.run(
         [program, *words],
         input=struct.pack("<I", len(image)) + image,
         capture_output=True,
         timeout=240,
         check=False,
     )
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout.decode().strip()
+    assert result.returncode == 0, result.stderr.decode()
+    return result.stdout.decode().strip()
 
 
 def raw_bundle() -> bytes:
@@ -56,8 +56,8 @@ def packed(version: int, method: int, content: bytes, **changed: int) -> bytes:
     sizes = {1: "<I", 2: "<II", 3: "<QQ"}[version]
     total = 8 + struct.calcsize(sizes) + 8 + len(data)
     numbers = {"total": total, "raw": len(content)} | changed
-    given = [numbers["raw"]] if version == 1 else [numbers["total"], numbers["raw"]]
-    return b"CCOB" + struct.pack("<HH", version, method) + struct.pack(sizes, *given) + bytes(8) + data
+    inputs = [numbers["raw"]] if version == 1 else [numbers["total"], numbers["raw"]]
+    return b"CCOB" + struct.pack("<HH", version, method) + struct.pack(sizes, *inputs) + bytes(8) + data
 
 
 def bundle(*entries: tuple[str, bytes]) -> bytes:
@@ -117,11 +117,11 @@ def test_compressed_bundles_of_every_version_are_read(measure: Path, version: in
     """Version 1 lacks its size: a zstd frame is measured, a zlib stream is not guessed."""
     image = packed(version, method, raw_bundle())
     assert ask(measure, image, "kernel", "mixed") == LAYOUTS[1][1]
-    said = ask(measure, image + b"what follows in memory")
+    answer = ask(measure, image + b"what follows in memory")
     if (version, method) == (1, 0):
-        assert said == "6 0 compressed bundle without a size (magic 0x424f4343)"
+        assert answer == "6 0 compressed bundle without a size (magic 0x424f4343)"
     else:
-        assert said == f"{COMPRESSED} {len(image)}"
+        assert answer == f"{COMPRESSED} {len(image)}"
 
 
 @pytest.mark.parametrize("level", [-5, 1, 19])
@@ -144,10 +144,10 @@ def test_truncated_images_are_refused(measure: Path, name: str) -> None:
     cases = [content[:length] for length in lengths]
     data = b"".join(struct.pack("<I", len(case)) + case for case in cases)
     for words in ((), ("kernel", "mixed"), ("globals", "0")):
-        done = subprocess.run([measure, *words], input=data, capture_output=True, timeout=240, check=False)
-        assert done.returncode == 0, done.stderr.decode()
+        result = subprocess.run([measure, *words], input=data, capture_output=True, timeout=240, check=False)
+        assert result.returncode == 0, result.stderr.decode()
         if not words:
-            assert all(line.split()[1] == b"0" for line in done.stdout.splitlines())
+            assert all(line.split()[1] == b"0" for line in result.stdout.splitlines())
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -246,12 +246,12 @@ def test_registered_wrapper_leads_to_its_bundle(tmp_path: Path) -> None:
     subprocess.run(
         [*COMPILE, f"-I{HOOK}", *map(str, sources), str(DATA / "embedded.o"), "-o", str(program)], check=True
     )
-    said = subprocess.run(
+    result = subprocess.run(
         [program], capture_output=True, text=True, timeout=240, check=True
     ).stdout.splitlines()
-    format_, size = said[0].split()[1:]
+    format_, size = result[0].split()[1:]
     assert (int(format_), int(size)) == (OFFLOAD_BUNDLE, 0x3568)  # section .hip_fatbin's, as readelf says
-    assert set(said[1:]) == {f"{name} {layout}" for name, layout in LAYOUTS[:-1]}
+    assert set(result[1:]) == {f"{name} {layout}" for name, layout in LAYOUTS[:-1]}
 
 
 PTX = (HERE / "images" / "compute_75.ptx").read_bytes()
@@ -329,7 +329,7 @@ def test_hiprtc_output_is_read(measure: Path, target: str) -> None:
 
     if not HIP.exists():
         pytest.skip(f"no {HIP.name} below {sys.prefix}: python tests/support/fetch_hip.py {sys.prefix}/hip")
-    made = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", RTC, HIP, target],
         input=SOURCE,
         env={**os.environ, "LD_LIBRARY_PATH": str(HIP.parent)},
@@ -337,13 +337,13 @@ def test_hiprtc_output_is_read(measure: Path, target: str) -> None:
         timeout=120,
         check=False,
     )
-    if b"cannot open shared object file" in made.stderr:
-        pytest.skip(f"{HIP.name} does not load here: {made.stderr.decode().splitlines()[-1]}")
-    assert made.returncode == 0, made.stderr.decode()
-    assert ask(measure, made.stdout) == f"{CODE_OBJECT} {len(made.stdout)}"
-    assert ask(measure, made.stdout, "kernel", "mixed") == "4 0:1 2:2 8:24 32:8"
-    names, _, problem = ask(measure, made.stdout, "globals", "0").partition(";")
+    if b"cannot open shared object file" in result.stderr:
+        pytest.skip(f"{HIP.name} does not load here: {result.stderr.decode().splitlines()[-1]}")
+    assert result.returncode == 0, result.stderr.decode()
+    assert ask(measure, result.stdout) == f"{CODE_OBJECT} {len(result.stdout)}"
+    assert ask(measure, result.stdout, "kernel", "mixed") == "4 0:1 2:2 8:24 32:8"
+    names, _, problem = ask(measure, result.stdout, "globals", "0").partition(";")
     assert "counter" in names.split() and problem.strip() == ""
-    (read,) = code_objects(made.stdout)
+    (read,) = code_objects(result.stdout)
     assert read.kernels[0].parameters == ((0, 1), (2, 2), (8, 24), (32, 8))
     assert set(read.globals) == set(names.split())

@@ -41,8 +41,8 @@ def test_locks_all_belong_to_components() -> None:
 
 def test_locks_found_include_those_of_cuda() -> None:
     """A control of the search: mutexes and handle maps of hook/cuda, which are many."""
-    found = [lock for path in SOURCES if "cuda" in path.parts for lock in locks_of(path.read_text())]
-    assert len(found) >= 17
+    items = [lock for path in SOURCES if "cuda" in path.parts for lock in locks_of(path.read_text())]
+    assert len(items) >= 17
 
 
 def test_components_all_are_in_a_table() -> None:

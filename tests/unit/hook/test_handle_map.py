@@ -19,8 +19,8 @@ def test_readers_see_only_values_of_their_handle(tmp_path: Path, sanitizer: str)
     flags = ["-std=gnu11", "-g", "-O1", f"-fsanitize={sanitizer}", "-fno-sanitize-recover", f"-I{HOOK}"]
     subprocess.run(["cc", *flags, *sources, "-pthread", "-o", str(program)], check=True)
     environment = {"ASAN_OPTIONS": "detect_leaks=0"}  # outgrown tables are kept for their readers, by design
-    done = subprocess.run(
+    result = subprocess.run(
         [program], capture_output=True, text=True, timeout=120, check=False, env=environment
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout == "wrong 0 lost 0\n"
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout == "wrong 0 lost 0\n"

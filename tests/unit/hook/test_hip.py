@@ -37,8 +37,8 @@ def hip_flags() -> tuple[str, ...]:
 def runner(program: Path) -> Run:
     def run(*words: object) -> list[str]:
         command = [str(program), *map(str, words)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
-        return done.stdout.splitlines()
+        result = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
+        return result.stdout.splitlines()
 
     return run
 

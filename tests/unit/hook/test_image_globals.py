@@ -16,15 +16,15 @@ OURS = {"table", "counter", "hidden", "weights", "*everyones", "_ZZ9variablesE5i
 
 def names_of(measure: Path, image: bytes, architecture: int = 90) -> tuple[list[str], str]:
     """The names, and why there may be others."""
-    done = subprocess.run(
+    result = subprocess.run(
         [measure, "globals", str(architecture)],
         input=struct.pack("<I", len(image)) + image,
         capture_output=True,
         timeout=240,
         check=False,
     )
-    assert done.returncode == 0, done.stderr.decode()
-    names, _, problem = done.stdout.decode().partition(";")
+    assert result.returncode == 0, result.stderr.decode()
+    names, _, problem = result.stdout.decode().partition(";")
     return names.split(), problem.strip()
 
 
@@ -63,8 +63,8 @@ def test_globals_match_the_source(measure: Path, image: str) -> None:
 def test_compressed_entries_are_read(measure: Path, path: Path) -> None:
     """A fat binary's compressed entries are read, or the image has no entry for the device."""
     _, problem = names_of(measure, path.read_bytes())
-    nothing = "the fat binary has neither machine code nor PTX for the device"
-    assert problem == (nothing if path.stem in {"lto", "newer"} else "")
+    empty = "the fat binary has neither machine code nor PTX for the device"
+    assert problem == (empty if path.stem in {"lto", "newer"} else "")
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ FORMAT = {"ptx": 1, "cubin": 2, "fatbin": 3}
 def run(program: Path, cases: list[bytes], *arguments: str) -> list[list[str]]:
     """One line of words a case; a sanitizer's finding fails the run."""
     data = b"".join(struct.pack("<I", len(case)) + case for case in cases)
-    done = subprocess.run([program, *arguments], input=data, capture_output=True, timeout=240, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return [line.split(maxsplit=2) for line in done.stdout.decode().splitlines()]
+    result = subprocess.run([program, *arguments], input=data, capture_output=True, timeout=240, check=False)
+    assert result.returncode == 0, result.stderr.decode()
+    return [line.split(maxsplit=2) for line in result.stdout.decode().splitlines()]
 
 
 def images() -> list[Path]:
@@ -63,10 +63,10 @@ def test_offload_bundle_sizes_are_computed(measure: Path) -> None:
 )
 def test_unknown_sizes_name_the_magic_number(measure: Path, content: bytes, problem: str) -> None:
     """An unknown size is an error with the magic number, not a guess."""
-    ((_, size, said),) = run(measure, [content])
+    ((_, size, result),) = run(measure, [content])
     assert int(size) == 0
-    assert said.split("(")[0] == problem.split("(", maxsplit=1)[0]
-    assert "magic 0x" in said
+    assert result.split("(")[0] == problem.split("(", maxsplit=1)[0]
+    assert "magic 0x" in result
 
 
 @pytest.mark.parametrize("path", images(), ids=lambda path: path.name)

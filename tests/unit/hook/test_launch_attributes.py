@@ -26,8 +26,8 @@ def attributes(compile_c: Callable[..., Path]) -> Attributes:
 
     def run(*numbers: int) -> list[str]:
         command = [str(program), *map(str, numbers)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
-        return done.stdout.splitlines()
+        result = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
+        return result.stdout.splitlines()
 
     return run
 
@@ -50,6 +50,6 @@ def test_attribute_values_are_copied_in_order(attributes: Attributes) -> None:
     ],
 )
 def test_handle_and_unknown_attributes_are_refused(attributes: Attributes, number: int, why: str) -> None:
-    refused, kept = attributes(number, 8)
+    refused, values = attributes(number, 8)
     assert refused.startswith("refused ") and why in refused
-    assert kept == "kept 8 2 2"
+    assert values == "kept 8 2 2"

@@ -30,8 +30,8 @@ class Steps:
     @property
     def after(self) -> list[str]:
         """Begun, ended, open or closed, after each step."""
-        found = (re.fullmatch(r"(?:\w|\w:.*) (\d+ \d+ \w+)", line) for line in self.lines)
-        return [match[1] for match in found if match]
+        result = (re.fullmatch(r"(?:\w|\w:.*) (\d+ \d+ \w+)", line) for line in self.lines)
+        return [match[1] for match in result if match]
 
     def said(self, word: str) -> list[str]:
         return [line.removeprefix(f"{word} ") for line in self.lines if line.startswith(f"{word} ")]
@@ -63,28 +63,28 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(program: Path, tmp_path: Path) -> Run:
     def run_(choice: str, *steps: str, using: Path = program) -> Steps:
         command = [str(using), str(tmp_path), choice, *steps]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-        assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
-        lines = done.stdout.splitlines()
+        result = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+        assert result.returncode == 0, (result.returncode, result.stdout, result.stderr)
+        lines = result.stdout.splitlines()
         assert lines[-1] == "wrong 0"
-        return Steps(lines, done.stderr, tmp_path)
+        return Steps(lines, result.stderr, tmp_path)
 
     return run_
 
 
 def elements(path: Path) -> list[tuple[int, bytes]]:
     """Kind and payload of every complete element."""
-    data, found, at = path.read_bytes(), [], 24
+    data, results, at = path.read_bytes(), [], 24
     while at + 16 <= len(data):
         kind, _, size = struct.unpack_from("<IIQ", data, at)
         if at + 16 + size <= len(data):
-            found.append((kind, data[at + 16 : at + 16 + size]))
+            results.append((kind, data[at + 16 : at + 16 + size]))
         at += 16 + size
-    return found
+    return results
 
 
 def count(path: Path, kind: int) -> int:
-    return sum(found == kind for found, _ in elements(path))
+    return sum(result == kind for result, _ in elements(path))
 
 
 @pytest.mark.parametrize(
@@ -268,13 +268,17 @@ def test_full_disk_stops_the_recording_but_not_the_program(run: Run) -> None:
 
 
 def test_missing_folder_is_reported(program: Path, tmp_path: Path) -> None:
-    gone = tmp_path / "gone"
+    absent = tmp_path / "gone"
     for choice, steps in (("program", ["B:a"]), ("launches=0:1", ["k:a"])):
-        done = subprocess.run(
-            [str(program), str(gone), choice, *steps], capture_output=True, text=True, timeout=240, check=True
+        result = subprocess.run(
+            [str(program), str(absent), choice, *steps],
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=True,
         )
-        assert "No such file" in done.stdout + done.stderr
-        assert "closed" in done.stdout
+        assert "No such file" in result.stdout + result.stderr
+        assert "closed" in result.stdout
 
 
 def test_file_of_an_earlier_process_with_this_pid_is_kept(program: Path, tmp_path: Path) -> None:

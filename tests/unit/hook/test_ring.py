@@ -28,9 +28,9 @@ def build(folder: Path, sanitizer: str | None, *options: str) -> Path:
 
 def run(program: Path, *arguments: int) -> dict[str, int]:
     command = [str(program), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return {name: int(value) for name, value in re.findall(r"(\w+) (\d+)", done.stdout)}
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return {name: int(value) for name, value in re.findall(r"(\w+) (\d+)", result.stdout)}
 
 
 @pytest.mark.parametrize("sanitizer", [None, "address,undefined", "thread"])

@@ -34,9 +34,9 @@ class Timed:
 
     @property
     def result(self) -> InlineResult:
-        (found,) = self.results
-        assert isinstance(found, InlineResult), f"{found}\n{self.errors}"
-        return found
+        (result,) = self.results
+        assert isinstance(result, InlineResult), f"{result}\n{self.errors}"
+        return result
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,11 @@ def doubled(n: int = 5000, sets: int = 6, seed: int = 1) -> Given:
     """y = 2 x in float32."""
     random = np.random.default_rng(seed)
     spec = CaseSpec("doubled", (Buffer("x", "float32", (n,)), Buffer("y", "float32", (n,), "output")))
-    made = []
+    result = []
     for _ in range(sets):
         x = random.standard_normal(n).astype(np.float32)
-        made.append(({"x": x}, {"y": 2 * x.astype(np.float64)}))
-    return Given(spec, made, {}, {"y": "float64"})
+        result.append(({"x": x}, {"y": 2 * x.astype(np.float64)}))
+    return Given(spec, result, {}, {"y": "float64"})
 
 
 HONEST = """
@@ -112,7 +112,7 @@ def timed(
     with Inline([each.order() for each in given], samples) as inline:
         plan = msgspec.json.encode({"order": inline.order, "cases": [each.spec for each in given]})
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "tests.unit.inline.child", DRIVER, str(program)],
             input=plan,
             capture_output=True,
@@ -125,4 +125,4 @@ def timed(
         results = inline.results()
         for each in {fd for case in inline.order.cases for fd in (case.inputs, case.expected)}:
             os.close(each)
-    return Timed(results, done.returncode, done.stdout.decode(), done.stderr.decode())
+    return Timed(results, result.returncode, result.stdout.decode(), result.stderr.decode())

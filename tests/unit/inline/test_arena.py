@@ -54,8 +54,8 @@ def needs_filter(result: InlineResult) -> None:
 
 def symbol(name: str) -> int:
     with INLINE.open("rb") as file:
-        found = ELFFile(file).get_section_by_name(".symtab").get_symbol_by_name(name)
-        return int(found[0]["st_value"])
+        elf = ELFFile(file).get_section_by_name(".symtab").get_symbol_by_name(name)
+        return int(elf[0]["st_value"])
 
 
 def test_missing_protections_are_listed() -> None:
@@ -78,9 +78,9 @@ def bind(cuda, number, case, places):
         honest()
     return call
 """
-    found = run(tmp_path, program, samples=1)
-    assert found.result.correct
-    lines = [line.split() for line in found.output.splitlines()]
+    outcome = run(tmp_path, program, samples=1)
+    assert outcome.result.correct
+    lines = [line.split() for line in outcome.output.splitlines()]
     assert {rights for rights, _ in lines} == {"---p"}
     assert sum(int(size) for _, size in lines) >= 1 << 30
 
@@ -90,9 +90,9 @@ def test_reading_the_arena_ends_the_process(tmp_path: Path) -> None:
 def bind(cuda, number, case, places):
     return lambda: [ctypes.string_at(at, 8) for at in range(ARENA[0], ARENA[1], 4096)]
 """
-    found = run(tmp_path, program)
-    assert found.status == -signal.SIGSEGV
-    assert found.results == ("no result came: the process ended before it was sealed",)
+    outcome = run(tmp_path, program)
+    assert outcome.status == -signal.SIGSEGV
+    assert outcome.results == ("no result came: the process ended before it was sealed",)
 
 
 def test_system_calls_cannot_read_the_arena(tmp_path: Path) -> None:
@@ -140,14 +140,14 @@ def bind(cuda, number, case, places):
         honest()
     return call
 """
-    found = run(tmp_path, program)
-    if not found.output:
-        needs_filter(found.result)
-    assert found.output == "tried\n", found.errors
-    assert found.result.correct and found.result.full
-    if guards(found.result, 4):
-        assert any(each.startswith("mprotect(") for each in found.result.attempts)
-        assert any(each.startswith("munmap(") for each in found.result.attempts)
+    outcome = run(tmp_path, program)
+    if not outcome.output:
+        needs_filter(outcome.result)
+    assert outcome.output == "tried\n", outcome.errors
+    assert outcome.result.correct and outcome.result.full
+    if guards(outcome.result, 4):
+        assert any(each.startswith("mprotect(") for each in outcome.result.attempts)
+        assert any(each.startswith("munmap(") for each in outcome.result.attempts)
 
 
 def test_other_memory_stays_unrestricted(tmp_path: Path) -> None:
@@ -165,8 +165,8 @@ def bind(cuda, number, case, places):
         honest()
     return call
 """
-    found = run(tmp_path, program)
-    assert found.result.correct and found.result.attempts == ()
+    outcome = run(tmp_path, program)
+    assert outcome.result.correct and outcome.result.attempts == ()
 
 
 def test_child_process_does_not_inherit_the_arena(tmp_path: Path) -> None:
@@ -202,11 +202,11 @@ def bind(cuda, number, case, places):
         jump()
     return jump
 """
-    found = run(tmp_path, program)
-    assert found.status != 0 and "came back" not in found.output
+    outcome = run(tmp_path, program)
+    assert outcome.status != 0 and "came back" not in outcome.output
     if where == "before" and door == "nb_gate_lend_opens":
-        assert found.status == ENDED_BY_THE_GATE
-    for result in found.results:
+        assert outcome.status == ENDED_BY_THE_GATE
+    for result in outcome.results:
         assert isinstance(result, str) or not result.correct or not result.full
 
 
@@ -221,9 +221,9 @@ def bind(cuda, number, case, places):
         thread.join()
     return call
 """
-    found = run(tmp_path, program)
-    assert found.status == ENDED_BY_THE_GATE
-    assert isinstance(found.results[0], str)
+    outcome = run(tmp_path, program)
+    assert outcome.status == ENDED_BY_THE_GATE
+    assert isinstance(outcome.results[0], str)
 
 
 def test_call_cannot_start_another_run(tmp_path: Path) -> None:
@@ -241,9 +241,9 @@ def bind(cuda, number, case, places):
     session.run(0, slow, places)
     return call_of(cuda, case, places)
 """
-    found = run(tmp_path, program)
-    assert "the case was run before" in found.errors
-    assert found.result.correct and min(found.result.times_us) >= 3000
+    outcome = run(tmp_path, program)
+    assert "the case was run before" in outcome.errors
+    assert outcome.result.correct and min(outcome.result.times_us) >= 3000
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -259,9 +259,9 @@ def bind(cuda, number, case, places):
     forge()
     os._exit(0)
 """
-    found = run(tmp_path, program)
-    assert isinstance(found.results[0], str)
-    assert ("forged" in found.results[0]) and found.status == 0
+    outcome = run(tmp_path, program)
+    assert isinstance(outcome.results[0], str)
+    assert ("forged" in outcome.results[0]) and outcome.status == 0
 
 
 def test_noise_on_the_channel_is_ignored(tmp_path: Path) -> None:
@@ -286,5 +286,5 @@ def bind(cuda, number, case, places):
             pass
     return call_of(cuda, case, places)
 """
-    found = run(tmp_path, program)
-    assert found.output == "" and found.result.correct
+    outcome = run(tmp_path, program)
+    assert outcome.output == "" and outcome.result.correct

@@ -27,8 +27,8 @@ def bind(cuda, number, case, places):
 
 
 def test_unwritten_output_is_wrong(tmp_path: Path) -> None:
-    found = errors(tmp_path, "pass")
-    assert all(count > ALL * 0.99 for count in found)  # a little of any poison is right
+    outcome = errors(tmp_path, "pass")
+    assert all(count > ALL * 0.99 for count in outcome)  # a little of any poison is right
 
 
 @pytest.mark.parametrize("value", [0x00, 0xFF])
@@ -56,8 +56,8 @@ def test_repeated_earlier_answer_is_wrong(tmp_path: Path) -> None:
         else:
             cuda.twice(y, x, n); cuda.synchronise(); state["y"] = cuda.read(y, 4 * n)
 """
-    found = errors(tmp_path, call)
-    assert found[0] == 0 and all(count > ALL * 0.9 for count in found[1:])
+    outcome = errors(tmp_path, call)
+    assert outcome[0] == 0 and all(count > ALL * 0.9 for count in outcome[1:])
 
 
 def test_inputs_copied_before_the_call_are_wrong(tmp_path: Path) -> None:
@@ -76,9 +76,9 @@ def test_inputs_copied_before_the_call_are_wrong(tmp_path: Path) -> None:
         cuda.ask("cuStreamSynchronize", other)
         cuda.twice(y, early, n)
 """
-    found = errors(tmp_path, call, before)
+    outcome = errors(tmp_path, call, before)
     # Primed: the queue is held, so what the copy saw has its canaries still.
-    assert all(found)
+    assert all(outcome)
 
 
 def test_late_answer_is_wrong(tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def bind(cuda, number, case, places):
         threading.Thread(target=late).start()
     return call
 """
-    found = timed(tmp_path, program, doubled()).result
-    assert not found.correct and sum(count > 0 for count in found.errors) >= 3
+    outcome = timed(tmp_path, program, doubled()).result
+    assert not outcome.correct and sum(count > 0 for count in outcome.errors) >= 3
 
 
 def test_late_garbage_is_wrong(tmp_path: Path) -> None:
@@ -141,9 +141,9 @@ def bind(cuda, number, case, places):
     tries = list(ours)
     return (lambda: None), (lambda _: {"y": tries.pop()})
 """
-    found = timed(tmp_path, program, doubled())
-    assert int(found.output) >= 2, "the test must find our memory"
-    assert found.result.stopped.startswith("buffers overlap") and found.result.done == 0
+    outcome = timed(tmp_path, program, doubled())
+    assert int(outcome.output) >= 2, "the test must find our memory"
+    assert outcome.result.stopped.startswith("buffers overlap") and outcome.result.done == 0
 
 
 def test_output_overlapping_an_input_is_refused(tmp_path: Path) -> None:
@@ -151,8 +151,8 @@ def test_output_overlapping_an_input_is_refused(tmp_path: Path) -> None:
 def bind(cuda, number, case, places):
     return (lambda: None), (lambda _: {"y": places["x"]})
 """
-    found = timed(tmp_path, program, doubled())
-    assert found.result.stopped.startswith("buffers overlap") and found.result.done == 0
+    outcome = timed(tmp_path, program, doubled())
+    assert outcome.result.stopped.startswith("buffers overlap") and outcome.result.done == 0
 
 
 def test_secrets_on_the_device_look_like_noise(tmp_path: Path) -> None:
@@ -178,10 +178,10 @@ def bind(cuda, number, case, places):
     print(near, total)
     return lambda: cuda.twice(places["y"], places["x"], n)
 """
-    found = timed(tmp_path, program, doubled())
-    near, total = map(int, found.output.split())
+    outcome = timed(tmp_path, program, doubled())
+    near, total = map(int, outcome.output.split())
     assert total > 100_000 and near < total * 0.06, "floats of random bits are that small in 3.5 % of cases"
-    assert found.result.correct
+    assert outcome.result.correct
 
 
 @pytest.mark.parametrize("waits", [False, True])

@@ -50,29 +50,29 @@ def numbers(dtype: DType, random: np.random.Generator) -> tuple[np.ndarray, np.n
 @pytest.mark.parametrize("expected_dtype", ["float64", "float32", None])
 def test_device_comparison_matches_the_judge(tmp_path: Path, expected_dtype: DType | None) -> None:
     """All dtypes at once, a case each: wrong elements are counted, and the count must be the judge's."""
-    given, wanted = [], []
+    inputs, targets = [], []
     random = np.random.default_rng(int(os.environ.get("NEUTRINO_TEST_SEED", "7")))
     for dtype in DTYPES:
         shown: DType = expected_dtype if is_float(dtype) and expected_dtype else dtype
-        tolerance = TOLERANCES[len(given) % len(TOLERANCES)]
-        made, counts = [], []
+        tolerance = TOLERANCES[len(inputs) % len(TOLERANCES)]
+        results, counts = [], []
         for _ in range(4):
             actual, expected = numbers(dtype, random)
             with np.errstate(all="ignore"):
                 stored = expected.astype(numpy_dtype(shown)) if is_float(dtype) else expected
                 numeric = stored.astype(np.float64) if is_float(dtype) else stored
             counts.append(compare(actual, numeric, dtype, tolerance).wrong)
-            made.append(({"x": actual}, {"y": stored}))
-        n = len(made[0][0]["x"])
+            results.append(({"x": actual}, {"y": stored}))
+        n = len(results[0][0]["x"])
         spec = CaseSpec(dtype, (Buffer("x", dtype, (n,)), Buffer("y", dtype, (n,), "output")))
-        given.append(Given(spec, made, {"y": tolerance}, {"y": shown}))
-        wanted.append(counts)
-    found = timed(tmp_path, COPY, *given, samples=3)
+        inputs.append(Given(spec, results, {"y": tolerance}, {"y": shown}))
+        targets.append(counts)
+    found = timed(tmp_path, COPY, *inputs, samples=3)
     assert found.status == 0, found.errors
-    for dtype, result, counts in zip(DTYPES, found.results, wanted, strict=True):
+    for dtype, result, counts in zip(DTYPES, found.results, targets, strict=True):
         assert not isinstance(result, str), result
         assert sorted(result.errors) == sorted(counts), dtype
-    assert sum(map(sum, wanted)) > 1000, "the test must see wrong elements"
+    assert sum(map(sum, targets)) > 1000, "the test must see wrong elements"
 
 
 def test_nesting() -> None:

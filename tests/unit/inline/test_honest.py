@@ -30,8 +30,8 @@ def test_each_input_set_is_used_once(tmp_path: Path) -> None:
 
 
 def test_several_cases_run_in_turn(tmp_path: Path) -> None:
-    found = timed(tmp_path, HONEST, doubled(7), doubled(100_000, seed=2))
-    assert [result.correct for result in found.results if not isinstance(result, str)] == [True, True]  # type: ignore[union-attr]
+    outcome = timed(tmp_path, HONEST, doubled(7), doubled(100_000, seed=2))
+    assert [result.correct for result in outcome.results if not isinstance(result, str)] == [True, True]  # type: ignore[union-attr]
 
 
 def whole(n: int = 3000, sets: int = 4) -> Given:
@@ -47,11 +47,11 @@ def whole(n: int = 3000, sets: int = 4) -> Given:
         ),
     )
     constant = random.integers(-1000, 1000, spec.buffers[1].elements, np.int32)
-    made = []
+    results = []
     for _ in range(sets):
         a = random.integers(-(1 << 30), 1 << 30, n, np.int32)
-        made.append(({"a": a, "c": constant}, {"a": a + 3, "b": constant + 5}))
-    return Given(spec, made, {"a": EXACT, "b": EXACT})
+        results.append(({"a": a, "c": constant}, {"a": a + 3, "b": constant + 5}))
+    return Given(spec, results, {"a": EXACT, "b": EXACT})
 
 
 WHOLE = """
@@ -79,7 +79,7 @@ def test_gaps_between_elements_are_not_compared(tmp_path: Path) -> None:
 
 
 def test_returned_output_is_compared(tmp_path: Path) -> None:
-    found = timed(
+    outcome = timed(
         tmp_path,
         """
         def bind(cuda, number, case, places):
@@ -93,12 +93,12 @@ def test_returned_output_is_compared(tmp_path: Path) -> None:
         """,
         doubled(),
     )
-    assert found.result.correct and found.result.full
+    assert outcome.result.correct and outcome.result.full
 
 
 def test_call_that_synchronises_passes(tmp_path: Path) -> None:
     """The queue cannot be held for it; its time is the one that its user would wait."""
-    found = timed(
+    outcome = timed(
         tmp_path,
         """
         def bind(cuda, number, case, places):
@@ -110,13 +110,13 @@ def test_call_that_synchronises_passes(tmp_path: Path) -> None:
         """,
         doubled(),
     )
-    assert found.result.correct and found.result.full
-    assert found.result.unprimed == found.result.done == 5
+    assert outcome.result.correct and outcome.result.full
+    assert outcome.result.unprimed == outcome.result.done == 5
 
 
 def test_work_on_another_stream_is_awaited_and_timed(tmp_path: Path) -> None:
     """It begins behind the inputs' restoring because it waits for the default stream, as it should."""
-    found = timed(
+    outcome = timed(
         tmp_path,
         """
         import ctypes
@@ -132,12 +132,12 @@ def test_work_on_another_stream_is_awaited_and_timed(tmp_path: Path) -> None:
         """,
         doubled(),
     )
-    assert found.result.correct
-    assert min(found.result.times_us) >= 3000
+    assert outcome.result.correct
+    assert min(outcome.result.times_us) >= 3000
 
 
 def test_raising_call_stops_the_case(tmp_path: Path) -> None:
-    found = timed(
+    outcome = timed(
         tmp_path,
         """
         def bind(cuda, number, case, places):
@@ -151,9 +151,9 @@ def test_raising_call_stops_the_case(tmp_path: Path) -> None:
         """,
         doubled(),
     )
-    assert "no more of this" in found.errors and found.status != 0
-    assert (found.result.done, found.result.full) == (1, False)
-    assert found.result.stopped == "the call raised an exception"
+    assert "no more of this" in outcome.errors and outcome.status != 0
+    assert (outcome.result.done, outcome.result.full) == (1, False)
+    assert outcome.result.stopped == "the call raised an exception"
 
 
 def test_empty_buffers_pass(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ SOURCES = ("kernels.cu", "kernels.h", "compare.cuh", "keystream.cuh", "make.sh")
 
 def kernel(target: int, name: str) -> str:
     text = (ENGINE / f"kernels_{target}.ptx").read_text()
-    found = re.search(rf"\.visible \.entry {name}\(.*?\n}}\n", text, re.DOTALL)
-    assert found is not None
-    return found[0]
+    match = re.search(rf"\.visible \.entry {name}\(.*?\n}}\n", text, re.DOTALL)
+    assert match is not None
+    return match[0]
 
 
 @pytest.mark.parametrize("target", TARGETS)

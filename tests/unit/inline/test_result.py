@@ -17,33 +17,33 @@ PROBED = SealedRow(99.0, 100.0, 0, 5, PROBE)
 
 def test_times_exclude_the_probe() -> None:
     rows = (PROBED, SealedRow(10.0, 14.0, 0, 1, 0), SealedRow(11.0, 15.0, 0, 2, UNPRIMED))
-    found = result_of(sealed(*rows), 31, 6, True, ())
-    assert found.times_us == (10.0, 11.0) and found.errors == (0, 0, 0)
-    assert found.full and found.correct and (found.unprimed, found.corrected) == (1, 0)
-    assert found.arena == "on" and found.event_overhead_us == 1.0
+    result = result_of(sealed(*rows), 31, 6, True, ())
+    assert result.times_us == (10.0, 11.0) and result.errors == (0, 0, 0)
+    assert result.full and result.correct and (result.unprimed, result.corrected) == (1, 0)
+    assert result.arena == "on" and result.event_overhead_us == 1.0
 
 
 def test_time_below_its_stamps_is_corrected() -> None:
     """Events that were recorded anew, behind the work."""
-    found = result_of(sealed(PROBED, SealedRow(0.5, 84.0, 0, 1, 0)), 31, 6, True, ())
-    assert found.times_us == (84.0 - 1.5 * 4.0 - GAP_US,) and found.corrected == 1
+    result = result_of(sealed(PROBED, SealedRow(0.5, 84.0, 0, 1, 0)), 31, 6, True, ())
+    assert result.times_us == (84.0 - 1.5 * 4.0 - GAP_US,) and result.corrected == 1
 
 
 def test_probe_errors_count() -> None:
-    found = result_of(
+    result = result_of(
         sealed(SealedRow(9.0, 10.0, 7, 0, PROBE), SealedRow(9.0, 10.0, 0, 1, 0)), 31, 6, True, ()
     )
-    assert not found.correct and not found.full and found.times_us == (9.0,)
+    assert not result.correct and not result.full and result.times_us == (9.0,)
 
 
 def test_result_without_rows_is_not_correct() -> None:
-    found = result_of(sealed(PROBED, stopped=7000), 31, 6, True, ())
-    assert not found.correct and not found.full and found.stopped == "the call raised an exception"
+    result = result_of(sealed(PROBED, stopped=7000), 31, 6, True, ())
+    assert not result.correct and not result.full and result.stopped == "the call raised an exception"
 
 
 def test_tampering_is_reported() -> None:
-    found = result_of(sealed(SealedRow(9.0, 10.0, 1, 0, PROBE | ALTERED)), 31, 6, True, ())
-    assert "1 samples" in found.altered and not found.correct
+    result = result_of(sealed(SealedRow(9.0, 10.0, 1, 0, PROBE | ALTERED)), 31, 6, True, ())
+    assert "1 samples" in result.altered and not result.correct
 
 
 @pytest.mark.parametrize(

@@ -31,11 +31,11 @@ def talk(
         lines.append(text)
         return handle(text) if handle is not None else text != b"end"
 
-    with Path(os.devnull).open("rb") as nothing:
+    with Path(os.devnull).open("rb") as empty:
         ended = converse(
             [sys.executable, "-I", "-S", "-c", HEAD + program],
             environment={},
-            stdin=nothing.fileno(),
+            stdin=empty.fileno(),
             descriptors=[],
             deadline=time.monotonic() + seconds,
             handle=keep,
@@ -137,11 +137,11 @@ def test_interrupt_kills_child() -> None:
 
 
 def test_converse_works_in_thread() -> None:
-    found: list[Ended] = []
-    thread = threading.Thread(target=lambda: found.append(talk("os.write(fd, b'end\\n')")[0]))
+    results: list[Ended] = []
+    thread = threading.Thread(target=lambda: results.append(talk("os.write(fd, b'end\\n')")[0]))
     thread.start()
     thread.join(30)
-    assert found and found[0].status == 0
+    assert results and results[0].status == 0
 
 
 def test_no_descriptor_leaked() -> None:
@@ -153,11 +153,11 @@ def test_no_descriptor_leaked() -> None:
 
 
 def test_missing_program_reported() -> None:
-    with Path(os.devnull).open("rb") as nothing, pytest.raises(BenchguardError, match="cannot start"):
+    with Path(os.devnull).open("rb") as empty, pytest.raises(BenchguardError, match="cannot start"):
         converse(
             ["/no/such/program"],
             environment={},
-            stdin=nothing.fileno(),
+            stdin=empty.fileno(),
             descriptors=[],
             deadline=time.monotonic() + 1,
             handle=lambda _: True,
@@ -180,8 +180,8 @@ def test_child_dies_with_supervisor(tmp_path: Path) -> None:
         f"converse([sys.executable, '-I', '-S', '-c', {HEAD + worker!r}], environment={{}}, stdin=0, "
         "descriptors=[], deadline=float('inf'), handle=lambda _: os.kill(os.getpid(), 9), line_max=9, lines_max=9)"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", supervisor], check=False, timeout=240, stdin=subprocess.DEVNULL
     )
-    assert done.returncode == -9
+    assert result.returncode == -9
     wait_until(lambda: has_ended(int(note.read_text())))

@@ -47,9 +47,9 @@ class Judge:
 
 @pytest.fixture
 def other() -> Iterator[Judge]:
-    made = Judge()
-    yield made
-    made.close()
+    judge = Judge()
+    yield judge
+    judge.close()
 
 
 def write(address: int, into: memoryview) -> None:
@@ -69,20 +69,20 @@ def test_slot_reused_only_after_return(other: Judge) -> None:
     writer = other.writer()
     for number in range(SLOTS):
         writer.put(number, write)
-    heard = other.heard()
-    assert sorted(slot for _, _, slot in heard) == [0, 1, 2]
-    other.give(heard[1][2])
+    messages = other.heard()
+    assert sorted(slot for _, _, slot in messages) == [0, 1, 2]
+    other.give(messages[1][2])
     writer.put(9, write)
-    assert other.heard() == [(3, 9, heard[1][2])]
+    assert other.heard() == [(3, 9, messages[1][2])]
 
 
 def test_waiting_for_slot_times_out(other: Judge) -> None:
     writer = other.writer(seconds=0.2)
     for number in range(SLOTS):
         writer.put(number, write)
-    with pytest.raises(SlotError, match="sample 3: the judge returned none of 3 output slots") as caught:
+    with pytest.raises(SlotError, match="sample 3: the judge returned none of 3 output slots") as excinfo:
         writer.put(3, write)
-    assert caught.value.timed_out
+    assert excinfo.value.timed_out
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_return_of_unheld_slot_refused(other: Judge, slots: list[int], said: str
     for number in range(SLOTS):
         writer.put(number, write)
     other.give(*slots)
-    with pytest.raises(SlotError, match=f"returned {said}, which it did not hold") as caught:
+    with pytest.raises(SlotError, match=f"returned {said}, which it did not hold") as excinfo:
         writer.put(3, write)
-    assert not caught.value.timed_out
+    assert not excinfo.value.timed_out
 
 
 def test_return_of_free_slot_refused(other: Judge) -> None:
@@ -128,18 +128,18 @@ def test_full_announce_pipe_does_not_block(other: Judge) -> None:
 
 
 def test_only_timed_samples_use_slots(other: Judge) -> None:
-    engine = FakeEngine(memory=lambda _, taken: taken % 256)
-    asked = SlotRequest(-1, 64, STRIDE, PARTS, other.announce, other.release)
+    engine = FakeEngine(memory=lambda _, count: count % 256)
+    requests = SlotRequest(-1, 64, STRIDE, PARTS, other.announce, other.release)
     memory = bytearray(64 * STRIDE)
     events = events_of(
-        engine, request(Count(20), slots=asked, deadline=time.monotonic() + 1e6), memory=memory
+        engine, request(Count(20), slots=requests, deadline=time.monotonic() + 1e6), memory=memory
     )
-    done = events[-1]
-    assert isinstance(done, Done) and done.slots is not None
-    heard = other.heard()
-    assert [number for number, _, _ in heard] == list(range(20))
-    for number, _, slot in heard:
-        assert memory[slot * STRIDE] == (done.warm_up + number + 1) % 256
+    result = events[-1]
+    assert isinstance(result, Done) and result.slots is not None
+    messages = other.heard()
+    assert [number for number, _, _ in messages] == list(range(20))
+    for number, _, slot in messages:
+        assert memory[slot * STRIDE] == (result.warm_up + number + 1) % 256
     assert "output 100 8" in engine.calls and "output 200 4" not in engine.calls
 
 

@@ -15,8 +15,8 @@ HERE = str(Path(__file__))
 def raised(error: Exception) -> Exception:
     try:
         raise error
-    except Exception as caught:
-        return caught
+    except Exception as exception:
+        return exception
 
 
 def test_printable_plain_text_unchanged() -> None:
@@ -37,8 +37,8 @@ def test_joining_lines_escapes_control_characters() -> None:
 
 
 def test_long_line_keeps_both_ends() -> None:
-    found = one_line("begin" + "x" * 1000 + "end", 50)
-    assert len(found) == 50 and found.startswith("begin") and found.endswith("end")
+    result = one_line("begin" + "x" * 1000 + "end", 50)
+    assert len(result) == 50 and result.startswith("begin") and result.endswith("end")
 
 
 def test_place_of_innermost_own_frame() -> None:
@@ -51,9 +51,9 @@ def test_place_of_no_own_frame_empty() -> None:
 
 
 def test_place_of_syntax_error_its_own_line() -> None:
-    with pytest.raises(SyntaxError) as caught:
+    with pytest.raises(SyntaxError) as excinfo:
         compile("a = 1\nb = (", "/p/x.py", "exec")
-    assert place_of(caught.value, lambda file: file == "/p/x.py") == "/p/x.py:2"
+    assert place_of(excinfo.value, lambda file: file == "/p/x.py") == "/p/x.py:2"
 
 
 @pytest.mark.parametrize(

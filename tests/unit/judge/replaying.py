@@ -28,11 +28,11 @@ def judge(seconds: float = SECONDS) -> JudgeProcess:
 def views(
     buffers: tuple[Buffer, ...], layout: Layout, memory: np.ndarray, number: int
 ) -> dict[str, np.ndarray]:
-    found = {}
+    items = {}
     for buffer in buffers:
         offset, size = layout.place(buffer.name, number)
-        found[buffer.name] = from_bytes(memory[offset : offset + size], buffer)
-    return found
+        items[buffer.name] = from_bytes(memory[offset : offset + size], buffer)
+    return items
 
 
 def mapped(descriptor: int, writable: bool) -> np.ndarray:

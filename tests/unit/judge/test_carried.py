@@ -83,10 +83,10 @@ def test_noise_not_reported_as_caching(noise: Noise, count: int) -> None:
 @pytest.mark.parametrize("noise", NOISES)
 def test_difference_of_ten_percent_detected(noise: Noise) -> None:
     random = np.random.default_rng(3)
-    found = [run(noise, random, 200, 8, math.log(1.10)) for _ in range(10)]
-    seen = sum(each.remembered for each in found)
-    assert seen >= (3 if noise is two_speeds else 9)
-    assert all(bool(each.text) is each.remembered for each in found)
+    items = [run(noise, random, 200, 8, math.log(1.10)) for _ in range(10)]
+    total = sum(each.remembered for each in items)
+    assert total >= (3 if noise is two_speeds else 9)
+    assert all(bool(each.text) is each.remembered for each in items)
 
 
 def test_data_dependent_times_not_reported() -> None:
@@ -104,24 +104,24 @@ def test_few_sets_no_result() -> None:
 
 def test_small_difference_not_reported() -> None:
     rows = [(10.0 + 0.0001 * (i % 7) + 0.1 * (i % 12 == 5), i % 12 == 5) for i in range(200)]
-    found = first_use(rows)
-    assert found.p_value < 1e-3 and not found.remembered
+    result = first_use(rows)
+    assert result.p_value < 1e-3 and not result.remembered
 
 
 def test_faster_one_use_inputs_not_reported() -> None:
     rows = [(10.0 + 0.01 * (i % 7) - 2 * (i % 12 == 5), i % 12 == 5) for i in range(200)]
-    found = first_use(rows)
-    assert found.p_value > 0.99 and not found.remembered
+    result = first_use(rows)
+    assert result.p_value > 0.99 and not result.remembered
 
 
 def test_first_use_result_has_medians_and_text() -> None:
     rows = [(12.0 if i % 20 == 3 else 10.0, i % 20 == 3) for i in range(200)]
-    found = first_use(rows)
-    assert (found.one_use_us, found.repeated_us, found.remembered) == (12.0, 10.0, True)
+    result = first_use(rows)
+    assert (result.one_use_us, result.repeated_us, result.remembered) == (12.0, 10.0, True)
     assert (
-        "one-use inputs take 12 us" in found.text
-        and "repeated inputs 10 us" in found.text
-        and "20.0%" in found.text
+        "one-use inputs take 12 us" in result.text
+        and "repeated inputs 10 us" in result.text
+        and "20.0%" in result.text
     )
 
 
@@ -137,14 +137,14 @@ def test_first_use_result_has_medians_and_text() -> None:
     ],
 )
 def test_too_few_samples_no_result(rows: list[tuple[float, bool]]) -> None:
-    found = first_use(rows)
-    assert found.p_value == 1.0 and not found.remembered and found.text == ""
+    result = first_use(rows)
+    assert result.p_value == 1.0 and not result.remembered and result.text == ""
 
 
 def test_permutation_draws_distinct_and_uniform() -> None:
-    drawn = _draw_permutations(12, 5)
-    assert all(len(set(row)) == 5 for row in drawn[:500].tolist())
-    shares = np.bincount(drawn.ravel(), minlength=12) / drawn.size
+    permutations = _draw_permutations(12, 5)
+    assert all(len(set(row)) == 5 for row in permutations[:500].tolist())
+    shares = np.bincount(permutations.ravel(), minlength=12) / permutations.size
     assert np.abs(shares - 1 / 12).max() < 0.005
 
 
@@ -153,12 +153,12 @@ def measure(runs: int) -> None:
         for n, count, by_data in ((100, 4, 0.0), (100, 8, 0.0), (400, 8, 0.0), (200, 8, 0.05)):
             random = np.random.default_rng(n + count)
             wrong = sum(run(noise, random, n, count, 0.0, by_data).remembered for _ in range(runs))
-            seen = [
+            items = [
                 sum(run(noise, random, n, count, math.log1p(by), by_data).remembered for _ in range(50))
                 for by in (0.03, 0.05, 0.1)
             ]
             name = f"{noise.__name__:10} n={n} one-use={count} by data={by_data:.0%}"
-            print(f"{name}: {wrong} of {runs} wrong; of 50 seen at 3, 5, 10 %: {seen}", flush=True)
+            print(f"{name}: {wrong} of {runs} wrong; of 50 seen at 3, 5, 10 %: {items}", flush=True)
 
 
 if __name__ == "__main__":

@@ -82,18 +82,18 @@ def test_compare_agrees_with_oracle(
 ) -> None:
     name, expected, actual = case
     tolerance = Tolerance(absolute, relative)
-    found = compare(actual, np.array(expected, np.float64), name, tolerance)
+    comparison = compare(actual, np.array(expected, np.float64), name, tolerance)
     numbers = [float(each) for each in decoded(name, actual)]
     with np.errstate(all="ignore"):
         right = [is_right(a, e, name, tolerance) for a, e in zip(numbers, expected, strict=True)]
-    assert found.wrong == right.count(False)
-    assert found.elements == len(expected)
-    if found.wrong:
+    assert comparison.wrong == right.count(False)
+    assert comparison.elements == len(expected)
+    if comparison.wrong:
         index = right.index(False)
-        assert found.first is not None and found.first[0] == index
-        np.testing.assert_array_equal(found.first[1:], [expected[index], numbers[index]])
+        assert comparison.first is not None and comparison.first[0] == index
+        np.testing.assert_array_equal(comparison.first[1:], [expected[index], numbers[index]])
     differences = [abs(a - e) for a, e in zip(numbers, expected, strict=True)]
-    assert found.max_absolute == max((each for each in differences if math.isfinite(each)), default=0.0)
+    assert comparison.max_absolute == max((each for each in differences if math.isfinite(each)), default=0.0)
 
 
 @given(st.sampled_from(INTEGERS), st.data(), st.sampled_from([0.0, 1.0, 2.5]), st.sampled_from([0.0, 0.1]))
@@ -109,16 +109,16 @@ def test_integer_differences_exact(
         )
         for e in expected
     ]
-    found = compare(np.array(moved, name), np.array(expected, name), name, Tolerance(absolute, relative))
+    comparison = compare(np.array(moved, name), np.array(expected, name), name, Tolerance(absolute, relative))
     exact = absolute == 0 and relative == 0
     wrong = [
         a != e if exact else float(abs(a - e)) > absolute + relative * abs(float(e))
         for a, e in zip(moved, expected, strict=True)
     ]
-    assert found.wrong == sum(wrong)
-    if found.wrong:
+    assert comparison.wrong == sum(wrong)
+    if comparison.wrong:
         index = wrong.index(True)
-        assert found.first == (index, expected[index], moved[index])
+        assert comparison.first == (index, expected[index], moved[index])
 
 
 @pytest.mark.parametrize(
@@ -155,8 +155,8 @@ def test_integer_differences_exact(
     ],
 )
 def test_rules(name: DType, expected: float, actual: float, right: bool) -> None:
-    found = compare(stored(name, [actual]), np.array([expected]), name, EXACT)
-    assert (found.wrong == 0) is right
+    comparison = compare(stored(name, [actual]), np.array([expected]), name, EXACT)
+    assert (comparison.wrong == 0) is right
 
 
 @pytest.mark.parametrize("bits", [0x7F800001, 0x7FFFFFFF, 0xFFC00000])
@@ -169,27 +169,27 @@ def test_expected_nan_accepts_any_nan(bits: int) -> None:
 def test_infinite_bound_rejects_infinity() -> None:
     loose = Tolerance(1e308, 1e308)
     actual = stored("float64", [math.inf, -math.inf, 5.0])
-    found = compare(actual, np.array([LARGEST, math.inf, LARGEST]), "float64", loose)
-    assert found.wrong == 2 and found.first == (0, LARGEST, math.inf)
+    comparison = compare(actual, np.array([LARGEST, math.inf, LARGEST]), "float64", loose)
+    assert comparison.wrong == 2 and comparison.first == (0, LARGEST, math.inf)
 
 
 def test_bool_bytes_are_0_or_1() -> None:
     actual = np.array([0, 1, 2, 255], np.uint8)
-    found = compare(actual, np.array([0, 1, 1, 1], np.uint8), "bool", Tolerance(300.0, 0.0))
-    assert found.wrong == 2 and found.first == (2, 1, 2)
+    comparison = compare(actual, np.array([0, 1, 1, 1], np.uint8), "bool", Tolerance(300.0, 0.0))
+    assert comparison.wrong == 2 and comparison.first == (2, 1, 2)
 
 
 def test_difference_of_far_integers() -> None:
     actual, expected = np.array([-(1 << 63)]), np.array([(1 << 63) - 1])
-    found = compare(actual, expected, "int64", EXACT)
-    assert found.wrong == 1 and found.max_absolute == 2.0**64
+    comparison = compare(actual, expected, "int64", EXACT)
+    assert comparison.wrong == 1 and comparison.max_absolute == 2.0**64
 
 
 def test_relative_errors_ignore_tiny_values() -> None:
     actual = stored("float32", [1e-5, 2.002, 0.0])
-    found = compare(actual, np.array([2e-5, 2.0, 0.0]), "float32", Tolerance(1e-3, 1e-3))
-    assert found.wrong == 0
-    assert found.max_relative == pytest.approx(1e-3, rel=1e-3)
+    comparison = compare(actual, np.array([2e-5, 2.0, 0.0]), "float32", Tolerance(1e-3, 1e-3))
+    assert comparison.wrong == 0
+    assert comparison.max_relative == pytest.approx(1e-3, rel=1e-3)
 
 
 def test_empty_output_is_right() -> None:
@@ -205,11 +205,11 @@ def test_threads_do_not_change_result(at: int) -> None:
     actual[n - 1] = math.nan
     tolerance = Tolerance(1e-6, 1e-6)
     with ThreadPoolExecutor(3) as pool:
-        found = compare(actual, expected, "float32", tolerance, pool=pool, threads=3)
+        comparison = compare(actual, expected, "float32", tolerance, pool=pool, threads=3)
     alone = compare(actual, expected, "float32", tolerance)
-    assert str(found) == str(alone)  # a NaN is not equal to itself
-    assert found.first is not None and found.first[:2] == (at, expected[at])
-    assert found.wrong == 2 - (at == n - 1) and found.elements == n
+    assert str(comparison) == str(alone)  # a NaN is not equal to itself
+    assert comparison.first is not None and comparison.first[:2] == (at, expected[at])
+    assert comparison.wrong == 2 - (at == n - 1) and comparison.elements == n
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1e-9])

@@ -40,10 +40,10 @@ def number_of(bits: int, name: str) -> float:
 def test_all_bit_patterns_decoded(name: str) -> None:
     count = 1 << (8 * ELEMENT_BYTES[name])
     bits = np.arange(count, dtype=f"u{ELEMENT_BYTES[name]}")
-    found = decoded(name, bits.view(stored_dtype(name)))
+    result = decoded(name, bits.view(stored_dtype(name)))
     expected = np.array([number_of(each, name) for each in range(count)])
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(np.signbit(found[found == 0]), np.signbit(expected[expected == 0]))
+    np.testing.assert_array_equal(result, expected)
+    np.testing.assert_array_equal(np.signbit(result[result == 0]), np.signbit(expected[expected == 0]))
 
 
 @pytest.mark.parametrize("name", FIELDS)
@@ -60,28 +60,28 @@ def test_largest_and_smallest_normal(name: str) -> None:
 @given(value=st.floats(allow_nan=False, allow_infinity=False, width=64))
 def test_rounding_gives_nearest_value(name: str, value: float) -> None:
     form = FLOATS[name]
-    found = float(rounded(np.array([value]), form)[0])
-    if abs(found) > form.largest:
+    result = float(rounded(np.array([value]), form)[0])
+    if abs(result) > form.largest:
         step = Fraction(2) ** (math.frexp(form.largest)[1] - form.digits)
         assert abs(Fraction(value)) >= Fraction(form.largest) + step / 2
         return
     unit = Fraction(2) ** max(math.frexp(value)[1] - form.digits, form.lowest - form.digits + 1)
-    error = abs(Fraction(found) - Fraction(value))
+    error = abs(Fraction(result) - Fraction(value))
     assert error <= unit / 2
-    assert (Fraction(found) / unit).denominator == 1
+    assert (Fraction(result) / unit).denominator == 1
     if error == unit / 2 and value:
-        assert (Fraction(found) / unit).numerator % 2 == 0
+        assert (Fraction(result) / unit).numerator % 2 == 0
 
 
 @given(value=st.floats(allow_nan=False, allow_infinity=False))
 def test_rounding_to_float32_matches_processor(value: float) -> None:
-    found = float(rounded(np.array([value]), FLOATS["float32"])[0])
+    result = float(rounded(np.array([value]), FLOATS["float32"])[0])
     with np.errstate(over="ignore"):
         expected = float(np.float64(value).astype(np.float32))
-    assert found == expected or (math.isinf(expected) and abs(found) > FLOATS["float32"].largest)
+    assert result == expected or (math.isinf(expected) and abs(result) > FLOATS["float32"].largest)
 
 
 def test_rounding_keeps_nan_and_inf() -> None:
     with np.errstate(all="ignore"):
-        found = rounded(np.array([math.inf, -math.inf, math.nan]), FLOATS["float16"])
-    assert found[0] == math.inf and found[1] == -math.inf and np.isnan(found[2])
+        result = rounded(np.array([math.inf, -math.inf, math.nan]), FLOATS["float16"])
+    assert result[0] == math.inf and result[1] == -math.inf and np.isnan(result[2])

@@ -74,15 +74,15 @@ class Making:
 
 def children() -> set[str]:
     """Zombies too; other tests may have left some of their own."""
-    found = set()
+    items = set()
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             parent = int(path.read_text().rpartition(")")[2].split()[1])
         except (OSError, IndexError):
             continue  # it has ended
         if parent == os.getpid():
-            found.add(path.parent.name)
-    return found
+            items.add(path.parent.name)
+    return items
 
 
 @pytest.fixture(autouse=True)
@@ -96,12 +96,12 @@ NAMES = ("normal", "ties", "large") * 4
 
 
 def test_workers_make_same_sets_as_one_process() -> None:
-    found = []
+    result = []
     for kind in ("here", "workers"):
         with Making(kind, Scale(1000)) as making:
             made = making.sets(NAMES, answers=True)
-            found.append(([making.inputs(each) for each in range(12)], made))
-    (inputs, here), (others, there) = found
+            result.append(([making.inputs(each) for each in range(12)], made))
+    (inputs, here), (others, there) = result
     assert inputs == others and len(set(inputs)) == 12
     for one, other in zip(here, there, strict=True):
         assert one.digests == other.digests and list(one.answers) == list(other.answers) == ["y", "signs"]
@@ -120,8 +120,8 @@ def test_throwaway_sets_have_no_answers(kind: str) -> None:
 @makers
 def test_answers_stored_narrow(kind: str) -> None:
     with Making(kind, Scale(100, what="loose")) as making:
-        [made] = making.sets(["normal"], answers=True, spill=True)
-        assert made.answers["y"].dtype == np.float32
+        [sets] = making.sets(["normal"], answers=True, spill=True)
+        assert sets.answers["y"].dtype == np.float32
     with Making(kind, Scale(100)) as making:
         [failed] = making.results(["normal"], answers=True, spill=True)
         assert isinstance(failed, Failed) and isinstance(failed.error, SpillError)
@@ -135,9 +135,9 @@ class Seldom(Scale):
 @makers
 def test_duplicate_set_made_again(kind: str) -> None:
     with Making(kind, Seldom(100)) as making:
-        made = making.sets(["normal"] * 3, answers=True)
+        sets = making.sets(["normal"] * 3, answers=True)
         assert len({making.inputs(number) for number in range(3)}) == 3
-        assert len({each.answers["y"].tobytes() for each in made}) == 3
+        assert len({each.answers["y"].tobytes() for each in sets}) == 3
         with pytest.raises(FaultError, match="x is equal for 16 seeds"):
             making.sets(["normal"])
 
@@ -198,15 +198,15 @@ def test_making_stops_at_first_failure(kind: str, error: BaseException, kept: ty
 
 
 def test_workers_make_inputs_at_the_same_time() -> None:
-    with mmap.mmap(-1, 4096) as begun:  # shared with the workers
+    with mmap.mmap(-1, 4096) as turn:  # shared with the workers
 
         class Meeting(Scale):
             def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
-                begun[os.getpid() % 4096] = 1
-                wait_until(lambda: sum(begun[:]) > 1)  # never, for a lone worker
-                found = super().inputs(seed, distribution)
-                found["x"][0] = os.getpid()
-                return found
+                turn[os.getpid() % 4096] = 1
+                wait_until(lambda: sum(turn[:]) > 1)  # never, for a lone worker
+                result = super().inputs(seed, distribution)
+                result["x"][0] = os.getpid()
+                return result
 
         with Making("workers", Meeting(100)) as making:
             making.sets(["normal"] * COUNT)
@@ -217,9 +217,9 @@ def test_workers_make_inputs_at_the_same_time() -> None:
 def test_low_memory_uses_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     class Whose(Scale):
         def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
-            found = super().inputs(seed, distribution)
-            found["x"][0] = os.getpid()
-            return found
+            result = super().inputs(seed, distribution)
+            result["x"][0] = os.getpid()
+            return result
 
     monkeypatch.setattr(workers, "available_bytes", lambda: 0)
     with Making("workers", Whose(100)) as making:
@@ -233,18 +233,18 @@ def test_workers_share_threads(monkeypatch: pytest.MonkeyPatch, cores: int, shar
 
     class Tell(Scale):
         def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
-            found = super().inputs(seed, distribution)
+            result = super().inputs(seed, distribution)
             square = np.ones((600, 600))
             assert (square @ square)[0, 0] == 600
-            found["x"][:2] = threads(), blas_limit()
-            return found
+            result["x"][:2] = threads(), blas_limit()
+            return result
 
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
     before = threads(), blas_limit()
     with Making("workers", Tell(100)) as making:
         making.sets(["normal"] * COUNT)
-        told = [np.frombuffer(making.inputs(number)[:8], np.float32).tolist() for number in range(COUNT)]
-    assert told == [[share, share]] * COUNT
+        shares = [np.frombuffer(making.inputs(number)[:8], np.float32).tolist() for number in range(COUNT)]
+    assert shares == [[share, share]] * COUNT
     assert (threads(), blas_limit()) == before
 
 

@@ -47,27 +47,27 @@ def test_plan_has_enough_one_use_sets_where_memory_allows(pool_sets: int) -> Non
 def test_plan_stays_within_bounds(
     sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int, available: int
 ) -> None:
-    found = plan(sizes, sets_max, one_use, pool_bytes, available)
-    repeated = found.sets - found.one_use
-    assert 2 <= repeated <= max(2, sets_max) and 0 <= found.one_use <= one_use
-    assert 2 <= found.slots <= SLOTS_MAX
-    in_pool = found.sets * max(sizes.inputs, sizes.expected) <= pool_bytes
-    in_memory = found.sets * (sizes.inputs + sizes.expected) + 2 * sizes.outputs <= available
-    assert found.sets == 2 or in_pool or (found.sets <= 12 and in_memory)
-    assert found.slots == 2 or found.slots * sizes.outputs <= pool_bytes
+    result = plan(sizes, sets_max, one_use, pool_bytes, available)
+    repeated = result.sets - result.one_use
+    assert 2 <= repeated <= max(2, sets_max) and 0 <= result.one_use <= one_use
+    assert 2 <= result.slots <= SLOTS_MAX
+    in_pool = result.sets * max(sizes.inputs, sizes.expected) <= pool_bytes
+    in_memory = result.sets * (sizes.inputs + sizes.expected) + 2 * sizes.outputs <= available
+    assert result.sets == 2 or in_pool or (result.sets <= 12 and in_memory)
+    assert result.slots == 2 or result.slots * sizes.outputs <= pool_bytes
 
 
 @given(st.integers(1, 9), st.lists(st.integers(0, 20), min_size=1, max_size=3), st.integers())
 def test_own_distribution_gets_at_least_half(count: int, counts: list[int], seed: int) -> None:
     names = [f"d{i}" for i in range(count)]
-    found = spread(names, counts, random.Random(seed))
-    assert len(found) == sum(counts)
+    result = spread(names, counts, random.Random(seed))
+    assert len(result) == sum(counts)
     start = 0
     for each in counts:
-        assert 2 * found[start : start + each].count("d0") >= each
+        assert 2 * result[start : start + each].count("d0") >= each
         start += each
     if sum(each // 2 for each in counts) >= count - 1 and sum(counts):
-        assert set(names[1:]) <= set(found)
+        assert set(names[1:]) <= set(result)
 
 
 def test_distributions_in_random_order() -> None:

@@ -453,17 +453,21 @@ def test_judge_imports_nothing_from_working_directory(
 
 
 def test_environment() -> None:
-    found = judge_environment(
+    result = judge_environment(
         {
             "LD_PRELOAD": "x",
             "LD_LIBRARY_PATH": "y",
             "NEUTRINO_RING": "3",
             "HOME": "/h",
             "NVIDIA_TF32_OVERRIDE": "1",
+            "ONEDNN_DEFAULT_FPMATH_MODE": "BF16",
+            "DNNL_DEFAULT_FPMATH_MODE": "BF16",
+            "CUBLAS_EMULATION_STRATEGY": "eager",
         }
     )
-    assert found == {
-        "LD_LIBRARY_PATH": "y", "HOME": "/h", "NVIDIA_TF32_OVERRIDE": "0", "CUDA_CACHE_DISABLE": "1"
+    assert result == {
+        "LD_LIBRARY_PATH": "y", "HOME": "/h", "NVIDIA_TF32_OVERRIDE": "0", "CUDA_CACHE_DISABLE": "1",
+        "ONEDNN_DEFAULT_FPMATH_MODE": "STRICT",
     }  # fmt: skip
 
 

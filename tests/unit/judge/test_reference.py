@@ -41,15 +41,15 @@ def kept(
     values: Any, dtype: DType = "float32", *, spill: bool = False, tolerance: float = 1e-5
 ) -> np.ndarray:
     case = Given(values, dtype, Tolerance(0.0, tolerance))
-    found = expected_of(case, {})
-    return (spilled(case, found) if spill else found)["y"]
+    expected = expected_of(case, {})
+    return (spilled(case, expected) if spill else expected)["y"]
 
 
 def test_expected_floats_kept_exactly() -> None:
     values = np.array([[1 / 3, np.nan], [np.inf, -1e300]])
-    found = kept(values)
-    assert found.dtype == np.float64 and found.shape == (4,)
-    np.testing.assert_array_equal(found, values.reshape(-1))
+    result = kept(values)
+    assert result.dtype == np.float64 and result.shape == (4,)
+    np.testing.assert_array_equal(result, values.reshape(-1))
     for narrow in (np.float16, np.float32, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn):
         assert kept(np.ones(3, narrow)).dtype == np.float32
     assert kept(np.array([1 << 40])).dtype == np.float64

@@ -81,9 +81,9 @@ def said(hostile: object) -> str:
             replaying.sample(number, honest)
         hostile(replaying)  # type: ignore[operator]
         process.ask(AskChecked(0))
-        with pytest.raises(BenchguardError) as caught:
+        with pytest.raises(BenchguardError) as excinfo:
             process.answer(Checked)
-        return str(caught.value)
+        return str(excinfo.value)
 
 
 def test_hostile_announcement_ends_case() -> None:

@@ -49,14 +49,14 @@ def open_(libraries: Mapping[int, Path], native: Path) -> Open:
     def run(*names: str | Path, without: str = "", callers: str = "") -> list[str]:
         environment = {name: value for name, value in variables.items() if not (without and without in name)}
         preload = native / "preload" / "libneutrino_preload.so"
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-c", OPEN, *map(str, names)],
             capture_output=True,
             text=True,
             check=True,
             env={**os.environ, **environment, "LD_PRELOAD": str(preload), "NEUTRINO_FILTER": callers},
         )
-        return done.stdout.split()
+        return result.stdout.split()
 
     return run
 

@@ -54,12 +54,12 @@ def test_other_seed_gives_other_values() -> None:
 def test_reference_gets_float64_and_rounded_numbers() -> None:
     case = load(GATHER).cases[0]
     inputs = case.inputs(1, "own")
-    kept = {name: array.copy() for name, array in inputs.items()}
+    values = {name: array.copy() for name, array in inputs.items()}
     expected = case.expected(inputs)["result"]
     assert expected.dtype == np.float64
     table = inputs["table"].astype(np.float64)
     assert np.array_equal(expected, table[inputs["index"]] * float(np.float32(0.1)))
-    assert all(np.array_equal(kept[name], inputs[name]) for name in kept)
+    assert all(np.array_equal(values[name], inputs[name]) for name in values)
 
 
 def test_seed_independent_inputs_redrawn_from_range(tmp_path: Path) -> None:
@@ -111,9 +111,9 @@ def test_constants_equal_in_all_sets(tmp_path: Path) -> None:
         """,
     ).cases[0]
     assert [each.role for each in case.spec.buffers] == ["input", "constant", "output"]
-    drawn = [case.inputs(seed, d) for seed in (1, 2) for d in ("own", "uniform")]
-    assert len({each["w"].tobytes() for each in drawn}) == 1
-    assert len({each["x"].tobytes() for each in drawn}) == 4
+    items = [case.inputs(seed, d) for seed in (1, 2) for d in ("own", "uniform")]
+    assert len({each["w"].tobytes() for each in items}) == 1
+    assert len({each["x"].tobytes() for each in items}) == 4
 
 
 @pytest.mark.parametrize(
@@ -275,10 +275,10 @@ def test_mistakes_reported_in_one_line(tmp_path: Path, body: str, text: str | No
     if text is None:
         assert case.spec.checked[0].shape == (3,)
         return
-    with pytest.raises(ProblemError, match=text.format(r"\d+")) as caught:
+    with pytest.raises(ProblemError, match=text.format(r"\d+")) as excinfo:
         _ = case.spec
-    assert "\n" not in str(caught.value) and str(tmp_path / "written.py") in str(caught.value)
-    assert caught.value.status == 2
+    assert "\n" not in str(excinfo.value) and str(tmp_path / "written.py") in str(excinfo.value)
+    assert excinfo.value.status == 2
 
 
 @pytest.mark.parametrize(
@@ -337,5 +337,5 @@ def test_verify_result_decides_without_tolerances(tmp_path: Path) -> None:
         expected = case.expected(inputs)
         right = {"y": 2 * inputs["x"]}
         assert case.verify(inputs, expected, right) is None
-        said = case.verify(inputs, expected, {"y": right["y"] + 1})
-        assert said == "verify_result: {'max_difference': 1}"
+        reason = case.verify(inputs, expected, {"y": right["y"] + 1})
+        assert reason == "verify_result: {'max_difference': 1}"

@@ -36,10 +36,10 @@ def test_values_stay_in_range(
     dtype: DType, distribution: str, limits: tuple[float, float], seed: int
 ) -> None:
     own = drawn(dtype, *limits, seed)
-    made = of(own, distribution, seed)
-    assert made.shape == own.shape and made.dtype == own.dtype
-    assert made.min() >= own.min() and made.max() <= own.max()
-    assert np.array_equal(made, of(own, distribution, seed))
+    values = of(own, distribution, seed)
+    assert values.shape == own.shape and values.dtype == own.dtype
+    assert values.min() >= own.min() and values.max() <= own.max()
+    assert np.array_equal(values, of(own, distribution, seed))
 
 
 @pytest.mark.parametrize("distribution", OTHERS)
@@ -94,11 +94,11 @@ def test_values_of_same_sign_use_nearest_to_zero() -> None:
 def test_infinities_unchanged() -> None:
     own = np.array([1.0, -np.inf, 2.0, np.nan, 3.0] * 20, np.float32)
     for distribution in OTHERS:
-        made = of(own, distribution)
-        assert np.array_equal(np.isfinite(made), np.isfinite(own))
-        assert np.array_equal(np.isneginf(made), np.isneginf(own))
-    nothing = np.full(4, np.nan)
-    assert np.isnan(of(nothing, "normal")).all()
+        values = of(own, distribution)
+        assert np.array_equal(np.isfinite(values), np.isfinite(own))
+        assert np.array_equal(np.isneginf(values), np.isneginf(own))
+    empty = np.full(4, np.nan)
+    assert np.isnan(of(empty, "normal")).all()
 
 
 def test_row_offsets_unchanged() -> None:
@@ -110,8 +110,8 @@ def test_row_offsets_unchanged() -> None:
 def test_permutation_stays_permutation() -> None:
     own = np.random.default_rng(0).permutation(100).astype(np.int64)
     for distribution in OTHERS:
-        made = of(own, distribution)
-        assert sorted(made) == list(range(100)) and not np.array_equal(made, own)
+        values = of(own, distribution)
+        assert sorted(values) == list(range(100)) and not np.array_equal(values, own)
 
 
 def test_sorted_floats_stay_sorted() -> None:
@@ -135,8 +135,8 @@ def test_empty_input_stays_empty(dtype: DType, distribution: str) -> None:
 
 def test_seed_independent_input_gets_uniform_values() -> None:
     own = np.arange(7.0, 9.0, 0.01)[::-1]
-    made = fresh(own, 1, "x")
-    assert not np.array_equal(made, own) and made.min() >= own.min() and made.max() <= own.max()
+    values = fresh(own, 1, "x")
+    assert not np.array_equal(values, own) and values.min() >= own.min() and values.max() <= own.max()
 
 
 def test_unknown_distribution_raises() -> None:

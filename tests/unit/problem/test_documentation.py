@@ -19,11 +19,11 @@ EXPONENTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 def number(written: str) -> float:
     """1e-5, 2⁻⁶, 3 · 2⁻⁵"""
-    found = 1.0
+    result = 1.0
     for part in written.split(" · "):
         power = re.fullmatch(r"2([⁻⁰-⁹¹²³]+)", part)
-        found *= 2.0 ** int(power[1].translate(EXPONENTS)) if power else float(part)
-    return found
+        result *= 2.0 ** int(power[1].translate(EXPONENTS)) if power else float(part)
+    return result
 
 
 def test_documented_tolerances_match_code() -> None:

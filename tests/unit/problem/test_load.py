@@ -91,10 +91,10 @@ def test_invalid_file_reported(tmp_path: Path, source: str, text: str) -> None:
     path = tmp_path / "a_problem.py"
     path.write_text(head + source)
     before = set(sys.modules)
-    with pytest.raises(BenchguardError, match=text) as caught:
+    with pytest.raises(BenchguardError, match=text) as excinfo:
         load(str(path))
     assert "Error" not in text or set(sys.modules) <= before
-    assert caught.value.status == 2 and "\n" not in str(caught.value)
+    assert excinfo.value.status == 2 and "\n" not in str(excinfo.value)
 
 
 @pytest.mark.parametrize(
@@ -130,6 +130,6 @@ def test_invalid_file_reported(tmp_path: Path, source: str, text: str) -> None:
 )
 def test_invalid_problem_reported(tmp_path: Path, body: str, text: str) -> None:
     path = write(tmp_path, f"class Written(Base):\n    {body}\n")
-    with pytest.raises(ProblemError, match=text) as caught:
+    with pytest.raises(ProblemError, match=text) as excinfo:
         load(f"{path}:Written")
-    assert caught.value.status == 2 and "\n" not in str(caught.value)
+    assert excinfo.value.status == 2 and "\n" not in str(excinfo.value)

@@ -22,10 +22,10 @@ def test_secret_changes_all_seeds() -> None:
         with seeded(secret):
             return [Problem.get_seed(text) for text in ("a", "b")]
 
-    found = [seeds(secret) for secret in (None, 1, 2, 1 << 200)]
-    assert len({seed for pair in found for seed in pair}) == 8
-    assert seeds(1) == found[1]
-    assert all(0 <= seed < 1 << 31 for pair in found for seed in pair)
+    items = [seeds(secret) for secret in (None, 1, 2, 1 << 200)]
+    assert len({seed for pair in items for seed in pair}) == 8
+    assert seeds(1) == items[1]
+    assert all(0 <= seed < 1 << 31 for pair in items for seed in pair)
 
 
 def test_global_generators_seeded_and_restored() -> None:
@@ -61,7 +61,7 @@ def test_generators_restored_after_error() -> None:
 
 
 def test_generators_differ_by_seed_and_words() -> None:
-    found = {
+    items = {
         int(generator(*key).integers(1 << 62)) for key in [(1,), (2,), (1, "a"), (1, "b"), (1 << 100, "a")]
     }
-    assert len(found) == 5
+    assert len(items) == 5

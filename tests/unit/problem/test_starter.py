@@ -62,5 +62,5 @@ def test_starter_cuda_compiles(tmp_path: Path, problem: str) -> None:
     path = tmp_path / "starter.cu"
     path.write_text(text_of(problem, "cuda"))
     command = [nvcc, "-Werror", "all-warnings", "-c", str(path), "-o", str(tmp_path / "starter.o")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    assert result.returncode == 0, result.stderr

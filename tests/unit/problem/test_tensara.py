@@ -31,8 +31,8 @@ def test_seed_form_loads() -> None:
     actual = (one["A"] + one["B"]).numpy()
     assert large.own_verdict
     assert large.verify(one, {"output": expected}, {"output": actual}) is None
-    said = large.verify(one, {"output": expected}, {"output": actual + np.float32(1)})
-    assert said is not None and said.startswith("verify_result: {'max_difference': 1.0")
+    reason = large.verify(one, {"output": expected}, {"output": actual + np.float32(1)})
+    assert reason is not None and reason.startswith("verify_result: {'max_difference': 1.0")
 
 
 def test_seed_form_in_other_dtype() -> None:
@@ -60,8 +60,8 @@ def test_current_form_loads() -> None:
     assert expected["places"].tolist() == one["input"].float().argmax(1).tolist()
     right = {"values": one["input"].max(1).values, "places": expected["places"]}
     assert rows.verify(one, expected, right) is None
-    said = rows.verify(one, expected, {**right, "places": right["places"] + 1})
-    assert said == "verify_result: {'message': 'another maximum'}"
+    reason = rows.verify(one, expected, {**right, "places": right["places"] + 1})
+    assert reason == "verify_result: {'message': 'another maximum'}"
     ties = rows.inputs(1, "ties")
     assert len(np.unique(ties["input"])) <= 8 and ties["input"].dtype == np.float16
     assert rows.expected(ties)["places"].dtype == torch.int32

@@ -70,15 +70,15 @@ class Module:
 
     def layout(self, name: str) -> list[tuple[int, int]]:
         """Offset and size of each parameter."""
-        found: list[tuple[int, int]] = []
+        result: list[tuple[int, int]] = []
         while True:
             offset = ctypes.c_size_t()
             size = self._library.engine_parameter(
-                self._handle, name.encode(), ctypes.c_size_t(len(found)), ctypes.byref(offset)
+                self._handle, name.encode(), ctypes.c_size_t(len(result)), ctypes.byref(offset)
             )
             if not size:
-                return found
-            found.append((offset.value, size))
+                return result
+            result.append((offset.value, size))
 
     def run(
         self,

@@ -20,6 +20,6 @@ from tests.unit.ptx.engine import Engine, PtxError
 )
 def test_unsupported_text_is_refused_with_line(engine: Engine, instruction: str, expected: str) -> None:
     head = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<4>;\n"
-    with pytest.raises(PtxError, match="line 7") as caught:
+    with pytest.raises(PtxError, match="line 7") as excinfo:
         engine.load(f"{head}{instruction}\nret;\n}}\n")
-    assert expected in str(caught.value)
+    assert expected in str(excinfo.value)

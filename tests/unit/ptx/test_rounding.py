@@ -55,18 +55,18 @@ def test_arithmetic_is_correctly_rounded(engine: Engine, name: str, mode: str) -
     register = f"b{form.bits}"
     sums = [form.rounded(x + y, mode, mode == "rm") for x, y in zip(a, b, strict=True)]
     exact = [x != 0 or y != 0 for x, y in zip(a, b, strict=True)]
-    got = apply(engine, f"add.{mode}.{name} %d, %a, %b;", register, *bits[:2])
-    assert not differing(got[exact], [s for s, e in zip(sums, exact, strict=True) if e], a, b)
-    got = apply(engine, f"mul.{mode}.{name} %d, %a, %b;", register, *bits[:2])
+    actual = apply(engine, f"add.{mode}.{name} %d, %a, %b;", register, *bits[:2])
+    assert not differing(actual[exact], [s for s, e in zip(sums, exact, strict=True) if e], a, b)
+    actual = apply(engine, f"mul.{mode}.{name} %d, %a, %b;", register, *bits[:2])
     signs = [
         int(x) >> (form.bits - 1) != int(y) >> (form.bits - 1) for x, y in zip(bits[0], bits[1], strict=True)
     ]
     products = [form.rounded(x * y, mode, sign) for x, y, sign in zip(a, b, signs, strict=True)]
-    assert not differing(got, products, a, b)
-    got = apply(engine, f"fma.{mode}.{name} %d, %a, %b, %c;", register, *bits)
+    assert not differing(actual, products, a, b)
+    actual = apply(engine, f"fma.{mode}.{name} %d, %a, %b, %c;", register, *bits)
     selected = [x * y != 0 or z != 0 for x, y, z in zip(a, b, c, strict=True)]
     fused = [form.rounded(x * y + z, mode, mode == "rm") for x, y, z in zip(a, b, c, strict=True)]
-    assert not differing(got[selected], [f for f, k in zip(fused, selected, strict=True) if k])
+    assert not differing(actual[selected], [f for f, k in zip(fused, selected, strict=True) if k])
 
 
 @pytest.mark.parametrize("name", ["f16", "bf16"])
@@ -78,12 +78,12 @@ def test_fused_half_operation_is_rounded_once(engine: Engine, name: str) -> None
     a = np.array([one | 1 << (form.fraction - 1)] * 2, f"u{form.bits // 8}")
     b = np.array([one | 1] * 2, a.dtype)
     tiny = np.array([1, 1 | 1 << (form.bits - 1)], a.dtype)
-    got = apply(engine, f"fma.rn.{name} %d, %a, %b, %c;", f"b{form.bits}", a, b, tiny)
+    actual = apply(engine, f"fma.rn.{name} %d, %a, %b, %c;", f"b{form.bits}", a, b, tiny)
     expected = [
         form.rounded(x * y + z)
         for x, y, z in zip(values(form, a), values(form, b), values(form, tiny), strict=True)
     ]
-    assert got.tolist() == expected
+    assert actual.tolist() == expected
 
 
 def test_bfloat_sum_of_distant_values_is_correctly_rounded(engine: Engine) -> None:
@@ -97,8 +97,8 @@ def test_bfloat_sum_of_distant_values_is_correctly_rounded(engine: Engine) -> No
     tail = np.array([BF16.rounded(each) for each in tails], np.uint16)
     # (1 + 2^-7) * (1 + 2^-1) is half way between two bfloats.
     factor = np.full(2, BF16.rounded(Fraction(3, 2)), np.uint16)
-    got = apply(engine, "fma.rn.bf16 %d, %a, %b, %c;", "b16", odd, factor, tail)
-    assert got.tolist() == [BF16.rounded((1 + Fraction(1, 128)) * Fraction(3, 2) + each) for each in tails]
+    actual = apply(engine, "fma.rn.bf16 %d, %a, %b, %c;", "b16", odd, factor, tail)
+    assert actual.tolist() == [BF16.rounded((1 + Fraction(1, 128)) * Fraction(3, 2) + each) for each in tails]
 
 
 @pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
@@ -111,12 +111,12 @@ def test_quotient_and_root_are_correctly_rounded(engine: Engine, name: str, mode
     signs = [
         int(x) >> (form.bits - 1) != int(y) >> (form.bits - 1) for x, y in zip(bits[0], bits[1], strict=True)
     ]
-    got = apply(engine, f"div.{mode}.{name} %d, %a, %b;", f"b{form.bits}", *bits)
+    actual = apply(engine, f"div.{mode}.{name} %d, %a, %b;", f"b{form.bits}", *bits)
     assert not differing(
-        got, [form.rounded(x / y, mode, s) for x, y, s in zip(a, b, signs, strict=True)], a, b
+        actual, [form.rounded(x / y, mode, s) for x, y, s in zip(a, b, signs, strict=True)], a, b
     )
-    got = apply(engine, f"rcp.{mode}.{name} %d, %a;", f"b{form.bits}", bits[1])
-    assert not differing(got, [form.rounded(1 / y, mode) for y in b], b)
+    actual = apply(engine, f"rcp.{mode}.{name} %d, %a;", f"b{form.bits}", bits[1])
+    assert not differing(actual, [form.rounded(1 / y, mode) for y in b], b)
 
 
 @pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
@@ -135,8 +135,10 @@ def test_narrowing_conversion_is_correctly_rounded(
     bits[: COUNT // 2] = exponents | (bits[: COUNT // 2] & bits.dtype.type(2**wide.fraction - 1))
     a = values(wide, bits)
     negative = [int(each) >> (wide.bits - 1) != 0 for each in bits]
-    got = apply(engine, f"cvt.{mode}.{target}.{source} %d, %a;", f"b{narrow.bits}", bits)
-    assert not differing(got, [narrow.rounded(x, mode, sign) for x, sign in zip(a, negative, strict=True)], a)
+    actual = apply(engine, f"cvt.{mode}.{target}.{source} %d, %a;", f"b{narrow.bits}", bits)
+    assert not differing(
+        actual, [narrow.rounded(x, mode, sign) for x, sign in zip(a, negative, strict=True)], a
+    )
 
 
 @pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
@@ -154,9 +156,9 @@ def test_integer_conversion_is_correctly_rounded(engine: Engine, source: str, ta
     bits[:4] = [0, 2**count - 1, 2 ** (count - 1), 2 ** (count - 1) - 1]
     bits = bits.astype(f"u{count // 8}")
     whole = [int(x) - (2**count if source[0] == "s" and int(x) >> (count - 1) else 0) for x in bits]
-    got = apply(engine, f"cvt.{mode}.{target}.{source} %d, %a;", f"b{form.bits}", bits)
+    actual = apply(engine, f"cvt.{mode}.{target}.{source} %d, %a;", f"b{form.bits}", bits)
     a = [Fraction(x) for x in whole]
-    assert not differing(got, [form.rounded(x, mode) for x in a], a)
+    assert not differing(actual, [form.rounded(x, mode) for x in a], a)
 
 
 def test_arithmetic_nan_is_canonical(engine: Engine) -> None:

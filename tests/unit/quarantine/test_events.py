@@ -21,13 +21,13 @@ def test_first_event_is_confined() -> None:
 
 
 def test_progress_and_finished_events_kept() -> None:
-    heard: list[tuple[str, int]] = []
-    events = Events(lambda phase, case: heard.append((phase, case)))
+    messages: list[tuple[str, int]] = []
+    events = Events(lambda phase, case: messages.append((phase, case)))
     events.handle(CONFINED)
     events.handle(b'{"event":"began","phase":"record","case":3}')
     events.handle(b'{"event":"finished","seconds":{"import":1.5,"%s":2}}' % (b"x" * 40))
     events.handle(b'{"event":"finished","seconds":{"import":9}}')
-    assert heard == [("record", 3)]
+    assert messages == [("record", 3)]
     assert events.seconds == {"import": 1.5}
 
 

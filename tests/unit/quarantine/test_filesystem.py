@@ -41,9 +41,9 @@ def test_submission_always_allowed(tree: Path) -> None:
 
 
 def test_root_and_repository_not_readable() -> None:
-    found = places((), network=False)
+    result = places((), network=False)
     package = Path(__file__).parents[3]
-    allowed = {Path(path) for path in found.readable}
+    allowed = {Path(path) for path in result.readable}
     assert package / "benchguard" in allowed
     for secret in (
         Path("/"),
@@ -55,4 +55,4 @@ def test_root_and_repository_not_readable() -> None:
         Path("/tmp"),
     ):
         assert secret not in allowed
-    assert "/dev/null" in found.devices
+    assert "/dev/null" in result.devices

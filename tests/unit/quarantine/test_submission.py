@@ -25,8 +25,8 @@ def folder(tmp_path: Path) -> Path:
 def test_language_from_suffix(tmp_path: Path, suffix: str, language: str) -> None:
     path = tmp_path / f"x.{suffix}"
     path.write_text("text")
-    found = submission_of(path, None, None, "arguments")
-    assert (found.language, found.entry, found.main, found.files) == (
+    submission = submission_of(path, None, None, "arguments")
+    assert (submission.language, submission.entry, submission.main, submission.files) == (
         language,
         "solution",
         path.name,
@@ -40,9 +40,9 @@ def test_language_option_overrides_suffix(tmp_path: Path) -> None:
 
 
 def test_folder_loads_main_file(folder: Path) -> None:
-    found = submission_of(folder, None, None, "arguments")
-    assert found.files == ("parts/one.py", "submission.py")
-    assert (found.main, found.root) == ("submission.py", folder)
+    submission = submission_of(folder, None, None, "arguments")
+    assert submission.files == ("parts/one.py", "submission.py")
+    assert (submission.main, submission.root) == ("submission.py", folder)
 
 
 def test_hash_covers_names_and_contents(folder: Path) -> None:
@@ -64,7 +64,7 @@ def test_hash_covers_names_and_contents(folder: Path) -> None:
 
 
 def test_altered_copy_detected(folder: Path, tmp_path: Path) -> None:
-    found = submission_of(folder, None, None, "arguments")
+    submission = submission_of(folder, None, None, "arguments")
     for number, alter in enumerate(
         [
             lambda copy: (copy / "new").touch(),
@@ -74,25 +74,25 @@ def test_altered_copy_detected(folder: Path, tmp_path: Path) -> None:
         ]
     ):
         copy = tmp_path / f"copy-{number}"
-        copy_to(found, copy)
-        assert not is_altered(copy, found)
+        copy_to(submission, copy)
+        assert not is_altered(copy, submission)
         alter(copy)  # type: ignore[no-untyped-call]
-        assert is_altered(copy, found)
+        assert is_altered(copy, submission)
 
 
 def test_link_within_submission_followed(folder: Path, tmp_path: Path) -> None:
     (folder / "link.py").symlink_to("parts/one.py")
-    found = submission_of(folder, None, None, "arguments")
-    copy_to(found, tmp_path / "copy")
+    submission = submission_of(folder, None, None, "arguments")
+    copy_to(submission, tmp_path / "copy")
     assert not (tmp_path / "copy" / "link.py").is_symlink()
     assert (tmp_path / "copy" / "link.py").read_text() == "one = 1"
 
 
 def test_change_before_copy_refused(folder: Path, tmp_path: Path) -> None:
-    found = submission_of(folder, None, None, "arguments")
+    submission = submission_of(folder, None, None, "arguments")
     (folder / "submission.py").write_text("other")
     with pytest.raises(UsageError, match="was changed while it was read"):
-        copy_to(found, tmp_path / "copy")
+        copy_to(submission, tmp_path / "copy")
 
 
 def _link_outside(folder: Path) -> None:

@@ -68,8 +68,8 @@ def running(body: str, filtered: Filter, outside: Path) -> Iterator[dict[str, st
 
 
 def results(body: str, filtered: Filter, outside: Path) -> dict[str, str]:
-    with running(body, filtered, outside) as said:
-        return said
+    with running(body, filtered, outside) as output:
+        return output
 
 
 @pytest.fixture
@@ -126,8 +126,8 @@ tried("record lock", lambda: fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_
 
 @pytest.mark.parametrize("filtered", ["none", "shared user"])
 def test_outside_file_lockable_by_others(outside: Path, filtered: Filter) -> None:
-    with running(LOCKS, filtered, outside) as said, outside.open("r+") as stream:
-        assert said == {"flock": "done", "record lock": "done"}
+    with running(LOCKS, filtered, outside) as output, outside.open("r+") as stream:
+        assert output == {"flock": "done", "record lock": "done"}
         for lock in (fcntl.flock, fcntl.lockf):
             if filtered == "none":
                 with pytest.raises(BlockingIOError):

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchguard.ipc.memory import machine_memory, resident_bytes, resident_in
 from benchguard.quarantine import watch as module
-from benchguard.quarantine.watch import Watch, machine_memory, resident_bytes, resident_in
+from benchguard.quarantine.watch import Watch
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ def failure_of(folder: Path, output: str) -> SubmissionError:
     nvcc.write_text(f"#!/bin/sh\ncat <<'END'\n{output}\nEND\nexit 1\n")
     nvcc.chmod(0o755)
     source.write_text(SOURCE)
-    with pytest.raises(SubmissionError) as caught:
+    with pytest.raises(SubmissionError) as excinfo:
         compile_ptx(nvcc, source, "sm_90", flags_of(None), folder)
-    return caught.value
+    return excinfo.value
 
 
 @pytest.mark.parametrize(
@@ -31,9 +31,9 @@ def failure_of(folder: Path, output: str) -> SubmissionError:
     ],
 )
 def test_nvcc_without_host_compiler_says_so(output: str, tmp_path: Path) -> None:
-    found = failure_of(tmp_path, output)
-    assert found.text == "nvcc finds no working host compiler; install g++, or name one with -ccbin"
-    assert found.detail.strip() == output
+    failure = failure_of(tmp_path, output)
+    assert failure.text == "nvcc finds no working host compiler; install g++, or name one with -ccbin"
+    assert failure.detail.strip() == output
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,6 @@ def test_nvcc_without_host_compiler_says_so(output: str, tmp_path: Path) -> None
     ],
 )
 def test_compiler_message_is_first_error(output: str, text: str, tmp_path: Path) -> None:
-    found = failure_of(tmp_path, output)
-    assert found.text == text
-    assert found.detail.strip() == output
+    failure = failure_of(tmp_path, output)
+    assert failure.text == text
+    assert failure.detail.strip() == output

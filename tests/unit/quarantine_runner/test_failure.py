@@ -16,26 +16,26 @@ FOLDER = Path(__file__).parent
 def raised(error: BaseException) -> BaseException:
     try:
         raise error
-    except BaseException as caught:
-        return caught
+    except BaseException as exception:
+        return exception
 
 
 def test_place_is_line_of_submission() -> None:
-    found = broke(raised(KeyError("k")), "warm-up", FOLDER)
+    result = broke(raised(KeyError("k")), "warm-up", FOLDER)
     line = raised.__code__.co_firstlineno + 2
-    assert found.text == f"test_failure.py:{line}: KeyError: 'k'"
-    assert "raise error" in found.detail
+    assert result.text == f"test_failure.py:{line}: KeyError: 'k'"
+    assert "raise error" in result.detail
     assert broke(raised(KeyError("k")), "warm-up", Path("/elsewhere")).text == "KeyError: 'k'"
 
 
 def test_long_and_unprintable_messages_cut_and_escaped() -> None:
-    found = broke(raised(ValueError("a\x1b[2Jb\n" + "\ud800x" * 100_000)), "record", FOLDER)
-    assert len(found.text) == TEXT_MAX
-    assert "\\x1b[2Jb \\ud800x" in found.text
-    assert len(found.detail) <= DETAIL_MAX + 4
-    line = msgspec.json.encode(found)
+    result = broke(raised(ValueError("a\x1b[2Jb\n" + "\ud800x" * 100_000)), "record", FOLDER)
+    assert len(result.text) == TEXT_MAX
+    assert "\\x1b[2Jb \\ud800x" in result.text
+    assert len(result.detail) <= DETAIL_MAX + 4
+    line = msgspec.json.encode(result)
     assert len(line) < LINE_MAX
-    assert msgspec.json.decode(line, type=Event) == found
+    assert msgspec.json.decode(line, type=Event) == result
 
 
 class AwkwardError(Exception):
@@ -54,13 +54,13 @@ def test_deep_recursion_reported() -> None:
     try:
         deeper()
     except RecursionError as error:
-        found = broke(error, "warm-up", FOLDER)
-    assert "RecursionError: maximum recursion depth exceeded" in found.text
+        result = broke(error, "warm-up", FOLDER)
+    assert "RecursionError: maximum recursion depth exceeded" in result.text
 
 
 def test_submission_error_reported_without_place() -> None:
-    found = broke(SubmissionError("one\nline", "and more", unreplayable=True), "compile", FOLDER)
-    assert found == Broke("compile", "one line", "and more", True)
+    result = broke(SubmissionError("one\nline", "and more", unreplayable=True), "compile", FOLDER)
+    assert result == Broke("compile", "one line", "and more", True)
 
 
 def test_long_detail_dropped_before_reason(tmp_path: Path) -> None:

@@ -75,9 +75,9 @@ def test_expression_values(text: str, value: object) -> None:
     ],
 )
 def test_invalid_expressions_refused(text: str, why: str) -> None:
-    with pytest.raises(ExpressionError) as caught:
+    with pytest.raises(ExpressionError) as excinfo:
         evaluate(text, NAMES)
-    assert why in str(caught.value)
+    assert why in str(excinfo.value)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +108,6 @@ def test_launch_directive_parsed(directive: str | None, shape: LaunchShape) -> N
     ],
 )
 def test_invalid_launch_directives_refused(directive: str, why: str) -> None:
-    with pytest.raises(SubmissionError) as caught:
+    with pytest.raises(SubmissionError) as excinfo:
         shape_of(directive, CASE)
-    assert why in caught.value.text
+    assert why in excinfo.value.text

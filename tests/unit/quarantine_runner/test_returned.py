@@ -76,9 +76,9 @@ def test_valid_returned_arrays_accepted(returned: object) -> None:
 
 def test_strides_of_extent_one_ignored() -> None:
     case = CaseSpec("c", (Buffer("y", "bfloat16", (1, 2), "output"),))
-    given = {"y": Memory(0x1000, 4)}
+    inputs = {"y": Memory(0x1000, 4)}
     row = Tensor(0x9000, "torch.bfloat16", (1, 2), (77, 1))
-    assert outputs_of(case, given, row)["y"].address == 0x9000
+    assert outputs_of(case, inputs, row)["y"].address == 0x9000
 
 
 @pytest.mark.parametrize(
@@ -114,10 +114,10 @@ def test_strides_of_extent_one_ignored() -> None:
     ],
 )
 def test_invalid_returned_arrays_refused(returned: object, why: str, unreplayable: bool) -> None:
-    with pytest.raises(SubmissionError) as caught:
+    with pytest.raises(SubmissionError) as excinfo:
         outputs_of(CASE, GIVEN, returned)
-    assert why in caught.value.text
-    assert caught.value.unreplayable == unreplayable
+    assert why in excinfo.value.text
+    assert excinfo.value.unreplayable == unreplayable
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_invalid_returned_arrays_refused(returned: object, why: str, unreplayabl
 )
 def test_float8_returned_as_bytes_accepted(dtype: DType, name: str) -> None:
     case = CaseSpec("c", (Buffer("y", dtype, (4,), "output"),))
-    given = {"y": Memory(0x1000, 4)}
-    assert outputs_of(case, given, Tensor(0x9000, name, (4,), (1,)))["y"].address == 0x9000
+    inputs = {"y": Memory(0x1000, 4)}
+    assert outputs_of(case, inputs, Tensor(0x9000, name, (4,), (1,)))["y"].address == 0x9000
     other = "torch.float8_e4m3fnuz"
     with pytest.raises(SubmissionError, match="y was returned as float8_e4m3fnuz"):
-        outputs_of(case, given, Tensor(0x9000, other, (4,), (1,)))
+        outputs_of(case, inputs, Tensor(0x9000, other, (4,), (1,)))

@@ -22,7 +22,7 @@ def compile_for_amd(source: Path, output: Path, *options: str) -> bytes:
     """Compile to a code object. Skips the test without this compiler; fails it if the source does not compile."""
     if not LIBRARY.is_file():
         pytest.skip(f"{LIBRARY} is missing; `python build.py test --all` fetches Debian's")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, __file__, str(LIBRARY), str(source), str(output), *options],
         capture_output=True,
         text=True,
@@ -30,9 +30,9 @@ def compile_for_amd(source: Path, output: Path, *options: str) -> bytes:
         check=False,
         env={"LD_LIBRARY_PATH": str(FOLDER), "HOME": "/nowhere"},
     )
-    if done.returncode == NO_COMPILER:
-        pytest.skip(f"AMD's compiler does not load here: {done.stderr.strip()}; apt-get install libllvm15")
-    assert done.returncode == 0, done.stderr
+    if result.returncode == NO_COMPILER:
+        pytest.skip(f"AMD's compiler does not load here: {result.stderr.strip()}; apt-get install libllvm15")
+    assert result.returncode == 0, result.stderr
     return output.read_bytes()
 
 

@@ -42,7 +42,7 @@ def replayed(
         "steps": [["prepare"], *steps],
     }
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("engine_child.py"))],
         input=json.dumps(plan),
         capture_output=True,
@@ -51,8 +51,8 @@ def replayed(
         timeout=120,
         env={**os.environ, **(environment or {}), "PYTHONPATH": path},
     )
-    assert done.returncode == 0, done.stderr[-4000:]
-    results: list[Any] = json.loads(done.stdout)
+    assert result.returncode == 0, result.stderr[-4000:]
+    results: list[Any] = json.loads(result.stdout)
     return results
 
 

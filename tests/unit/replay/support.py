@@ -46,7 +46,7 @@ class Reader:
         timeout: float = 20,
     ) -> Answer:
         command = [self.program, capture, *map(str, (host_bytes, device_bytes, elements, decoders)), how]
-        done = subprocess.run(
+        result = subprocess.run(
             command,
             capture_output=True,
             text=True,
@@ -54,8 +54,8 @@ class Reader:
             env={**os.environ, **(environment or {})},
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        first, _, content = done.stdout.partition("\n")
+        assert result.returncode == 0, result.stderr
+        first, _, content = result.stdout.partition("\n")
         _, status, line = first.split(" ", 2)
         return Answer(int(status), line, content)
 

@@ -79,15 +79,15 @@ def test_memory_written_as_input_is_read_back(engine: NativeEngine) -> None:
 
 
 def test_refused_call_raises_its_error_line(engine: NativeEngine) -> None:
-    with pytest.raises(EngineError, match=r"^read$") as caught:
+    with pytest.raises(EngineError, match=r"^read$") as excinfo:
         engine.read(10, memoryview(bytearray(7)))
-    assert caught.value.status == CANNOT
+    assert excinfo.value.status == CANNOT
 
 
 def test_error_line_of_invalid_utf8_is_decoded(library: Path) -> None:
-    with pytest.raises(EngineError, match=r"^�+$") as caught:
+    with pytest.raises(EngineError, match=r"^�+$") as excinfo:
         open_engine(-1, LIMITS, library)
-    assert caught.value.status == BAD_CAPTURE
+    assert excinfo.value.status == BAD_CAPTURE
 
 
 def test_engine_closed_twice_closes_once(library: Path) -> None:

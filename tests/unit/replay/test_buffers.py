@@ -65,8 +65,8 @@ def test_input_at_an_address_is_within_one_extent() -> None:
 
 
 def test_input_list_makes_sets_and_single_input_joins_all() -> None:
-    found = pool_of({"x": [b"a" * 8, b"b" * 8], BASE + 128: b"k"})
-    assert found == [
+    pool = pool_of({"x": [b"a" * 8, b"b" * 8], BASE + 128: b"k"})
+    assert pool == [
         (0, BASE, b"a" * 8),
         (1, BASE, b"b" * 8),
         (0, BASE + 128, b"k"),
@@ -75,8 +75,8 @@ def test_input_list_makes_sets_and_single_input_joins_all() -> None:
 
 
 def test_input_function_is_called_for_every_set() -> None:
-    found = pool_of({"x": lambda number: bytes([number]) * 8})
-    assert [data[0] for _, _, data in found] == list(range(POOL_SETS))
+    pool = pool_of({"x": lambda number: bytes([number]) * 8})
+    assert [data[0] for _, _, data in pool] == list(range(POOL_SETS))
     assert len(pool_of({"x": lambda _: bytes(8), BASE + 128: [b"a", b"b", b"c"]})) == 6
 
 
@@ -116,8 +116,8 @@ def test_outputs_default_to_ranges_named_by_the_program() -> None:
 def test_output_that_is_also_read_is_not_poisoned() -> None:
     """Poison would change the region's work: memory updated in place, or memory not named as an output."""
     in_place = subject(Range(BASE, 8, Role.STATE, "x"), Range(BASE + 4, 8, Role.OUTPUT, "y"))
-    wanted: list[str | tuple[int, int]] = ["y", "x", (BASE + 100, 4), (BASE + 9, 2)]
-    outputs = make_outputs(wanted, "none", in_place, 1)
+    expected: list[str | tuple[int, int]] = ["y", "x", (BASE + 100, 4), (BASE + 9, 2)]
+    outputs = make_outputs(expected, "none", in_place, 1)
     assert [part.written for part in outputs.parts] == [False, False, False, True]
 
 

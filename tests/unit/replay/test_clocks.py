@@ -68,9 +68,9 @@ def test_watch_reads_clocks_until_stopped() -> None:
     assert len(watch.readings) >= 3 and watch.unavailable == ""
     first = watch.readings[0]
     assert (first.sm_mhz, first.memory_mhz, first.celsius, first.watts) == (1980, 2619, 41, None)
-    taken = len(watch.readings)
+    count = len(watch.readings)
     time.sleep(0.05)
-    assert len(watch.readings) == taken
+    assert len(watch.readings) == count
 
 
 def failing(*_: object) -> None:
@@ -126,10 +126,10 @@ def test_readings_outside_the_samples_are_ignored() -> None:
         *(reading(1000 + 10 * i, 1900 + i, 0x4) for i in range(5)),
         reading(9000, 300),
     ]
-    found = summarise_clocks(readings, [1000 * MS, 1040 * MS], "")
-    assert found.readings == 5
-    assert found.sm_mhz == Spread(1900, 1902, 1904)
-    assert found.watts is None and found.throttle == {"power cap": 5} and found.throttled_samples == 2
+    result = summarise_clocks(readings, [1000 * MS, 1040 * MS], "")
+    assert result.readings == 5
+    assert result.sm_mhz == Spread(1900, 1902, 1904)
+    assert result.watts is None and result.throttle == {"power cap": 5} and result.throttled_samples == 2
 
 
 def test_clocks_without_samples_are_unavailable() -> None:

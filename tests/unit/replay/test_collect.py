@@ -55,13 +55,13 @@ def verdict(*events: Event, ended: Ended = EXITED, **changes: object) -> tuple[s
 
 
 def test_events_in_order_are_collected() -> None:
-    seen: list[Progress] = []
-    collector = Collector(request(Count(300)), seen.append)
+    results: list[Progress] = []
+    collector = Collector(request(Count(300)), results.append)
     events = [OPENED, Phase("prepare"), READY, Phase("overhead"), MEASURED, Phase("sample"), batch(200)]
     assert [collector.handle(encode(event)) for event in events] == [True] * 7
     assert not collector.handle(encode(DONE))
     assert len(collector.samples) == 200
-    assert seen[0] == Progress("prepare", 0, None) and seen[-1] == Progress("sample", 200, 10.0)
+    assert results[0] == Progress("prepare", 0, None) and results[-1] == Progress("sample", 200, 10.0)
 
 
 @pytest.mark.parametrize(
@@ -147,18 +147,18 @@ def test_complete_replay_passes() -> None:
 
 
 def test_unconverged_replay_passes_unless_convergence_is_required() -> None:
-    done = Done(False, "too wide", 0.1, 0.005, 20, ())
-    assert verdict(OPENED, READY, MEASURED, batch(), done) == ("pass", "")
-    seen = collected(OPENED, READY, MEASURED, batch(), done)
-    assert verdict_of(seen, EXITED, (), 1.0, require_converged=True) == ("unconverged", "too wide")
-    seen = collected(OPENED, READY, MEASURED, batch(), DONE)
-    assert verdict_of(seen, EXITED, (), 1.0, require_converged=True) == ("pass", "")
+    result = Done(False, "too wide", 0.1, 0.005, 20, ())
+    assert verdict(OPENED, READY, MEASURED, batch(), result) == ("pass", "")
+    collector = collected(OPENED, READY, MEASURED, batch(), result)
+    assert verdict_of(collector, EXITED, (), 1.0, require_converged=True) == ("unconverged", "too wide")
+    collector = collected(OPENED, READY, MEASURED, batch(), DONE)
+    assert verdict_of(collector, EXITED, (), 1.0, require_converged=True) == ("pass", "")
 
 
 def test_wrong_verdict_precedes_unconverged() -> None:
-    done = Done(False, "too wide", 0.1, 0.0025, 20, ())
-    seen = collected(OPENED, READY, Verified(3, ()), MEASURED, batch(), done, verify=True)
-    assert verdict_of(seen, EXITED, (), 1.0, require_converged=True) == (
+    result = Done(False, "too wide", 0.1, 0.0025, 20, ())
+    collector = collected(OPENED, READY, Verified(3, ()), MEASURED, batch(), result, verify=True)
+    assert verdict_of(collector, EXITED, (), 1.0, require_converged=True) == (
         "wrong",
         "memory differs from the recorded one in 3 places",
     )
@@ -167,17 +167,17 @@ def test_wrong_verdict_precedes_unconverged() -> None:
 @pytest.mark.parametrize("again", [False, True])
 def test_wrong_verdict_names_the_allocation(again: bool) -> None:
     different = Different("cuMemAlloc_v2", 0x300000000000, 64, 1, 16, again, "00", "01")
-    seen = collected(OPENED, READY, Verified(1, ()), MEASURED, batch(), DONE, verify=True)
-    found, reason = verdict_of(seen, EXITED, (different,), 1.0)
-    assert found == "wrong"
+    collector = collected(OPENED, READY, Verified(1, ()), MEASURED, batch(), DONE, verify=True)
+    result, reason = verdict_of(collector, EXITED, (different,), 1.0)
+    assert result == "wrong"
     assert "1 place, first cuMemAlloc_v2 at 0x300000000000 from offset 0x10" in reason
     assert ("does not do the same twice" in reason) == again
 
 
 def test_refused_capture_is_unreplayable() -> None:
     refused = Opened(("cuLaunchHostFunc: a host callback",))
-    found, reason = verdict(refused)
-    assert found == "unreplayable" and reason.startswith("cuLaunchHostFunc: a host callback; ")
+    result, reason = verdict(refused)
+    assert result == "unreplayable" and reason.startswith("cuLaunchHostFunc: a host callback; ")
     assert verdict(refused, READY, MEASURED, batch(), DONE, ignore_refusals=True) == ("pass", "")
 
 
@@ -197,8 +197,8 @@ def test_engine_failures_map_to_verdicts(status: int, said: str) -> None:
 
 
 def test_timeout_names_the_phase() -> None:
-    found, reason = verdict(OPENED, Phase("prepare"), ended=Ended(-9, True, "", ""))
-    assert found == "timeout" and "within 120 s, in phase 'prepare'" in reason
+    result, reason = verdict(OPENED, Phase("prepare"), ended=Ended(-9, True, "", ""))
+    assert result == "timeout" and "within 120 s, in phase 'prepare'" in reason
 
 
 def test_protocol_error_after_a_result_is_an_error() -> None:
@@ -207,6 +207,6 @@ def test_protocol_error_after_a_result_is_an_error() -> None:
 
 
 def test_worker_ending_without_a_result_is_an_error() -> None:
-    found, reason = verdict(OPENED, Phase("warm-up"), ended=Ended(-11, False, "", "oh no\n"))
-    assert found == "error"
+    result, reason = verdict(OPENED, Phase("warm-up"), ended=Ended(-11, False, "", "oh no\n"))
+    assert result == "error"
     assert "in phase 'warm-up': killed by SIGSEGV; last output: oh no" in reason

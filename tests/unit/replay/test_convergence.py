@@ -52,16 +52,16 @@ def test_invalid_sample_count_is_refused() -> None:
 
 
 def test_interval_is_checked_at_doublings() -> None:
-    seen, n = [], 0
+    results, n = [], 0
     while n < DOUBLINGS[-1]:
         n = next_check(Interval(), n)
-        seen.append(n)
-    assert tuple(seen) == DOUBLINGS
+        results.append(n)
+    assert tuple(results) == DOUBLINGS
 
 
 def test_narrow_interval_ends_sampling() -> None:
-    found = decide(Interval(), [10.0] * 100)
-    assert found.enough and found.converged and found.reached == 0.0
+    result = decide(Interval(), [10.0] * 100)
+    assert result.enough and result.converged and result.reached == 0.0
 
 
 def test_wide_interval_continues() -> None:
@@ -80,17 +80,17 @@ def test_default_bound_is_half_a_percent() -> None:
 
 
 def test_interval_at_the_last_doubling_ends_sampling() -> None:
-    found = decide(Interval(), noisy(3200, 0.9))
-    assert found.enough and not found.converged
-    assert "wanted ±0.50%" in shortfall(Interval(), found, 3200, None)
+    result = decide(Interval(), noisy(3200, 0.9))
+    assert result.enough and not result.converged
+    assert "wanted ±0.50%" in shortfall(Interval(), result, 3200, None)
 
 
 def test_coarse_tick_bounds_the_wanted_width() -> None:
     """Times on a tick of 1 us: half the interval may be as wide as the tick, and that is said."""
     wide = [3.0, 5.0] * 100
     assert not decide(Interval(), wide, tick=0.032).converged
-    found = decide(Interval(), wide, tick=1.0)
-    assert found.converged and found.wanted == pytest.approx(0.25) and "tick" in found.note
+    result = decide(Interval(), wide, tick=1.0)
+    assert result.converged and result.wanted == pytest.approx(0.25) and "tick" in result.note
 
 
 def test_fine_tick_adds_no_note() -> None:
@@ -98,8 +98,8 @@ def test_fine_tick_adds_no_note() -> None:
 
 
 def test_samples_at_another_clock_extend_sampling() -> None:
-    found = decide(Interval(), [10.0] * 200, tagged=3)
-    assert not found.enough and "3 of 200" in found.note
+    result = decide(Interval(), [10.0] * 200, tagged=3)
+    assert not result.enough and "3 of 200" in result.note
     assert decide(Interval(), [10.0] * 200, tagged=2).enough
     last = decide(Interval(), [10.0] * 3200, tagged=100)
     assert last.enough and last.converged and "another clock" in last.note
@@ -132,5 +132,5 @@ def test_count_rule_takes_exactly_that_many() -> None:
 @pytest.mark.parametrize("times", [[0.0] * 200, []])
 def test_zero_times_converge(times: list[float]) -> None:
     """An empty region takes no time: nothing is divided by its median."""
-    found = decide(Interval(), times)
-    assert found.converged == bool(times)
+    result = decide(Interval(), times)
+    assert result.converged == bool(times)

@@ -44,8 +44,8 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def run(over_hip: str, kernels: Path, tmp_path: Path) -> Callable[..., list[Any]]:
     def run_(*words: Any, environment: dict[str, str] | None = None, **options: Any) -> list[Any]:
-        given = {"KERNELS_PTX": str(kernels), "CALL_LOG": str(tmp_path / "calls"), **(environment or {})}
-        return replayed(*words, driver=over_hip, environment=given, **options)
+        inputs = {"KERNELS_PTX": str(kernels), "CALL_LOG": str(tmp_path / "calls"), **(environment or {})}
+        return replayed(*words, driver=over_hip, environment=inputs, **options)
 
     return run_
 
@@ -106,9 +106,9 @@ def test_instruction_caches_are_flushed_directly_before_a_sample(
     prepared, samples = run(path, ["measure", 2], environment=environment, cold="flush", flush_code=True)
     blocks = 60 * prepared[0]["multiprocessors"]
     assert (prepared[1]["flush_blocks"], prepared[1]["flushed"]) == (blocks, has_icache)
-    found = calls(tmp_path)
-    assert found.count(("nb_empty", blocks, 64)) == len(samples)  # what stands for it here
-    window = [each for each, _, _ in found][-7:]
+    result = calls(tmp_path)
+    assert result.count(("nb_empty", blocks, 64)) == len(samples)  # what stands for it here
+    window = [each for each, _, _ in result][-7:]
     assert window == ["nb_hold", "nb_read", "nb_empty", "record", "saxpy", "record", "nb_stamp"]
 
 

@@ -43,12 +43,12 @@ def passed_options(driver: str, folder: Path, options: dict[int, int]) -> dict[i
 
 
 def test_load_options_kept_by_the_shim_all_reach_the_driver(driver: str, tmp_path: Path) -> None:
-    kept = {number: 100 + number for number in KEPT.values()}
-    assert len(kept) == 20 and {20, 21, 22, 23, 24, 29} < kept.keys()
-    assert passed_options(driver, tmp_path, kept) == kept
+    values = {number: 100 + number for number in KEPT.values()}
+    assert len(values) == 20 and {20, 21, 22, 23, 24, 29} < values.keys()
+    assert passed_options(driver, tmp_path, values) == values
 
 
 def test_load_options_with_buffers_do_not_reach_the_driver(driver: str, tmp_path: Path) -> None:
     """In a capture that the shim did not write: their values are addresses of another process."""
-    given = {KEPT["FMA"]: 0, **dict.fromkeys(BUFFERS, 4096)}
-    assert passed_options(driver, tmp_path, given) == {KEPT["FMA"]: 0}
+    inputs = {KEPT["FMA"]: 0, **dict.fromkeys(BUFFERS, 4096)}
+    assert passed_options(driver, tmp_path, inputs) == {KEPT["FMA"]: 0}

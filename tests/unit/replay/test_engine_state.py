@@ -130,17 +130,17 @@ def test_verification_names_the_differing_allocation(tmp_path: Path) -> None:
     path = one_kernel(
         tmp_path / "x.ncap", FOLLOW, "follow", struct.pack("<Q", ARENA + 8) + before, bytes(wrong)
     )
-    count, (found,) = replayed(path, ["verify"])[1]
+    count, (result,) = replayed(path, ["verify"])[1]
     assert count == 1
-    assert (found["address"], found["bytes"], found["again"]) == (ARENA, 8200, False)
-    assert found["first_offset"] == 0
-    assert found["expected"].startswith("06000000")
+    assert (result["address"], result["bytes"], result["again"]) == (ARENA, 8200, False)
+    assert result["first_offset"] == 0
+    assert result["expected"].startswith("06000000")
 
 
 def test_verification_reports_nondeterminism(tmp_path: Path) -> None:
     path = one_kernel(tmp_path / "x.ncap", CLOCK, "clock", bytes(8), b"\1" * 8)
-    count, (found,) = replayed(path, ["verify"])[1]
-    assert (count, found["again"]) == (1, True)
+    count, (result,) = replayed(path, ["verify"])[1]
+    assert (count, result["again"]) == (1, True)
 
 
 def test_cooperative_launch_with_limits_and_attributes_replays(tmp_path: Path) -> None:
@@ -290,5 +290,7 @@ def test_shared_memory_keeps_nothing_from_sample_to_sample(tmp_path: Path, scrub
 
     path = one_kernel(tmp_path / "x.ncap", PEEK, "peek", b"\1" * size, launch=wide)
     _, samples = replayed(path, ["samples", 4, ARENA, size], driver=DRIVER, scrub=bool(scrub))
-    found = {word for sample in samples[1:] for (word,) in struct.iter_unpack("<I", bytes.fromhex(sample[1]))}
-    assert (0x5EC2E700 in found) == (scrub == 0)
+    by_name = {
+        word for sample in samples[1:] for (word,) in struct.iter_unpack("<I", bytes.fromhex(sample[1]))
+    }
+    assert (0x5EC2E700 in by_name) == (scrub == 0)

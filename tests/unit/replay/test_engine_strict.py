@@ -88,8 +88,8 @@ def test_later_input_sets_are_unmapped_while_the_region_runs(
 @sim_only
 def test_unguarded_shadow_can_be_changed_by_a_kernel(tmp_path: Path, forgetful_driver: Path) -> None:
     """The control: the tests above fail where nothing is unmapped."""
-    found = remembering(tmp_path, forgetful_driver, THE_COPY_OF_THE_STATE)
-    assert [value - found[0] for value in found] == [0, 1, 2, 3]
+    result = remembering(tmp_path, forgetful_driver, THE_COPY_OF_THE_STATE)
+    assert [value - result[0] for value in result] == [0, 1, 2, 3]
 
 
 @sim_only
@@ -98,8 +98,8 @@ def test_mapped_engine_memory_is_rewritten_before_each_sample(
     tmp_path: Path, forgetful_driver: Path, target: list[Any]
 ) -> None:
     assert remembering(tmp_path, forgetful_driver, target, **STRICT) == [0, 0, 0, 0]
-    found = remembering(tmp_path, forgetful_driver, target)
-    assert [value - found[0] for value in found] == [0, 1, 2, 3]
+    result = remembering(tmp_path, forgetful_driver, target)
+    assert [value - result[0] for value in result] == [0, 1, 2, 3]
 
 
 @sim_only
@@ -109,11 +109,11 @@ def test_scratch_memory_is_rewritten_before_each_sample(
     tmp_path: Path, forgetful_driver: Path, cold: str, half: int
 ) -> None:
     scratch = ["allocated", 1, 64 + half * scratch_bytes(tmp_path, forgetful_driver)]
-    found = remembering(tmp_path, forgetful_driver, scratch, cold=cold, **STRICT)
-    assert len(set(found)) == 4 and all(b != a + 1 for a, b in itertools.pairwise(found))
+    result = remembering(tmp_path, forgetful_driver, scratch, cold=cold, **STRICT)
+    assert len(set(result)) == 4 and all(b != a + 1 for a, b in itertools.pairwise(result))
     if half == 1:
-        found = remembering(tmp_path, forgetful_driver, scratch, cold=cold)
-        assert [value - found[0] for value in found] == [0, 1, 2, 3]
+        result = remembering(tmp_path, forgetful_driver, scratch, cold=cold)
+        assert [value - result[0] for value in result] == [0, 1, 2, 3]
 
 
 def scratch_bytes(folder: Path, forgetful_driver: Path) -> int:
@@ -289,8 +289,8 @@ def test_strict_replay_drops_attributes_beyond_the_region(tmp_path: Path, forget
 
     everything = ["add_one", "attribute0x1", "attribute0x6", "attribute0x8"]
     assert launches() == (everything * 2, [])
-    kept, notes = launches(**STRICT)
-    assert kept == ["add_one", "attribute0x8", "add_one", "attribute0x6", "attribute0x8"]
+    values, notes = launches(**STRICT)
+    assert values == ["add_one", "attribute0x8", "add_one", "attribute0x6", "attribute0x8"]
     assert "windows of 2 launches" in notes[0] and "serialization of 1 launches" in notes[1]
 
 

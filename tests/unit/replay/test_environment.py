@@ -16,13 +16,13 @@ def test_variables_that_change_results_are_removed() -> None:
 
 
 def test_variables_of_devices_and_folders_are_kept() -> None:
-    kept = {"CUDA_VISIBLE_DEVICES": "3", "LD_LIBRARY_PATH": "/x", "HOME": "/root", "SIM_GPU": "small"}
-    kept |= {"HIP_VISIBLE_DEVICES": "1", "ROCR_VISIBLE_DEVICES": "2", "HSA_OVERRIDE_GFX_VERSION": "10.3.0"}
-    assert kept.items() <= replay_environment(kept).items()
+    values = {"CUDA_VISIBLE_DEVICES": "3", "LD_LIBRARY_PATH": "/x", "HOME": "/root", "SIM_GPU": "small"}
+    values |= {"HIP_VISIBLE_DEVICES": "1", "ROCR_VISIBLE_DEVICES": "2", "HSA_OVERRIDE_GFX_VERSION": "10.3.0"}
+    assert values.items() <= replay_environment(values).items()
 
 
 def test_fixed_variables_override_the_callers() -> None:
-    found = replay_environment(
+    result = replay_environment(
         {"CUDA_MODULE_LOADING": "LAZY", "CUDA_CACHE_DISABLE": "0", "AMD_COMGR_CACHE": "1"}
     )
-    assert found == {"CUDA_MODULE_LOADING": "EAGER", "CUDA_CACHE_DISABLE": "1", "AMD_COMGR_CACHE": "0"}
+    assert result == {"CUDA_MODULE_LOADING": "EAGER", "CUDA_CACHE_DISABLE": "1", "AMD_COMGR_CACHE": "0"}

@@ -58,8 +58,8 @@ def phases_of(events: list[Event]) -> list[str]:
 
 def test_quiet_kernel_converges_at_the_first_check() -> None:
     events = events_of(FakeEngine(), request())
-    done = done_of(events)
-    assert done.converged and done.reason == "" and done.reached == 0.0
+    result = done_of(events)
+    assert result.converged and result.reason == "" and result.reached == 0.0
     assert len(times_of(events)) == 100
     assert phases_of(events) == ["prepare", "overhead", "warm-up", "sample"]
 
@@ -72,31 +72,31 @@ def test_noisy_kernel_takes_more_samples() -> None:
 
 def test_wild_kernel_does_not_converge() -> None:
     events = events_of(FakeEngine(noise(0.9)), request())  # type: ignore[arg-type]
-    done = done_of(events)
-    assert not done.converged and "after 3200 samples" in done.reason
+    result = done_of(events)
+    assert not result.converged and "after 3200 samples" in result.reason
     assert len(times_of(events)) == 3200
 
 
 def test_time_cap_ends_sampling_unconverged() -> None:
     events = events_of(FakeEngine(noise(0.9), cost=0.1), request())  # type: ignore[arg-type]
-    done = done_of(events)
-    assert not done.converged and "in 30 s" in done.reason
+    result = done_of(events)
+    assert not result.converged and "in 30 s" in result.reason
     assert 295 <= len(times_of(events)) <= 301
 
 
 def test_interval_narrow_at_the_time_cap_converges() -> None:
     """30 equal samples of 1 s each: the end of the time is the only check."""
     events = events_of(FakeEngine(cost=1.0), request())
-    done = done_of(events)
+    result = done_of(events)
     assert 29 <= len(times_of(events)) <= 31
-    assert done.converged and done.reason == ""
+    assert result.converged and result.reason == ""
 
 
 def test_deadline_caps_sampling() -> None:
     engine = FakeEngine(noise(0.9), cost=0.01)  # type: ignore[arg-type]
     started = engine.now
-    done = done_of(events_of(engine, request(deadline=START + 5.0)))
-    assert not done.converged
+    result = done_of(events_of(engine, request(deadline=START + 5.0)))
+    assert not result.converged
     assert engine.now - started < 5.0
 
 
@@ -107,8 +107,8 @@ def test_count_rule_ignores_the_sampling_cap() -> None:
 
 def test_count_rule_obeys_the_deadline() -> None:
     events = events_of(FakeEngine(cost=1.0), request(Count(500), deadline=START + 20.0))
-    done = done_of(events)
-    assert not done.converged and "of 500 samples" in done.reason
+    result = done_of(events)
+    assert not result.converged and "of 500 samples" in result.reason
 
 
 def test_count_of_one_takes_one_sample() -> None:
@@ -124,9 +124,9 @@ def test_variation_rule_stops_early() -> None:
 def test_samples_at_another_clock_extend_sampling_with_a_note() -> None:
     quiet = FakeEngine(noise(0.0, clock_every=20))  # type: ignore[arg-type]
     events = events_of(quiet, request())
-    done = done_of(events)
+    result = done_of(events)
     assert len(times_of(events)) == 3200
-    assert done.converged and "another clock" in done.notes[0]
+    assert result.converged and "another clock" in result.notes[0]
 
 
 def test_slow_clock_at_the_start_does_not_prevent_convergence() -> None:
@@ -141,17 +141,17 @@ def test_slow_clock_at_the_start_does_not_prevent_convergence() -> None:
 def test_coarse_tick_bounds_the_interval_with_a_note() -> None:
     ticks = [3.072, 4.096, 5.12]
     engine = FakeEngine(lambda n: sample(ticks[n % 3]), overhead=Overhead(1.024, 2.0, 3.0))
-    done = done_of(events_of(engine, request()))
-    assert done.converged and done.wanted == pytest.approx(0.25)
-    assert "tick of 1.02 us" in done.notes[0]
+    result = done_of(events_of(engine, request()))
+    assert result.converged and result.wanted == pytest.approx(0.25)
+    assert "tick of 1.02 us" in result.notes[0]
 
 
 def test_warm_up_lasts_until_times_are_steady() -> None:
     """Times that fall by 5 % every round are not at rest until they stop."""
     engine = FakeEngine(lambda n: sample(100.0 * max(1.0, 3.0 - n / 100)), cost=0.002)
     events = events_of(engine, request())
-    done = done_of(events)
-    assert 200 <= done.warm_up <= 240
+    result = done_of(events)
+    assert 200 <= result.warm_up <= 240
     assert set(times_of(events)) == {100.0}
 
 
@@ -194,8 +194,8 @@ def test_ignored_refusals_are_replayed() -> None:
 def test_verification_precedes_given_inputs() -> None:
     difference = Difference(4096, 64, 3, 5, NO_SET, False, "00", "01")
     engine = FakeEngine(differences=[difference] * 100)
-    asked = request(verify=True, inputs=(InputPart(0, 8, 1, 0),), input_sets=1)
-    events = events_of(engine, asked, inputs=b"x")
+    requests = request(verify=True, inputs=(InputPart(0, 8, 1, 0),), input_sets=1)
+    events = events_of(engine, requests, inputs=b"x")
     verified = next(event for event in events if isinstance(event, Verified))
     assert verified.count == 100 and len(verified.differences) == 64
     assert engine.calls.index("verify") < engine.calls.index("input")
@@ -205,10 +205,10 @@ def test_verification_precedes_given_inputs() -> None:
 @pytest.mark.parametrize("call", ["prepare", "verify", "input", "output 64 4", "overhead", "measure"])
 def test_engine_failure_is_the_last_event(call: str) -> None:
     engine = FakeEngine(fails={call: EngineError(FAILED, "illegal address\n" + "x" * 5000)})
-    asked = request(
+    requests = request(
         verify=True, inputs=(InputPart(0, 8, 1, 0),), outputs=(OutputPart(64, 4, 0, True),), input_sets=1
     )
-    failed = events_of(engine, asked, inputs=b"x")[-1]
+    failed = events_of(engine, requests, inputs=b"x")[-1]
     assert isinstance(failed, Failed) and failed.status == FAILED and len(failed.text) <= 1024
 
 
@@ -221,25 +221,25 @@ def test_inputs_reach_the_engine_part_by_part() -> None:
 
 
 def test_outputs_of_the_last_sample_are_kept() -> None:
-    engine = FakeEngine(memory=lambda _, taken: taken % 256)
+    engine = FakeEngine(memory=lambda _, count: count % 256)
     outputs = bytearray(72)
-    asked = request(
+    requests = request(
         Count(7),
         outputs=(OutputPart(1, 4, 0, True), OutputPart(9, 8, 64, False)),
         outputs_stride=128,
         output_sets=1,
     )
-    done = done_of(events_of(engine, asked, outputs=outputs))
-    last = (done.warm_up + 7) % 256
+    result = done_of(events_of(engine, requests, outputs=outputs))
+    last = (result.warm_up + 7) % 256
     assert "output 1 4" in engine.calls and "output 9 8" not in engine.calls
     assert outputs == bytes([last] * 4 + [0] * 60 + [last] * 8)
 
 
 def test_outputs_of_sets_never_drawn_are_kept() -> None:
-    engine = FakeEngine(lambda n: sample(100.0, input_set=n % 2), memory=lambda _, taken: taken % 256)
+    engine = FakeEngine(lambda n: sample(100.0, input_set=n % 2), memory=lambda _, count: count % 256)
     outputs = bytearray(3 * 64)
     parts = tuple(InputPart(number, 100, 1, number) for number in range(3))
-    asked = request(
+    requests = request(
         Count(8),
         inputs=parts,
         input_sets=3,
@@ -247,8 +247,8 @@ def test_outputs_of_sets_never_drawn_are_kept() -> None:
         outputs_stride=64,
         output_sets=3,
     )
-    done = done_of(events_of(engine, asked, inputs=b"abc", outputs=outputs))
-    warm_up = done.warm_up
+    result = done_of(events_of(engine, requests, inputs=b"abc", outputs=outputs))
+    warm_up = result.warm_up
     last = {(warm_up + n) % 2: (warm_up + n + 1) % 256 for n in range(8)}
     assert [outputs[0], outputs[64]] == [last[0], last[1]]
     assert "once 2" in engine.calls and "once 0" not in engine.calls

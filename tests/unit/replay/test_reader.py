@@ -92,9 +92,9 @@ def test_path_that_is_not_a_file_is_refused(what: str, read: Reader) -> None:
 def test_file_cut_anywhere_is_refused(name: str, compile_c: Compiler, tmp_path: Path) -> None:
     path = CAPTURES[name](tmp_path / "whole.ncap")
     program = compile_c("cut_capture", PROGRAMS / "cut_capture.c", *reader_sources(), flags=READER_FLAGS)
-    done = subprocess.run([program, path], capture_output=True, text=True, timeout=240, check=True)
+    result = subprocess.run([program, path], capture_output=True, text=True, timeout=240, check=True)
     both = 2 * path.stat().st_size
-    assert done.stdout == f"{both} of {both}\n"
+    assert result.stdout == f"{both} of {both}\n"
 
 
 # ---- limits -----------------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ def test_hashes_are_sha256(size: int, compile_c: Compiler) -> None:
         "hash", PROGRAMS / "hash.c", *(p for p in reader_sources() if "sha256" in p.name), flags=READER_FLAGS
     )
     raw = os.urandom(size)
-    done = subprocess.run([program], input=raw, capture_output=True, timeout=240, check=True)
-    digest, blocks = done.stdout.decode().split()
+    result = subprocess.run([program], input=raw, capture_output=True, timeout=240, check=True)
+    digest, blocks = result.stdout.decode().split()
     assert digest == hashlib.sha256(raw).hexdigest()
     assert blocks in {"same", "none"}

@@ -18,13 +18,14 @@ from benchguard.capture.layout import (
     NOTHING,
     PAGE,
     RAW_CAPTURE_MAGIC,
+    REFUSAL,
     RUN,
     Compression,
     Kind,
     OperationKind,
 )
 from tests.support.altered import Altered, Blob, Section, compressed, noise
-from tests.support.captures import ARENA, CAPTURES, GRANULE
+from tests.support.captures import ARENA, CAPTURES, COUNTER, GRANULE
 from tests.unit.replay.support import Compiler, Reader, compile_reader
 
 LARGE = 0xFFFF_FFFF
@@ -128,6 +129,21 @@ def many(*alters: Callable[[Altered], object]) -> Callable[[Altered], object]:
 
 def shrunk(kind: Kind, field: str, by: int) -> Callable[[Altered], object]:
     return lambda altered: altered.set(kind, 0, field, altered.get(kind, 0, field) - by)
+
+
+def another(
+    name: int | None, address: int = COUNTER, size: int = 4, module: int = 0
+) -> Callable[[Altered], object]:
+    """A second global without content. `name`: offset of a name of 2 bytes in the data; None: the first one's."""
+
+    def alter(altered: Altered) -> None:
+        whole = bytes(altered.table(Kind.GLOBAL))
+        place = whole[24:40] if name is None else struct.pack("<QQ", name, 2)
+        altered.replace_table(
+            Kind.GLOBAL, whole + struct.pack("<IIQQ", module, 0, address, size) + place + bytes(32)
+        )
+
+    return alter
 
 
 def run(address: int, size: int, first: int = 0, content: int = 0) -> bytes:
@@ -388,6 +404,21 @@ OPERATIONS = {
     "relocation wraps": Case("global", on(Kind.RELOCATION, 0, "offset", LARGE - 6), "relocation 0: its op"),
     "relocation delta": Case("global", on(Kind.RELOCATION, 0, "delta", 5), "relocation 0: an offset beyond"),
 }
+VARIABLES = {
+    "symbol twice": Case(
+        "global", another(name=None, address=0x7000), "a symbol of one module is there twice"
+    ),
+    "two variables in one place": Case("global", another(name=0), "two globals share memory"),
+    "a variable across another": Case(
+        "global", another(name=0, address=COUNTER - 8, size=9), "two globals share memory"
+    ),
+    "a variable in an allocation": Case(
+        "global", another(name=0, address=ARENA), "a global and an allocation share memory"
+    ),
+    "a variable before an allocation's begin": Case(
+        "global", another(name=0, address=ARENA - 1, size=2), "a global and an allocation share memory"
+    ),
+}
 CASES = {
     f"{group}: {name}": case
     for group, cases in {
@@ -397,6 +428,7 @@ CASES = {
         "element": ELEMENTS,
         "memory": MEMORY,
         "operation": OPERATIONS,
+        "global": VARIABLES,
     }.items()
     for name, case in cases.items()
 }
@@ -454,6 +486,13 @@ ALLOWED = {
     "an arena to the end": Case("saxpy", on(Kind.DEVICE, 0, "arena_bytes", (1 << 64) - ARENA), ""),
     "priorities of nodes": Case("graph", on(LAUNCH, 3, "flags", 4), ""),
     "edges twice": Case("graph", lambda a: a.duplicate(Kind.EDGE), ""),
+    "variables side by side": Case("global", another(name=0, address=COUNTER + 4), ""),
+    "a symbol in two modules": Case(
+        "global", many(lambda a: a.duplicate(Kind.MODULE), another(name=None, address=0x7000, module=1)), ""
+    ),
+    "a refused region whose variables overlap": Case(
+        "global", many(another(name=0), appended(Kind.REFUSAL, REFUSAL.struct.pack(0, 0, 0, 0, 0, 0))), ""
+    ),
     "a global's end": Case("global", on(Kind.RELOCATION, 0, "delta", 4), ""),
 }
 

@@ -67,8 +67,8 @@ def replay(native: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rep
 
 
 def test_complete_replay_returns_a_result(replay: Replay) -> None:
-    seen: list[Progress] = []
-    result = replay(WHOLE, progress=seen.append)
+    results: list[Progress] = []
+    result = replay(WHOLE, progress=results.append)
     assert (result.verdict, result.reason, result.status) == ("pass", "", 0)
     assert result.samples == [10.0 + n for n in range(20)]
     assert result.time_us is not None and result.time_us.median == 19.5
@@ -77,7 +77,7 @@ def test_complete_replay_returns_a_result(replay: Replay) -> None:
     assert (result.device, result.overhead, result.prepared) == (DEVICE, OVERHEAD, PREPARED)
     assert result.notes == ("a note",) and result.warm_up_samples == 30
     assert "CPU driver" in result.clocks.unavailable
-    assert seen[-1].samples == 20
+    assert results[-1].samples == 20
     assert result.wall_s > 0
 
 
@@ -86,8 +86,8 @@ def test_strict_replay_on_pageable_memory_adds_a_note(replay: Replay) -> None:
     reached = Ready(msgspec.structs.replace(DEVICE, pageable=1), PREPARED, ("limit 1 is left",))
     events = [reached if isinstance(event, Ready) else event for event in WHOLE]
     assert replay(events).notes == ("limit 1 is left", "a note")
-    told = replay(events, strict=True).notes
-    assert told[0] == "limit 1 is left" and "replay process's own memory" in told[1]
+    notes = replay(events, strict=True).notes
+    assert notes[0] == "limit 1 is left" and "replay process's own memory" in notes[1]
 
 
 def test_killed_worker_is_an_error(replay: Replay) -> None:

@@ -65,22 +65,22 @@ def test_result_document_fits_its_schema(result: ReplayResult) -> None:
 
 
 def test_result_document_has_the_required_fields() -> None:
-    found = json.loads(whole().to_json())
-    assert found["schema"] == "neutrino-bench/replay/1"
-    assert (found["verdict"], found["reason"], found["trust"]) == ("wrong", "memory differs", "replayed")
-    assert found.keys() >= {"cases", "kernels", "device", "clocks", "audit"}
-    (case,) = found["cases"]
+    result = json.loads(whole().to_json())
+    assert result["schema"] == "neutrino-bench/replay/1"
+    assert (result["verdict"], result["reason"], result["trust"]) == ("wrong", "memory differs", "replayed")
+    assert result.keys() >= {"cases", "kernels", "device", "clocks", "audit"}
+    (case,) = result["cases"]
     assert case.keys() >= {"name", "params", "gflops", "gbytes_per_s", "max_abs_error", "max_rel_error"}
     assert case["time_us"].keys() >= {"median", "ci95", "mean", "min", "p5", "p95", "mad", "n"}
     assert case["samples"] == [10.0 + n for n in range(10)]
     fields = {"name", "image_sha256", "grid", "block", "registers", "shared_bytes", "launches", "share"}
-    assert found["kernels"][0].keys() == fields
-    assert "outputs" not in found
+    assert result["kernels"][0].keys() == fields
+    assert "outputs" not in result
 
 
 def test_schema_lists_every_field() -> None:
-    made = schema()
-    definition = made["$defs"]["Document"]
+    result = schema()
+    definition = result["$defs"]["Document"]
     assert set(definition["required"]) == set(json.loads(bare().to_json()))
     assert definition["additionalProperties"] is False
 

@@ -103,9 +103,9 @@ def test_original_state_is_mapped_after_rotation(tmp_path: Path, name: str) -> N
 
 def test_untimed_run_uses_the_original_state(tmp_path: Path) -> None:
     path = add_one_capture(tmp_path / "x.ncap", n=4)
-    given = ["input", 0, ARENA, integers([9, 9, 9, 9]).hex()]
+    inputs = ["input", 0, ARENA, integers([9, 9, 9, 9]).hex()]
     *_, left = replayed(
-        path, given, ["measure", 2], ["once", 0], ["read", ARENA, 16], cold="rotate", rotating_count=3
+        path, inputs, ["measure", 2], ["once", 0], ["read", ARENA, 16], cold="rotate", rotating_count=3
     )
     assert left == integers([10] * 4).hex()
 
@@ -114,11 +114,11 @@ def test_count_above_the_limit_is_reported(tmp_path: Path) -> None:
     """2 MiB of state: 1024 copies are 2 GiB; the CPU driver has less than that, so it is refused all the same."""
     path = add_one_capture(tmp_path / "x.ncap", n=4)
     prepared, notes = replayed(path, ["notes"], cold="rotate", rotating_count=5000)
-    said = "the rotating count is 1024 instead of 5000: all of them take at most 2 GiB, as Composable Kernel's do"
+    output = "the rotating count is 1024 instead of 5000: all of them take at most 2 GiB, as Composable Kernel's do"
     if isinstance(prepared, dict):
         assert prepared["status"] == CANNOT
     else:
-        assert (prepared[1]["copies"], notes) == (1024, [said])
+        assert (prepared[1]["copies"], notes) == (1024, [output])
 
 
 def test_rotating_count_without_rotation_is_refused(tmp_path: Path) -> None:

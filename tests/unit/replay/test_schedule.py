@@ -28,8 +28,8 @@ def test_one_use_sets_are_used_once_among_the_first_samples(seed: int) -> None:
 
 def test_places_of_one_use_sets_are_random() -> None:
     def places(seed: int) -> list[tuple[int, int]]:
-        drawn = timed(Schedule(12, 8, seed, 100), 100)
-        return [(place, number) for place, number in enumerate(drawn) if number >= 4]
+        values = timed(Schedule(12, 8, seed, 100), 100)
+        return [(place, number) for place, number in enumerate(values) if number >= 4]
 
     assert places(1) == places(1) != places(2)
     numbers = [[number for _, number in places(seed)] for seed in range(8)]
@@ -38,16 +38,16 @@ def test_places_of_one_use_sets_are_random() -> None:
 
 
 def test_repeated_sets_come_in_random_order() -> None:
-    drawn = timed(Schedule(4, 0, 1, 100), 4000)
-    pairs = Counter(itertools.pairwise(drawn))
+    values = timed(Schedule(4, 0, 1, 100), 4000)
+    pairs = Counter(itertools.pairwise(values))
     assert len(pairs) == 16 and max(pairs.values()) < 400
-    assert drawn != timed(Schedule(4, 0, 2, 100), 4000)
+    assert values != timed(Schedule(4, 0, 2, 100), 4000)
 
 
 def test_one_use_sets_do_not_exceed_the_samples() -> None:
-    drawn = timed(Schedule(12, 8, 3, 5), 50)
-    assert sorted(Counter(drawn[:5]).values()) == [1] * 5 and min(drawn[:5]) >= 4
-    assert max(drawn[5:]) < 4
+    values = timed(Schedule(12, 8, 3, 5), 50)
+    assert sorted(Counter(values[:5]).values()) == [1] * 5 and min(values[:5]) >= 4
+    assert max(values[5:]) < 4
 
 
 def test_schedule_without_inputs_draws_no_sets() -> None:

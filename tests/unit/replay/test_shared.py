@@ -50,18 +50,18 @@ def test_shared_inputs_become_parts_of_their_layout() -> None:
 def test_shared_output_that_is_an_input_is_not_poisoned() -> None:
     with memory(1024) as descriptor:
         outputs = SlotPool(descriptor, 2, 512, {"x": (0, 8), "y": (256, 4)}, 5, 6)
-        asked = slot_request(Buffers({"x": bytes(8)}, slots=outputs), subject())
-    assert asked is not None
-    assert asked.parts == (SlotPart(BASE, 8, 0, False), SlotPart(BASE + 64, 4, 256, True))
-    assert (asked.slots, asked.announce, asked.release) == (2, 5, 6)
+        request = slot_request(Buffers({"x": bytes(8)}, slots=outputs), subject())
+    assert request is not None
+    assert request.parts == (SlotPart(BASE, 8, 0, False), SlotPart(BASE + 64, 4, 256, True))
+    assert (request.slots, request.announce, request.release) == (2, 5, 6)
 
 
 def test_output_that_the_capture_calls_an_input_is_poisoned() -> None:
     """Its roles are the adversary's; what is read is what the caller gives."""
     lying = subject(Range(BASE, 8, Role.INPUT, "y"))
     with memory(512) as descriptor:
-        asked = slot_request(Buffers(slots=SlotPool(descriptor, 1, 512, {"y": (0, 8)}, 5, 6)), lying)
-    assert asked is not None and asked.parts[0].written
+        request = slot_request(Buffers(slots=SlotPool(descriptor, 1, 512, {"y": (0, 8)}, 5, 6)), lying)
+    assert request is not None and request.parts[0].written
 
 
 def test_empty_buffer_makes_no_part() -> None:

@@ -62,23 +62,23 @@ def test_interval_covers_the_median_at_its_level() -> None:
 @given(TIMES)
 def test_summary_matches_numpy(times: list[float]) -> None:
     numpy = pytest.importorskip("numpy")
-    found = summarise(times)
+    result = summarise(times)
     near = pytest.approx
-    assert found.n == len(times)
-    assert found.median == near(numpy.median(times), rel=1e-12)
-    assert found.mean == near(numpy.mean(times), rel=1e-9)
-    assert (found.p5, found.p95) == near(tuple(numpy.percentile(times, [5, 95])), rel=1e-9)
-    assert found.min == min(times)
-    spread = numpy.median(numpy.abs(numpy.array(times) - found.median))
-    assert found.mad == near(spread, rel=1e-9, abs=1e-12)
+    assert result.n == len(times)
+    assert result.median == near(numpy.median(times), rel=1e-12)
+    assert result.mean == near(numpy.mean(times), rel=1e-9)
+    assert (result.p5, result.p95) == near(tuple(numpy.percentile(times, [5, 95])), rel=1e-9)
+    assert result.min == min(times)
+    spread = numpy.median(numpy.abs(numpy.array(times) - result.median))
+    assert result.mad == near(spread, rel=1e-9, abs=1e-12)
 
 
 @given(TIMES)
 def test_summary_values_are_ordered(times: list[float]) -> None:
-    found = summarise(times)
-    assert found.min <= found.p5 <= found.median <= found.p95
-    if found.ci95 is not None:
-        assert found.ci95[0] <= found.median <= found.ci95[1]
+    result = summarise(times)
+    assert result.min <= result.p5 <= result.median <= result.p95
+    if result.ci95 is not None:
+        assert result.ci95[0] <= result.median <= result.ci95[1]
 
 
 def test_trimmed_mean_ignores_both_ends() -> None:

@@ -18,9 +18,9 @@ from tests.support.captures import CAPTURES, COUNTER, GRANULE
 
 def subject(name: str, folder: Path) -> Subject:
     with Capture.open(CAPTURES[name](folder / "x.ncap")) as capture:
-        found = subject_of(capture)
-        assert found.name == capture.name and len(found.name) == 64
-        return found
+        result = subject_of(capture)
+        assert result.name == capture.name and len(result.name) == 64
+        return result
 
 
 def test_single_launch_is_one_use(tmp_path: Path) -> None:
@@ -49,18 +49,18 @@ def test_capture_without_kernels_has_no_uses(tmp_path: Path) -> None:
 
 
 def test_memory_labels_name_the_call_or_the_global(tmp_path: Path) -> None:
-    found = subject("global", tmp_path)
-    assert found.label(ARENA, None) == "cuMemAlloc_v2"
-    assert found.label(COUNTER, 0) == "global counter"
-    assert found.label(5, None) == "memory" and found.label(5, 99) == "a global"
-    assert found.place(COUNTER, 4).label == "global counter"
+    result = subject("global", tmp_path)
+    assert result.label(ARENA, None) == "cuMemAlloc_v2"
+    assert result.label(COUNTER, 0) == "global counter"
+    assert result.label(5, None) == "memory" and result.label(5, 99) == "a global"
+    assert result.place(COUNTER, 4).label == "global counter"
 
 
 def test_range_is_found_by_its_unique_name(tmp_path: Path) -> None:
-    found = subject("saxpy", tmp_path)
-    assert found.place("y", 0).address == ARENA + GRANULE
+    result = subject("saxpy", tmp_path)
+    assert result.place("y", 0).address == ARENA + GRANULE
     with pytest.raises(UsageError, match="no range 'z'; it has x, y"):
-        found.place("z", 0)
+        result.place("z", 0)
 
 
 def test_the_package_is_cheap_and_replay_can_be_called_before_and_after_its_modules() -> None:

@@ -18,16 +18,16 @@ hip_only = pytest.mark.skipif(
 
 def test_cuda_target_is_the_driver_itself(native: Path) -> None:
     assert native
-    found = target_of("cuda", "sim")
-    assert (found.driver.path, found.library, found.environment) == (SIM.resolve(), str(SIM.resolve()), {})
+    result = target_of("cuda", "sim")
+    assert (result.driver.path, result.library, result.environment) == (SIM.resolve(), str(SIM.resolve()), {})
 
 
 @hip_only
 @pytest.mark.parametrize("spec", ["sim", "hip-sim", str(HIP_SIM)])
 def test_hip_target_is_the_bridge(spec: str) -> None:
-    found = target_of("hip", spec)
-    assert (found.driver.api, found.library) == ("hip", str(HIP_BRIDGE))
-    assert found.environment[BRIDGE_DRIVER] == str(HIP_SIM.resolve())
+    result = target_of("hip", spec)
+    assert (result.driver.api, result.library) == ("hip", str(HIP_BRIDGE))
+    assert result.environment[BRIDGE_DRIVER] == str(HIP_SIM.resolve())
 
 
 @hip_only

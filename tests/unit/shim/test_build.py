@@ -59,11 +59,11 @@ def test_calls_reach_the_driver(shim: Shim, driver: Driver) -> None:
     """Recorded, passed and untyped alike, the first call of each going through the resolving stub."""
     program = "import ctypes, sys\nlibrary = ctypes.CDLL(sys.argv[1])\n"
     program += "print(*(getattr(library, name)() for name in sys.argv[2:] * 2))"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, str(shim.path), *FUNCTIONS],
         capture_output=True, text=True, check=True, env={**os.environ, "NEUTRINO_DRIVER": str(driver.path)},
     )  # fmt: skip
-    assert done.stdout.split() == [str(100 + n) for n in range(len(FUNCTIONS))] * 2
+    assert result.stdout.split() == [str(100 + n) for n in range(len(FUNCTIONS))] * 2
 
 
 def test_second_build_compiles_nothing(shim: Shim, driver: Driver, cache: dict[str, str]) -> None:
@@ -175,13 +175,13 @@ def test_headers_beside_the_driver_are_taken(
     (root / "include" / "hip" / "hip_version.h").write_text(
         "".join(f"#define HIP_VERSION_{part} {n}\n" for part, n in (("MAJOR", 6), ("MINOR", 2), ("PATCH", 1)))
     )
-    seen: list[HipHeaders] = []
+    results: list[HipHeaders] = []
 
     def surface(headers: HipHeaders, *_: object) -> Surface:
-        seen.append(headers)
+        results.append(headers)
         raise CodegenError("enough")
 
     monkeypatch.setattr(generate, "hip_surface", surface)
     with pytest.raises(ShimError, match="enough"):
         shim_for(discover(str(library)), environment=cache)
-    assert [(each.folder, each.version) for each in seen] == [(root / "include", 60200001)]
+    assert [(each.folder, each.version) for each in results] == [(root / "include", 60200001)]

@@ -48,8 +48,8 @@ def no_hip_headers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_library_path_comes_first_and_links_are_followed(driver_file: Path, tmp_path: Path) -> None:
     (tmp_path / "first").mkdir()
     (tmp_path / "first" / "libcuda.so.1").symlink_to(driver_file)
-    found = discover("auto", {"LD_LIBRARY_PATH": f"{tmp_path / 'empty'}:{tmp_path / 'first'}"})
-    assert (found.path, found.origin, found.soname) == (
+    result = discover("auto", {"LD_LIBRARY_PATH": f"{tmp_path / 'empty'}:{tmp_path / 'first'}"})
+    assert (result.path, result.origin, result.soname) == (
         driver_file.resolve(),
         "LD_LIBRARY_PATH",
         "libcuda.so.1",
@@ -92,8 +92,8 @@ def test_without_a_driver_the_packaged_one_is_used(
     monkeypatch: pytest.MonkeyPatch, driver_file: Path
 ) -> None:
     monkeypatch.setattr(driver, "VENDORS", (replace(CUDA, sim=driver_file), HIP))
-    found = discover("auto", {})
-    assert (found.origin, found.is_sim) == ("CPU driver (no GPU driver found)", True)
+    result = discover("auto", {})
+    assert (result.origin, result.is_sim) == ("CPU driver (no GPU driver found)", True)
     assert discover("sim").origin == "CPU driver (asked for)"
 
 
@@ -124,8 +124,8 @@ def test_shim_is_not_taken_for_the_driver(driver_file: Path, cache: dict[str, st
 
 
 def test_vendor_follows_from_exports(make_library: Callable[..., Path], driver_file: Path) -> None:
-    found = discover(str(make_library("renamed.so", "hipInit")))
-    assert (found.api, found.vendor.name, found.is_sim) == ("hip", "HIP", False)
+    result = discover(str(make_library("renamed.so", "hipInit")))
+    assert (result.api, result.vendor.name, result.is_sim) == ("hip", "HIP", False)
     assert discover(str(driver_file)).api == "cuda"
 
 
@@ -152,9 +152,9 @@ def test_auto_without_amd_gpu_skips_hip_driver(
     """Debian's libamdhip64-5 is installed on machines without an AMD GPU, as a dependency."""
     make_library("usual/libamdhip64.so.5", "hipInit")
     monkeypatch.setattr(driver, "VENDORS", (replace(CUDA, sim=driver_file), driver.HIP))
-    found = discover("auto", {})
-    assert (found.api, found.is_sim) == ("cuda", True)
-    assert "libamdhip64.so.5 is not used: this machine has no AMD GPU" in found.origin
+    result = discover("auto", {})
+    assert (result.api, result.is_sim) == ("cuda", True)
+    assert "libamdhip64.so.5 is not used: this machine has no AMD GPU" in result.origin
     assert discover("hip", {}).api == "hip"
 
 
@@ -165,9 +165,9 @@ def test_auto_without_hip_headers_skips_hip_driver(
     """The AMD GPU of a laptop's processor is enough for /dev/kfd. A replay needs no shim, hence no headers."""
     hip = make_library("usual/libamdhip64.so.5", "hipInit")
     monkeypatch.setattr(driver, "VENDORS", (replace(CUDA, sim=driver_file), driver.HIP))
-    found = discover("auto", {})
-    assert (found.api, found.is_sim) == ("cuda", True)
-    assert "is not used: no hip/hip_runtime_api.h found: install it" in found.origin
+    result = discover("auto", {})
+    assert (result.api, result.is_sim) == ("cuda", True)
+    assert "is not used: no hip/hip_runtime_api.h found: install it" in result.origin
     assert discover("auto", {}, api="hip").path == hip
 
 
@@ -227,8 +227,8 @@ def test_the_cpu_driver_is_of_the_vendor_that_is_needed(
     hip = replace(HIP, sim=make_library("libamdhip64.so.5", "hipInit"))
     monkeypatch.setattr(driver, "VENDORS", (replace(CUDA, sim=driver_file), hip))
     monkeypatch.setattr(driver, "HIP", hip)
-    for found in (discover("hip-sim", {}), discover("sim", {}, api="hip"), discover("auto", {}, api="hip")):
-        assert (found.path, found.api, found.is_sim) == (hip.sim.resolve(), "hip", True)
+    for result in (discover("hip-sim", {}), discover("sim", {}, api="hip"), discover("auto", {}, api="hip")):
+        assert (result.path, result.api, result.is_sim) == (hip.sim.resolve(), "hip", True)
     assert discover("auto", {}).api == "cuda"
 
 

@@ -19,12 +19,12 @@ def library(folder: Path, source: str) -> Library:
 
 def test_compile_error_message_is_one_line_and_its_output_is_complete(tmp_path: Path) -> None:
     source = "int answer(void) { return x; }\nint other(void) { return y; }"
-    with pytest.raises(ShimError) as caught:
+    with pytest.raises(ShimError) as excinfo:
         compile_library(find_compiler(), library(tmp_path, source), tmp_path / "o.so", tmp_path)
-    assert str(caught.value).startswith("libpart.so: does not compile: ")
-    assert "error" in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert "part.c:1:" in caught.value.output and "part.c:2:" in caught.value.output
+    assert str(excinfo.value).startswith("libpart.so: does not compile: ")
+    assert "error" in str(excinfo.value)
+    assert "\n" not in str(excinfo.value)
+    assert "part.c:1:" in excinfo.value.output and "part.c:2:" in excinfo.value.output
     assert not list(tmp_path.rglob("*.o"))
 
 
@@ -32,9 +32,9 @@ def test_compile_error_output_covers_every_failing_source(tmp_path: Path) -> Non
     both = library(tmp_path, "int answer(void) { return x; }")
     (tmp_path / "more.c").write_text("int more(void) { return z; }")
     both = replace(both, sources=(*both.sources, tmp_path / "more.c"))
-    with pytest.raises(ShimError) as caught:
+    with pytest.raises(ShimError) as excinfo:
         compile_library(find_compiler(), both, tmp_path / "o.so", tmp_path)
-    assert "part.c:1:" in caught.value.output and "more.c:1:" in caught.value.output
+    assert "part.c:1:" in excinfo.value.output and "more.c:1:" in excinfo.value.output
 
 
 def test_unresolved_symbol_fails_the_link(tmp_path: Path) -> None:

@@ -52,13 +52,13 @@ class Model(RuleBasedStateMachine):
 
     @rule(place=st.integers(-1, GRANULES), length=st.integers(1, 9))
     def reserve_there(self, place: int, length: int) -> None:
-        wanted = set(range(place, place + length))
-        free = wanted.isdisjoint(self.granules) and min(wanted) >= 0 and max(wanted) < GRANULES
+        pages = set(range(place, place + length))
+        free = pages.isdisjoint(self.granules) and min(pages) >= 0 and max(pages) < GRANULES
         hint = BASE + place * GRANULE
         assert call("reserve", length * GRANULE, 0, hint + PIECE) == 0
         assert call("reserve", length * GRANULE, 0, hint) == (hint if free else 0)
         if free:
-            self.granules |= wanted
+            self.granules |= pages
             self.large[hint] = length * GRANULE
             assert call("add", hint, length * GRANULE)
 
@@ -99,13 +99,13 @@ class Model(RuleBasedStateMachine):
         granule = address // GRANULE * GRANULE
         first = (address - granule) // PIECE
         self.shared[granule] -= set(range(first, first - (-bytes_ // PIECE)))
-        empty = [other for other, taken in self.shared.items() if not taken]
-        given = granule if len(empty) > 1 and granule in empty else 0
-        assert call("give", address, bytes_) == given
-        if given:
-            del self.shared[given]
-            call("release", given, GRANULE)
-            self.granules.discard((given - BASE) // GRANULE)
+        empty = [other for other, place in self.shared.items() if not place]
+        spare = granule if len(empty) > 1 and granule in empty else 0
+        assert call("give", address, bytes_) == spare
+        if spare:
+            del self.shared[spare]
+            call("release", spare, GRANULE)
+            self.granules.discard((spare - BASE) // GRANULE)
 
     @invariant()
     def blocks_are_found(self) -> None:

@@ -1,0 +1,79 @@
+"""Find out from both captures of a case whether one may be replayed. Runs in the reader's sandbox.
+
+The reader's process parses hostile bytes. A submission that took it over could only forge the evidence that the result
+shows and hide its own refusal; the replay checks a capture again, and the judge checks every output.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..capture import Capture, CaptureError
+from ..ipc.text import one_line
+from ..problem.spec import CaseSpec
+from .device_launch import graph_launcher
+from .evidence import CaptureFacts, facts_of
+from .specification import Finding, check_capture
+from .traces import first_difference
+
+EXAMINER = f"{__name__}:examine"
+ON_THE_DEVICE = "decide in a kernel instead of host code, or grade with --inline"
+TEXT_MAX = 1000
+CAPTURES = 2
+"""Of each case."""
+
+
+class Examined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`finding` is the reason not to replay, if any; `suspicion` is a difference that may explain wrong outputs.
+
+    `facts` are of both captures, and empty if they cannot be read.
+    """
+
+    finding: Finding | None = None
+    suspicion: str = ""
+    facts: tuple[CaptureFacts, ...] = ()
+
+
+def examine(first: Capture, second: Capture, spec: CaseSpec) -> Examined:
+    """Examine both captures of a case."""
+    try:
+        finding, suspicion = _findings(first, second, spec)
+        facts = (facts_of(first), facts_of(second))
+    except CaptureError as error:
+        return Examined(_shown(Finding("failed", f"the capture cannot be used: {error}")))
+    return Examined(finding and _shown(finding), one_line(suspicion, TEXT_MAX), facts)
+
+
+def examined_of(document: str) -> Examined:
+    """The examiner's result, which a hostile capture may have forged."""
+    try:
+        examined = msgspec.json.decode(document, type=Examined)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        return Examined(_shown(Finding("failed", f"the captures cannot be used: {error}")))
+    if len(examined.facts) not in (0, CAPTURES):
+        return Examined(Finding("failed", "the captures cannot be used"))
+    return (
+        examined
+        if examined.finding is None
+        else msgspec.structs.replace(examined, finding=_shown(examined.finding))
+    )
+
+
+def _shown(finding: Finding) -> Finding:
+    return Finding(finding.verdict, one_line(finding.text, TEXT_MAX))
+
+
+def _findings(first: Capture, second: Capture, spec: CaseSpec) -> tuple[Finding | None, str]:
+    """A reason not to replay, if any, and a difference that may explain wrong outputs."""
+    for capture in (first, second):
+        finding = check_capture(capture, spec)
+        if finding is not None:
+            return finding, ""
+        launcher = graph_launcher(capture)
+        if launcher:
+            return Finding("unreplayable", launcher), ""
+    difference = first_difference(first, second)
+    if difference is None:
+        return None, ""
+    text = f"two calls with different inputs do different GPU work: {difference.text}"
+    return Finding("unreplayable", f"{text}; {ON_THE_DEVICE}") if difference.of_work else None, text

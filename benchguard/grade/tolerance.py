@@ -1,0 +1,26 @@
+"""The tolerances that a case was judged by, for its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..problem.spec import Tolerance
+from .result import UsedTolerance
+
+
+def used_tolerances(
+    problem: Mapping[str, Tolerance], factors: Mapping[str, float]
+) -> dict[str, UsedTolerance]:
+    return {
+        name: UsedTolerance(each.atol, each.rtol, factor, "reference" if factor > 1 else "problem")
+        for name, each in problem.items()
+        for factor in (factors.get(name, 1.0),)
+    }
+
+
+def tolerance_notes(factors: Mapping[str, float]) -> Iterator[str]:
+    for name, factor in sorted(factors.items()):
+        yield (
+            f"{name}: tolerance {factor:.3g} times the problem's, which is twice the error of the problem's own "
+            "reference in the submission's precision"
+        )

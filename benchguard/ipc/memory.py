@@ -1,0 +1,36 @@
+"""Memory of processes and of the machine, as the kernel counts it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_KIB = 1024
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory that a process holds, without pages of files; 0 if the process has ended."""
+    try:
+        return resident_in(Path(f"/proc/{pid}/status").read_bytes())
+    except OSError:
+        return 0
+
+
+def resident_in(status: bytes) -> int:
+    """Anonymous and shared resident memory in the text of /proc/PID/status (proc(5))."""
+    lines = status.splitlines()
+    fields = {name: rest for name, _, rest in (line.partition(b":") for line in lines)}
+    names = (b"RssAnon", b"RssShmem") if b"RssAnon" in fields else (b"VmRSS",)  # gVisor has the sum alone
+    return sum(_kib(fields[name]) for name in names if name in fields)
+
+
+def machine_memory() -> tuple[int, int]:
+    """Total and available bytes."""
+    fields = dict(
+        line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines() if ":" in line
+    )
+    return _kib(fields["MemTotal"].encode()), _kib(fields.get("MemAvailable", fields["MemFree"]).encode())
+
+
+def _kib(text: bytes) -> int:
+    words = text.split()
+    return int(words[0]) * _KIB if words and words[0].isdigit() else 0

@@ -1,0 +1,80 @@
+"""How far a problem's own reference is off in the submission's precision, and the tolerances that follow from it.
+
+A reference that is computed in float64 is compared with outputs of float32 or less. Rounding alone can exceed a suite's
+tolerance: 40 layers of a GRU in float32 are off by 1.6e-4, where KernelBench allows 1e-4. So a set's tolerance is
+multiplied by twice the largest error of the reference, in units of the tolerance, if that is more than 1: the problem's
+own reference, submitted unchanged, is right.
+
+Where the reference overflows or has no number in the submission's precision, its own value is the expected one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..problem.spec import Buffer, Tolerance
+from ..problem.suite import TestCase
+from .arrays import elements_of, memory_of
+from .formats import Array, decoded, is_float
+from .troubles import FaultError
+
+MULTIPLE = 2.0
+"""Another order of the same operations has errors of about this size."""
+
+Factors = Mapping[str, float]
+"""By buffer; a buffer that is missing has the factor 1."""
+
+
+def baseline_of(case: TestCase, inputs: Mapping[str, Any]) -> dict[str, Array]:
+    """The reference's outputs in the submission's precision, flat, as stored; empty if the suite has none."""
+    baseline = getattr(case, "baseline", None)
+    if not callable(baseline):
+        return {}
+    given = baseline(inputs)
+    buffers = [each for each in case.spec.checked if each.name in given]
+    return {each.name: elements_of(each, memory_of(each, given[each.name])).reshape(-1) for each in buffers}
+
+
+def allow_for(
+    case: TestCase, baseline: Mapping[str, Array], expected: Mapping[str, Array]
+) -> tuple[dict[str, Array], dict[str, float]]:
+    """The expected outputs and the factors of the tolerances. Raises FaultError if no tolerance would mean anything."""
+    found, factors = dict(expected), {}
+    for buffer in case.spec.checked:
+        if buffer.name in baseline and is_float(buffer.dtype):
+            own = decoded(buffer.dtype, baseline[buffer.name])
+            found[buffer.name], factor = _of_buffer(
+                buffer, own, expected[buffer.name], case.tolerances[buffer.name]
+            )
+            if factor > 1:
+                factors[buffer.name] = factor
+    return found, factors
+
+
+def widened(tolerances: Mapping[str, Tolerance], factors: Factors) -> dict[str, Tolerance]:
+    return {
+        name: Tolerance(each.atol * factors.get(name, 1.0), each.rtol * factors.get(name, 1.0))
+        for name, each in tolerances.items()
+    }
+
+
+def _of_buffer(buffer: Buffer, own: Array, expected: Array, tolerance: Tolerance) -> tuple[Array, float]:
+    with np.errstate(all="ignore"):
+        lost = np.isfinite(expected) & ~np.isfinite(own)
+        if lost.any():
+            expected = np.where(lost, own, expected).astype(expected.dtype)
+        sizes = np.abs(expected.astype(np.float64))
+        bounds = tolerance.atol + tolerance.rtol * sizes
+        ratios = np.abs(own - expected) / bounds
+        compared = np.isfinite(sizes) & np.isfinite(own) & (bounds > 0)
+        factor = max(1.0, MULTIPLE * float(ratios[compared].max(initial=0.0)))
+        zeros_pass = bool(compared.any()) and bool((sizes <= factor * bounds)[compared].all())
+        if zeros_pass and factor > 1 and not (sizes <= bounds)[compared].all():
+            raise FaultError(
+                f"the reference in {buffer.dtype} is off by {factor / MULTIPLE:.3g} times the tolerance of "
+                f"{buffer.name}, so that zeros would pass; grade in a higher precision"
+            )
+    return expected, factor

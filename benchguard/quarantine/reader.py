@@ -1,0 +1,101 @@
+"""Pack the raw captures that a submission left, and examine the captures: hostile bytes, so in a sandbox of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+import msgspec
+
+from ..capture import Capture, CaptureError
+from ..capture.pack import pack_descriptor
+from ..capture.validate import Limits
+from ..ipc.text import one_line
+from .contract import READER_LINE_MAX, ReadCase, ReaderEvent, Reading, Unreadable
+
+ELEMENTS_MAX = 1 << 17
+"""Elements of one raw capture besides its memory: far more operations than a graded call has."""
+
+LIMITS = Limits(table_bytes=64 << 20, elements=ELEMENTS_MAX)
+"""Of the captures of a grade."""
+
+TEXT_MAX = 1000
+_REGION = re.compile(r"(0|[1-9][0-9]{0,5})/([01])", re.ASCII)
+
+
+def main(order: Reading, events: int) -> NoReturn:
+    """Carry out `order` in the working directory, send events to the descriptor `events`, and end the process."""
+    try:
+        for event in read(order, Path.cwd()):
+            _send(events, event)
+    except CaptureError as error:
+        _send(events, Unreadable(one_line(str(error), TEXT_MAX)))
+    except (MemoryError, OSError) as error:
+        _send(events, Unreadable(one_line(f"the raw captures cannot be read: {error}", TEXT_MAX)))
+    finally:
+        os._exit(0)
+
+
+def read(order: Reading, target: Path) -> Iterator[ReadCase]:
+    """Pack exactly regions "CASE/0" and "CASE/1" of each case into `target`. Raises CaptureError, OSError."""
+    captures = _pack(order, target)
+    for case, spec in enumerate(order.cases):
+        pair = [captures.get((case, number)) for number in (0, 1)]
+        for number, path in enumerate(pair):
+            if path is None:
+                raise CaptureError(f"region {case}/{number} was not recorded")
+        with Capture.open(str(pair[0]), LIMITS) as one, Capture.open(str(pair[1]), LIMITS) as two:
+            found = _examiner(order.examiner)(one, two, spec) if order.examiner else None
+        yield ReadCase(msgspec.json.encode(found).decode())
+
+
+def name_of(case: int, number: int) -> str:
+    """The file name of a capture."""
+    return f"case-{case}-{number}.ncap"
+
+
+def _pack(order: Reading, target: Path) -> dict[tuple[int, int], Path]:
+    """By case and number of the region."""
+    captures: dict[tuple[int, int], Path] = {}
+    for number, descriptor in enumerate(order.descriptors):
+        made = target / f"packed-{number}.ncap"
+        try:
+            pack_descriptor(
+                descriptor,
+                made,
+                order.calls,
+                deadline=order.deadline,
+                elements_max=ELEMENTS_MAX,
+                limits=LIMITS,
+            )
+        except CaptureError as error:
+            raise CaptureError(f"a raw capture is broken: {error}") from None
+        with Capture.open(made, LIMITS) as capture:
+            region = capture.meta.get("region", "")
+        place = _REGION.fullmatch(region)
+        if place is None:
+            raise CaptureError("an unrequested region was recorded")
+        key = int(place[1]), int(place[2])
+        if key in captures:
+            raise CaptureError(f"region {region} was recorded twice")
+        captures[key] = made.rename(target / name_of(*key))
+    return captures
+
+
+def _examiner(name: str) -> Callable[..., Any]:
+    """The function MODULE:FUNCTION. A name keeps this package from importing the packages above it."""
+    module, _, function = name.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
+
+
+def _send(events: int, event: ReaderEvent) -> None:
+    line = msgspec.json.encode(event) + b"\n"
+    if len(line) > READER_LINE_MAX:
+        line = msgspec.json.encode(Unreadable("the facts about the captures are too many")) + b"\n"
+    while line:
+        line = line[os.write(events, line) :]

@@ -1,0 +1,53 @@
+"""The command and the request that start a sandboxed process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from .contract import Order, Reading
+from .group import Group
+
+# Python's -I does not search the package's folder, so the folder is on the path while the stage is imported.
+_START = (
+    "import os, sys; sys.path += sys.argv[2].split(os.pathsep) if sys.argv[2] else []; "
+    "sys.path.insert(0, sys.argv[1]); from benchguard.quarantine.sandbox.stage import main; "
+    "sys.path.remove(sys.argv[1]); main(sys.argv[3:])"
+)
+
+
+Sandbox = Literal["any", "full", "probe"]
+"""any: run with the protections that this machine has. full: run only if all are on. probe: only report them."""
+
+
+def command(events: int, sandbox: Sandbox, group: Group) -> list[str]:
+    """The command that starts the stage.
+
+    It ignores PYTHON* variables and the user's folders, but finds all installed packages, including those on
+    PYTHONPATH.
+    """
+    package = str(Path(__file__).resolve().parents[2])
+    installed = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    folders = [each for each in installed if each and os.path.realpath(each) != package]
+    cgroup = str(group.cgroup or "")
+    words = [package, os.pathsep.join(folders), str(events), str(os.getpid()), sandbox, cgroup]
+    return [sys.executable, "-I", "-c", _START, *words]
+
+
+@contextmanager
+def request(order: Order | Reading) -> Iterator[int]:
+    """A memfd with the order, for the stage's standard input."""
+    descriptor = os.memfd_create("neutrino-order", os.MFD_CLOEXEC)
+    try:
+        with os.fdopen(os.dup(descriptor), "wb") as stream:
+            stream.write(msgspec.json.encode(order))
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)

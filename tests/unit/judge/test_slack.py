@@ -1,0 +1,80 @@
+"""A reference that is off in the submission's precision widens the tolerance, and is then right itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from benchguard.judge.compare import compare
+from benchguard.judge.slack import allow_for, baseline_of, widened
+from benchguard.judge.troubles import FaultError
+from benchguard.problem import suite
+from benchguard.problem.spec import Buffer, CaseSpec, Tolerance
+
+TOLERANCE = Tolerance(1e-4, 1e-4)
+EXPECTED = np.linspace(-1, 1, 101)
+
+
+def case(baseline: Any, dtype: Any = "float32") -> suite.TestCase:
+    """A case of one output whose reference gives `baseline` in the submission's precision."""
+    spec = CaseSpec("c", (Buffer("y", dtype, EXPECTED.shape, "output"),))
+    made = SimpleNamespace(
+        spec=spec, tolerances={"y": TOLERANCE}, baseline=lambda inputs: {"y": baseline} if not inputs else {}
+    )
+    return cast(suite.TestCase, made)
+
+
+def allowed(own: Any, expected: Any = EXPECTED, dtype: Any = "float32") -> tuple[Any, Mapping[str, float]]:
+    made = case(own, dtype)
+    found, factors = allow_for(made, baseline_of(made, {}), {"y": expected})
+    return found["y"], factors
+
+
+def wrong(actual: Any, expected: Any, factors: Mapping[str, float]) -> int:
+    tolerance = widened({"y": TOLERANCE}, factors)["y"]
+    return compare(np.asarray(actual), expected, "float32", tolerance).wrong
+
+
+def test_exact_reference_keeps_the_tolerance() -> None:
+    own = EXPECTED.astype(np.float32)
+    expected, factors = allowed(own)
+    assert factors == {}
+    assert wrong(own + np.float32(3e-4), expected, factors) > 0
+
+
+def test_inexact_reference_is_right_and_twice_its_error_is_the_bound() -> None:
+    """As of 40 layers in float32: off by 3.2 times the tolerance in a single element."""
+    own = EXPECTED.astype(np.float32)
+    own[50] += np.float32(3.2e-4)
+    assert wrong(own, EXPECTED, {}) == 1
+    expected, factors = allowed(own)
+    assert factors["y"] == pytest.approx(6.4, rel=0.01)
+    assert wrong(own, expected, factors) == 0
+    elsewhere = EXPECTED.astype(np.float32)
+    elsewhere[40] += np.float32(5e-4)
+    assert wrong(elsewhere, expected, factors) == 0
+    elsewhere[40] += np.float32(9e-4)
+    assert wrong(elsewhere, expected, factors) == 1
+
+
+def test_reference_that_overflows_expects_its_own_value() -> None:
+    own = EXPECTED.astype(np.float32)
+    own[3] = np.inf
+    expected, factors = allowed(own)
+    assert np.isinf(expected[3]) and factors == {} and wrong(own, expected, factors) == 0
+    assert wrong(EXPECTED.astype(np.float32), expected, factors) == 1
+
+
+def test_reference_that_is_noise_is_refused() -> None:
+    with pytest.raises(FaultError, match="zeros would pass"):
+        allowed(-EXPECTED.astype(np.float32))
+
+
+def test_suite_without_a_baseline_keeps_the_tolerance() -> None:
+    assert baseline_of(cast(suite.TestCase, SimpleNamespace()), {}) == {}
+    made = case(EXPECTED.astype(np.float32))
+    assert allow_for(made, {}, {"y": EXPECTED})[1] == {}
