@@ -10,7 +10,7 @@ from typing import Any
 
 from .log import checked_lines
 
-SHAPES_MAX = 4096
+SHAPES_MAX = 1024
 """Different launches that are kept for a span. The measured process chooses their number."""
 
 Span = tuple[int, int]

@@ -78,7 +78,8 @@ class GradeOptions:
         forbid_library: shell patterns. A timed kernel is a violation if its name matches, or the installed library that
             contains its code, or the library that loaded it.
         allow_images: shell patterns. A timed kernel is a violation unless one matches: the SHA-256 of its image, the
-            installed library that contains its code, or "submission" for all other code. Empty: all may run.
+            installed library that contains its code, or "submission" for all other code. Empty: all may run. With
+            `inline` the code is not searched: `forbid_library` acts on names and loaders, `allow_images` on the SHA-256.
         inline: time in the submission's own process, for work that cannot be replayed. Such times are less
             trustworthy: do not rank them with replayed times. Not with `cold` (except "flush"), `flush_cache`,
             `until`, `require_converged`, `require_evidence`, `sets`, `one_use`, a `device` other than 0, or more than
