@@ -192,7 +192,7 @@ def _captures(folder: Path, result: GradeResult) -> list[Timed]:
     missing = [case.name for case in result.cases if case.capture not in by_name]
     if missing:
         raise BenchguardError(f"the capture of case {missing[0]} disappeared from {folder}; compare again")
-    return [Timed(by_name[case.capture], case.capture) for case in result.cases]
+    return [Timed(by_name[case.capture], case.capture, case.returned) for case in result.cases]
 
 
 def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[str, ...]) -> Ask:

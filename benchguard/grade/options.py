@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 from collections.abc import Collection
 from dataclasses import dataclass, field, fields
+=======
+import os
+from dataclasses import dataclass, field
+>>>>>>> main
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -69,7 +74,8 @@ class GradeOptions:
         require_converged: the verdict is "unconverged" if the median is not known well enough (see ReplayOptions).
             Otherwise such a case passes, with `converged` false and a note.
         timeout: seconds for the whole grade. The verdict is "timeout" when they have passed.
-        memory_bytes: memory limit of the submission's processes together. 0: half of this machine's memory.
+        memory_bytes: host memory limit of the submission's processes together, and of each process that reads or
+            replays its captures. 0: half of this machine's memory.
         sets: secret input sets per case.
         one_use: further input sets that serve one sample each: a submission that caches results is slower on them.
         network: let the submission use the network.
@@ -79,7 +85,7 @@ class GradeOptions:
             contains its code, or the library that loaded it.
         allow_images: shell patterns. A timed kernel is a violation unless one matches: the SHA-256 of its image, the
             installed library that contains its code, or "submission" for all other code. Empty: all may run. With
-            `inline` the code is not searched: `forbid_library` acts on names and loaders, `allow_images` on the SHA-256.
+            `inline` no code is searched: `forbid_library` acts on names and loaders, `allow_images` on the SHA-256.
         inline: time in the submission's own process, for work that cannot be replayed. Such times are less
             trustworthy: do not rank them with replayed times. Not with `cold` (except "flush"), `flush_cache`,
             `until`, `require_converged`, `require_evidence`, `sets`, `one_use`, a `device` other than 0, or more than
@@ -119,6 +125,11 @@ class GradeOptions:
     reference_device: Literal["auto", "cpu", "cuda"] = "auto"
     keep: Path | None = None
     seed: int | None = None
+
+    @property
+    def memory_limit(self) -> int:
+        """Bytes of host memory for the submission's processes together, for the reader, and for each replay."""
+        return self.memory_bytes or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
     def __post_init__(self) -> None:
         for name, (low, high) in _BOUNDS.items():

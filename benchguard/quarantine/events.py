@@ -8,14 +8,19 @@ import msgspec
 
 from ..ipc.lines import LineError
 from ..ipc.text import one_line, printable
-from .contract import Began, Broke, Confined, Event, Finished
+from ..problem.spec import Returned
+from .contract import Began, Broke, Confined, Event, Finished, Gave
 
 Progress = Callable[[str, int], None]
 SECONDS_MAX = 4096
 WORD_MAX = 32
 TEXT_MAX = 4096
+<<<<<<< HEAD
 TIME = "time"
 NEVER = 1 << 63
+=======
+CASES_MAX = 1024
+>>>>>>> main
 
 
 class Events:
@@ -27,8 +32,12 @@ class Events:
         self.confined: Confined | None = None
         self.broke: Broke | None = None
         self.finished: Finished | None = None
+<<<<<<< HEAD
         self.timed_ns: dict[int, tuple[int, int]] = {}
         self._phase: Began | None = None
+=======
+        self.returned: dict[int, Returned] = {}
+>>>>>>> main
 
     def handle(self, line: bytes) -> bool:
         """Return True, to continue. Raises LineError."""
@@ -51,6 +60,9 @@ class Events:
                 text=one_line(event.text, TEXT_MAX),
                 detail=printable(event.detail, "\n\t"),
             )
+        elif isinstance(event, Gave):
+            if len(self.returned) < CASES_MAX:
+                self.returned.setdefault(event.case, event.returned)
         else:
             self.finished = self.finished or event
         return True
