@@ -79,14 +79,10 @@ def grade(
 def check_inputs(
     options: GradeOptions, problem: str | os.PathLike[str], *submissions: str | os.PathLike[str]
 ) -> None:
-<<<<<<< HEAD
-    """Raises UsageError for paths and options that cannot be used, before any code of the two runs."""
-=======
-    """Raises UsageError for paths that do not exist, cannot be written, or are open to submissions.
+    """Raises UsageError for paths and options that cannot be used, and for paths that are open to submissions.
 
     None of the submissions' code has run before.
     """
->>>>>>> main
     path = Path(problem)
     if not path.exists() and not Path(str(problem).rpartition(":")[0] or path).exists():
         raise UsageError(f"the problem {path} does not exist; give PATH or PATH:NAME")

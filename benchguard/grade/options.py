@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
+import os
 from collections.abc import Collection
 from dataclasses import dataclass, field, fields
-=======
-import os
-from dataclasses import dataclass, field
->>>>>>> main
 from pathlib import Path
 from typing import Literal, get_args
 

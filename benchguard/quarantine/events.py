@@ -15,12 +15,9 @@ Progress = Callable[[str, int], None]
 SECONDS_MAX = 4096
 WORD_MAX = 32
 TEXT_MAX = 4096
-<<<<<<< HEAD
 TIME = "time"
 NEVER = 1 << 63
-=======
 CASES_MAX = 1024
->>>>>>> main
 
 
 class Events:
@@ -32,12 +29,9 @@ class Events:
         self.confined: Confined | None = None
         self.broke: Broke | None = None
         self.finished: Finished | None = None
-<<<<<<< HEAD
         self.timed_ns: dict[int, tuple[int, int]] = {}
         self._phase: Began | None = None
-=======
         self.returned: dict[int, Returned] = {}
->>>>>>> main
 
     def handle(self, line: bytes) -> bool:
         """Return True, to continue. Raises LineError."""
