@@ -96,7 +96,7 @@ class Reading(msgspec.Struct, frozen=True, tag_field="task", tag="read"):
     cases: tuple[CaseSpec, ...]
     confine: Confine
     deadline: float
-    """Of the monotonic clock."""
+    """By the monotonic clock."""
     examiner: str = ""
     """MODULE:FUNCTION, called with both captures of a case and its CaseSpec. Empty: only pack."""
 
