@@ -146,6 +146,7 @@ def _judged(
         clocks=result.clocks,
         kernels=recorded.facts.kernels,
         uploaded_bytes=recorded.facts.uploaded_bytes,
+        returned=work.found.returned.get(work.secret.case) if spec.returns is not None else None,
         capture=recorded.facts.name,
         notes=(*_notes(result, recorded, rows), *tolerance_notes(checked.factors)),
         samples=tuple(result.samples),

@@ -112,6 +112,10 @@ def compare(
         The exceptions of grade().
     """
     options = replace(options, **changes)
+    if options.inline:
+        raise UsageError("inline times cannot be compared; leave `inline` out, or grade both submissions")
+    if options.until is not None:
+        raise UsageError("a comparison takes a fixed number of samples; give `samples` instead of `until`")
     if blocks < BLOCKS_MIN:
         raise UsageError(f"blocks is {blocks}; give at least {BLOCKS_MIN}")
     check_inputs(options, problem, a, b)
@@ -188,7 +192,7 @@ def _captures(folder: Path, result: GradeResult) -> list[Timed]:
     missing = [case.name for case in result.cases if case.capture not in by_name]
     if missing:
         raise BenchguardError(f"the capture of case {missing[0]} disappeared from {folder}; compare again")
-    return [Timed(by_name[case.capture], case.capture) for case in result.cases]
+    return [Timed(by_name[case.capture], case.capture, case.returned) for case in result.cases]
 
 
 def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[str, ...]) -> Ask:

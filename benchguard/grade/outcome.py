@@ -73,10 +73,13 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
         return
     if checked.first is not None:
         first = checked.first
+        count = (
+            f"{first.count} of {first.elements} elements, " if first.count else ""
+        )  # none from a problem's own test
         yield Outcome(
             "wrong",
             f"{checked.wrong} of {checked.samples} timed outputs are wrong; first {first.buffer!r} of sample "
-            f"{first.sample} ({first.distribution} inputs): {first.count} of {first.elements} elements, {first.text}",
+            f"{first.sample} ({first.distribution} inputs): {count}{first.text}",
         )
     if mismatch := _count_mismatch(replay.table, checked):
         yield Outcome("error", mismatch)

@@ -11,11 +11,11 @@ from ..errors import BenchguardError
 from ..judge.ceilings import rates_of
 from ..judge.contract import AskSecrets, Secrets
 from ..judge.process import JudgeProcess
-from ..problem.spec import CaseSpec
+from ..problem.spec import CaseSpec, Returned
 from ..replay.result import SampleRow
 from ..replay.statistics import quantile
 from .comparison import Block
-from .judged_replay import SecretInputs, judged_replay
+from .judged_replay import judged_replay, with_slots
 from .options import COMPARE_SAMPLES, GradeOptions
 from .outcome import Findings, Outcome, outcome_of
 from .timing import carried_reason, comparable, first_use_of, is_one_use_only, reported
@@ -26,10 +26,14 @@ ORDER = (0, 1, 1, 0)
 
 @dataclass(frozen=True)
 class Timed:
-    """The capture of one side. The replay process hashes the file, so a role stays with what was graded in it."""
+    """The capture of one side. The replay process hashes the file, so a role stays with what was graded in it.
+
+    `returned` has the results of the submission's calls, in a case with `returns`.
+    """
 
     path: Path
     sha256: str
+    returned: Returned | None = None
 
 
 @dataclass(frozen=True)
@@ -110,14 +114,11 @@ def _turn(
     case: int, spec: CaseSpec, capture: Timed, judge: JudgeProcess, options: GradeOptions
 ) -> Outcome | Sequence[SampleRow]:
     judge.ask(AskSecrets(case))
-    sets, (pool, outputs, announce, release) = judge.answer(Secrets)
-    ends = (pool, outputs, announce, release)
+    secret = with_slots(judge, case, *judge.answer(Secrets), capture.returned)
     try:
-        result, checked = judged_replay(
-            capture.path, SecretInputs(case, sets, ends), judge, options, options.timeout
-        )
+        result, checked = judged_replay(capture.path, secret, judge, options, options.timeout)
     finally:
-        for each in ends:
+        for each in secret.ends:
             os.close(each)
     if result.capture != capture.sha256:
         raise BenchguardError(f"{capture.path} was replaced while it was compared; compare again")
