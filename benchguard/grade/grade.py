@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..adapters import check_options
 from ..errors import UsageError
 from ..judge.contract import Opened, Secrets
 from ..judge.process import JudgeProcess
@@ -78,13 +79,14 @@ def grade(
 def check_inputs(
     options: GradeOptions, problem: str | os.PathLike[str], *submissions: str | os.PathLike[str]
 ) -> None:
-    """Raises UsageError for paths that do not exist, cannot be written, or are open to submissions.
+    """Raises UsageError for paths and options that cannot be used, and for paths that are open to submissions.
 
     None of the submissions' code has run before.
     """
     path = Path(problem)
     if not path.exists() and not Path(str(problem).rpartition(":")[0] or path).exists():
         raise UsageError(f"the problem {path} does not exist; give PATH or PATH:NAME")
+    check_options(str(problem), options.adapter, options.adapter_options)
     for submission in submissions:
         submission_of(submission, options.language, options.entry, options.convention or "arguments")
     if options.keep is not None:

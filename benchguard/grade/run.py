@@ -87,7 +87,7 @@ class GradeRun:
                 interposer=interposer,
                 folder=self.folder(),
                 timeout=max(1.0, self.left()),
-                memory_bytes=options.memory_bytes,
+                memory_bytes=options.memory_limit,
                 network=options.network,
                 require_full=options.require_sandbox is not None,
                 progress=lambda phase, case: self.report(phase, opening.name_of(case)),
