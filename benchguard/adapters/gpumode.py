@@ -2,10 +2,10 @@
 
 task.yml names the files that lie beside each other when the task runs, and the arguments of each test and each
 benchmark. reference.py has generate_input(**arguments), ref_kernel(data) and check_implementation(data, output). The
-submission is a function custom_kernel(data).
+submission is a function custom_kernel(data). It may import the task's other files, task.py and utils.py.
 
 Each test and each benchmark is a case: test.0, test.1, ..., benchmark.0, ... Their seeds are public, so `seed` is
-replaced by a secret one. Only check_implementation decides whether an output is right.
+replaced by a secret one. Only check_implementation decides whether a result is right.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ import yaml
 from ..errors import UsageError
 from ..ipc.text import one_line
 from ..problem import distributions
-from ..problem.errors import ProblemError, blaming
+from ..problem.errors import ProblemError
 from ..problem.suite import Suite
 from .detect import TASK_FILE
-from .gpumode_case import GpuModeCase, Task
+from .gpumode_case import GpuModeCase
+from .gpumode_refused import refusal
+from .gpumode_task import OneFunction, Task
 from .host import device_for
 from .modules import TaskModules
 from .options import known, one_of
@@ -34,30 +36,55 @@ by commas, of which the first stands for the task's own inputs. The default has 
 properties that a task needs (sorted, symmetric)."""
 
 ENTRY = "custom_kernel"
+REFERENCE = "reference.py"
 _SUBMISSION = "@SUBMISSION@"
 _KINDS = {"tests": "test", "benchmarks": "benchmark"}
 
 
+_HIDDEN = ("reference", "eval")
+"""Modules that are not placed beside a submission: those that the suite's own harness runs."""
+
+_RANKINGS = ("last", "mean", "geom")
+
+
 @dataclass(frozen=True)
 class TaskFile:
-    """task.yml: `files` by module name; `arguments` of each case by kind ("tests", "benchmarks")."""
+    """task.yml: `files` by name; `arguments` of each case by kind ("tests", "benchmarks").
+
+    `ranking` is the rule by which kernelbot makes one score of the benchmarks' times.
+    """
 
     path: Path
     files: dict[str, Path]
     arguments: dict[str, tuple[dict[str, Any], ...]]
+    ranking: str
+    main: str
+
+    @property
+    def modules(self) -> dict[str, Path]:
+        return {name.removesuffix(".py"): path for name, path in self.files.items() if name.endswith(".py")}
+
+    @property
+    def beside(self) -> dict[str, Path]:
+        """The files that a submission may read or import."""
+        return {
+            name: path
+            for name, path in self.files.items()
+            if name != self.main and Path(name).stem not in _HIDDEN
+        }
 
 
 def load(spec: str, options: Mapping[str, str]) -> Suite:
-    settings = known(options, OPTIONS, "gpumode")
-    kinds = one_of(settings, "cases", ("all", *_KINDS))
-    names = tuple(each.strip() for each in settings["distributions"].split(","))
+    chosen = known(options, OPTIONS, "gpumode")
+    kinds = one_of(chosen, "cases", ("all", *_KINDS))
+    names = tuple(each.strip() for each in chosen["distributions"].split(","))
     if len(set(names)) < len(names) or not set(names) <= set(distributions.NAMES):
         raise UsageError(
-            f"distributions cannot be {settings['distributions']!r}; give some of {', '.join(distributions.NAMES)}"
+            f"distributions cannot be {chosen['distributions']!r}; give some of {', '.join(distributions.NAMES)}"
         )
     path = Path(spec)
     file = read_task((path if path.name == TASK_FILE else path / TASK_FILE).resolve())
-    task = _task_of(file, device_for(settings["device"]))
+    task = _task_of(file, device_for(chosen["device"]))
     cases = tuple(
         GpuModeCase(task, f"{_KINDS[kind]}.{number}", arguments, names)
         for kind in _KINDS
@@ -66,7 +93,10 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     )
     if not cases:
         raise ProblemError(f"{file.path}: no {'cases' if kinds == 'all' else kinds}; add one")
-    return Suite(file.path.parent.name, cases, cases[0].convention, ENTRY)
+    cases[0].check_reference()
+    return Suite(
+        file.path.parent.name, cases, "data", ENTRY, tensors=True, files=file.beside, ranking=file.ranking
+    )
 
 
 def read_task(path: Path) -> TaskFile:
@@ -81,57 +111,56 @@ def read_task(path: Path) -> TaskFile:
         raise ProblemError(f"{path}: invalid YAML: {one_line(str(error))}") from error
     if not isinstance(document, dict):
         raise ProblemError(f"{path}: holds no mapping; it needs files, tests and benchmarks")
+    refused = refusal(path, document)
+    if refused:
+        raise ProblemError(refused)
+    ranking = document.get("ranking_by", _RANKINGS[0])
+    if ranking not in _RANKINGS:
+        raise ProblemError(f"{path}: ranking_by is {ranking!r}; give {', '.join(_RANKINGS)}")
+    config = document.get("config")
     return TaskFile(
         path,
         _files_of(path, document.get("files", [])),
         {kind: _arguments_of(path, kind, document.get(kind) or []) for kind in _KINDS},
+        ranking,
+        str(config.get("main", "")) if isinstance(config, dict) else "",
     )
 
 
-def spec_text(arguments: Mapping[str, Any]) -> str:
-    """A case's arguments on one line, as kernelbot writes them."""
-    return "; ".join(f"{name}: {value}" for name, value in arguments.items())
-
-
-def _files_of(path: Path, entries: object) -> dict[str, Path]:
-    """Python files by module name. A missing file is an error only if it is imported."""
-    files = {}
-    for each in entries if isinstance(entries, list) else []:
+def _files_of(path: Path, listed: object) -> dict[str, Path]:
+    """Files by name. A missing file is an error only if it is imported."""
+    found = {}
+    for each in listed if isinstance(listed, list) else []:
         name, source = (
             (each.get(key) for key in ("name", "source")) if isinstance(each, dict) else (None,) * 2
         )
         if not isinstance(name, str) or not isinstance(source, str):
             raise ProblemError(f"{path}: files has {each!r}; each is {{name: ..., source: ...}}")
-        if source != _SUBMISSION and name.endswith(".py") and (path.parent / source).is_file():
-            files[name.removesuffix(".py")] = (path.parent / source).resolve()
-    beside = path.parent / "reference.py"
-    if "reference" not in files and beside.is_file():
-        files["reference"] = beside
-    if "reference" not in files:
+        if not name or Path(name).is_absolute() or ".." in Path(name).parts:
+            raise ProblemError(f"{path}: files has the name {name!r}; give a path below the task's folder")
+        if source != _SUBMISSION and (path.parent / source).is_file():
+            found[name] = (path.parent / source).resolve()
+    beside = path.parent / REFERENCE
+    if REFERENCE not in found and beside.is_file():
+        found[REFERENCE] = beside
+    if REFERENCE not in found:
         raise ProblemError(f"{path}: files has no reference.py; add it")
-    return files
+    return found
 
 
-def _arguments_of(path: Path, kind: str, entries: object) -> tuple[dict[str, Any], ...]:
-    good = isinstance(entries, list) and all(
-        isinstance(each, dict) and all(isinstance(name, str) for name in each) for each in entries
+def _arguments_of(path: Path, kind: str, listed: object) -> tuple[dict[str, Any], ...]:
+    good = isinstance(listed, list) and all(
+        isinstance(each, dict) and all(isinstance(name, str) for name in each) for each in listed
     )
     if not good:
         raise ProblemError(
             f"{path}: {kind} must be a list of arguments by name, such as {{size: 128, seed: 1}}"
         )
-    assert isinstance(entries, list)
-    return tuple(dict(each) for each in entries)
+    assert isinstance(listed, list)
+    return tuple(dict(each) for each in listed)
 
 
 def _task_of(file: TaskFile, device: str) -> Task:
-    modules = TaskModules.listed(file.files)
-    reference = modules.load("reference")
-    path = file.files["reference"]
-    functions = []
-    for name in ("generate_input", "ref_kernel", "check_implementation"):
-        with blaming(path, name):
-            if not callable(getattr(reference, name, None)):
-                raise ProblemError(f"{path}: has no {name}; define it")
-            functions.append(getattr(reference, name))
-    return Task(path, modules, device, *functions)
+    modules = TaskModules.listed(file.modules)
+    path = file.files[REFERENCE]
+    return Task(path, modules, device, OneFunction(modules.load("reference"), path))

@@ -1,260 +1,259 @@
-"""A case of a GPU MODE task."""
+"""A case of a GPU MODE task.
+
+The reference's result is taken apart into tensors result0, result1, ... A submission's result may be in any memory:
+in a tensor that `data` holds, or in new memory. Tensors of `data` that generate_input leaves uninitialised are
+scratch memory; all others are inputs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from ..ipc.text import one_line
 from ..problem import distributions as variants
-from ..problem.arrays import NUMPY_DTYPES, Array, is_torch, to_numpy, to_torch
-from ..problem.errors import ProblemError, blaming
+from ..problem.arrays import NUMPY_DTYPES, Array, Bytes, dtype_of, shape_of, strides_of, to_numpy, to_torch
+from ..problem.errors import ProblemError
+from ..problem.returned import result_name
 from ..problem.seeding import generator, seeded
-from ..problem.spec import Argument, Buffer, CaseSpec, Role, Tolerance
-from .host import running_on, torch_module
-from .modules import TaskModules
-from .values import argument_of, described, same_memory, tolerance_of
+from ..problem.spec import Argument, Buffer, CaseSpec, Form, FunctionCall, Returned, Role, Tolerance
+from ..problem.tolerances import tolerance_of
+from ..problem.tree import Items, Node, TreeError, Value, leaves
+from .gpumode_task import Task
+from .host import filling_memory, torch_module
+from .pytree import Parts, laid_out, name_of_path, put_together, take_apart
+from .values import argument_of, same_memory
 
+FILLINGS = (0x5A, 0xA5)
+"""Bytes that memory of torch.empty is filled with, in two draws: a tensor that shows both is uninitialised."""
 
-@dataclass(frozen=True)
-class Task:
-    """The imported reference.py. `device` is torch's name of the device on which it runs."""
-
-    path: Path
-    modules: TaskModules
-    device: str
-    generate: Callable[..., Any]
-    reference: Callable[..., Any]
-    check: Callable[..., Any]
-
-    def call(self, function: Callable[..., Any], *values: Any, **named: Any) -> Any:
-        """Call a function of the task. Its exceptions become ProblemError."""
-        name = getattr(function, "__name__", "it")
-        with self.modules.active(), running_on(self.device), blaming(self.path, name):
-            return function(*values, **named)
+NO_SEED = "its inputs are equal for all seeds, so a stored result would pass"
 
 
 @dataclass(frozen=True)
 class Template:
-    """The structure of `data` and of `output`.
+    """The structure of a case: of the arguments of the submission's functions, and of what the reference returns."""
 
-    `names` has an argument for each value of `data`, in order; `bare`: data is a single value instead of a tuple.
-    `results` are the values that the reference returns, in order; `single`: it returns one value instead of a tuple.
-    """
-
+    data: Node
+    described: str
+    result: Node
     arguments: tuple[Argument, ...]
-    names: tuple[str, ...]
-    bare: bool
-    results: tuple[str, ...]
-    single: bool
-    descriptions: tuple[str, ...]
-
-    @property
-    def convention(self) -> str:
-        if self.bare:
-            return "input"
-        return "tuple_of_inputs" if len(self.names) < len(self.arguments) else "tuple"
+    places: tuple[Form, ...]
+    """The memory of each result of a submission that returns nothing."""
+    unseeded: tuple[str, ...]
 
 
 class GpuModeCase:
-    """A suite.TestCase. Its inputs are drawn once with the file's seed, to find their structure."""
+    """A suite.TestCase. Its inputs are drawn twice, and the reference runs once, to find their structure."""
 
     own_verdict = True
 
     def __init__(
         self, task: Task, name: str, arguments: Mapping[str, Any], distributions: tuple[str, ...]
     ) -> None:
-        self.task, self.name, self.arguments, self.distributions = task, name, dict(arguments), distributions
+        self.task, self.name, self.given, self.distributions = task, name, dict(arguments), distributions
         self.where = f"{task.path}: case {name}"
 
     @cached_property
     def spec(self) -> CaseSpec:
-        params = {name: str(value) for name, value in self.arguments.items()}
-        return CaseSpec(self.name, self._template.arguments, params)
+        template = self._template
+        inputs = {each.name for each in template.arguments if isinstance(each, Buffer) and each.is_read}
+        return CaseSpec(
+            self.name,
+            template.arguments,
+            {name: str(value) for name, value in self.given.items()},
+            calls=self._calls(template.data),
+            returns=Returned(template.result, template.places),
+            unseeded=template.unseeded,
+            notes=(NO_SEED,) if inputs == set(template.unseeded) else (),
+        )
 
     @cached_property
     def tolerances(self) -> Mapping[str, Tolerance]:
-        """The dtypes' defaults. They decide nothing, because check_implementation does."""
+        """The dtypes' defaults. They decide nothing, because the task's own check does."""
         return {each.name: tolerance_of(None, each.name, each.dtype) for each in self.spec.checked}
 
-    @property
-    def convention(self) -> str:
-        return self._template.convention
-
     def inputs(self, seed: int, distribution: str) -> dict[str, Array]:
-        template = self._template
-        values, _ = self._draw(seed)
-        if tuple(described(values)) != template.descriptions:
+        template, drawn = self._template, self._drawn(seed)
+        if (drawn.tree, drawn.described) != (template.data, template.described):
             raise ProblemError(
-                f"{self.where}: generate_input gives {', '.join(template.descriptions)} for one seed and "
-                f"{', '.join(described(values))} for another; shapes, dtypes and numbers may not depend on it"
+                f"{self.where}: generate_input gives {template.described} for one seed and {drawn.described} "
+                "for another; structure, shapes, dtypes and numbers may not depend on it"
             )
-        read = {each.name for each in self.spec.read}
-        arrays = {name: value for name, value in zip(template.names, values, strict=True) if name in read}
-        if distribution != variants.OWN:
-            for name, value in arrays.items():
-                arrays[name] = variants.transformed(to_numpy(value), distribution, seed, name)
-        return arrays
+        found = {each.name: drawn.tensors[each.name] for each in self.spec.read}
+        for name, value in found.items():
+            if distribution != variants.OWN and name not in template.unseeded:
+                found[name] = variants.transformed(to_numpy(value), distribution, seed, name)
+        return found
 
     def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        data = self._values(inputs)
-        returned = self.task.call(self.task.reference, self._data(data))
-        if returned is None:
-            return {name: data[self._template.names.index(name)] for name in self._template.results}
-        results = _listed(returned)
-        if len(results) != len(self._template.results):
+        result = self._apart(self._reference(self._data(inputs)))
+        if list(result.tensors) != [each.name for each in self.spec.checked]:
             raise ProblemError(
-                f"{self.where}: ref_kernel returned {len(self._template.results)} values for one seed and "
-                f"{len(results)} for another"
+                f"{self.where}: the reference returned {len(self.spec.checked)} tensors for one seed and "
+                f"{len(result.tensors)} for another"
             )
-        return dict(zip(self._template.results, results, strict=True))
+        return result.tensors
 
     def verify(
         self, inputs: Mapping[str, Array], expected: Mapping[str, Array], actual: Mapping[str, Array]
     ) -> str | None:
-        del expected  # check_implementation computes its own
-        outputs = [to_torch(actual[name], self.task.device) for name in self._template.results]
-        output = outputs[0] if self._template.single else tuple(outputs)
-        return _reason(self.task.call(self.task.check, self._data(self._values(inputs)), output))
+        del expected  # the task's check computes its own
+        return self.verify_returned(inputs, self._template.result, actual)
 
-    def _draw(self, secret: int | None) -> tuple[list[Any], bool]:
-        """The values of data, and whether data is a single value."""
-        arguments = dict(self.arguments)
-        if secret is not None and "seed" in arguments:
-            arguments["seed"] = int(generator(secret, "seed").integers(1 << 31))
-        with seeded(secret):
-            data = self.task.call(self.task.generate, **arguments)
-        return (list(data), False) if isinstance(data, (tuple, list)) else ([data], True)
+    def verify_returned(
+        self, inputs: Mapping[str, Array], tree: Node, actual: Mapping[str, Array]
+    ) -> str | None:
+        """Why the task's own check rejects a returned value; None if the check accepts it."""
+        device = self.task.device
+        tensors = {name: to_torch(each, device) for name, each in actual.items()}
+        return self._rejection(self._data(inputs), put_together(tree, tensors))
 
-    def _values(self, inputs: Mapping[str, Array]) -> list[Any]:
-        """Values for data: copies of inputs, numbers, and memory for outputs."""
-        arguments = {each.name: each for each in self._template.arguments}
-        return [self._value(arguments[name], inputs) for name in self._template.names]
+    def check_reference(self) -> None:
+        """Raises ProblemError if the reference does not pass as a submission, because its operators are random."""
+        tensors = self._drawn(None).tensors
+        with seeded(1):
+            result = self._reference(self._data(tensors))
+        with seeded(2):
+            reason = self._rejection(self._data(tensors), result)
+        if reason is not None:
+            raise ProblemError(
+                f"{self.where}: the reference does not pass its own check on device {self.task.device} ({reason}); "
+                "a task whose operators are random cannot be graded"
+            )
 
-    def _value(self, argument: Argument, inputs: Mapping[str, Array]) -> Any:
-        if not isinstance(argument, Buffer):
-            return bool(argument.value) if argument.ctype == "bool" else argument.value
-        if argument.is_read:
-            return to_torch(inputs[argument.name], self.task.device)
-        return to_torch(np.zeros(argument.shape, NUMPY_DTYPES[argument.dtype]), self.task.device)
+    def _reference(self, data: Any) -> Any:
+        on_cpu = " (on the CPU, because torch finds no GPU here)" if self.task.device == "cpu" else ""
+        with self.task.running(f"the reference{on_cpu}"):
+            return self.task.form.reference(data)
 
-    def _data(self, values: Sequence[Any]) -> Any:
-        return values[0] if self._template.bare else tuple(values)
+    def _rejection(self, data: Any, output: Any) -> str | None:
+        """The check's reason. An exception of the check is one too, but for a lack of memory."""
+        try:
+            with self.task.running("check_implementation"):
+                reason = self.task.form.check(data, output)
+        except ProblemError as error:
+            if isinstance(error.__cause__, (MemoryError, torch_module().OutOfMemoryError)):
+                raise
+            reason = one_line(f"{type(error.__cause__).__name__}: {error.__cause__}")
+        return None if reason is None else f"check_implementation: {reason}"
+
+    def _drawn(self, secret: int | None, filling: int = FILLINGS[0]) -> Parts:
+        """The arguments of the functions, from the file's seed or a secret one."""
+        given = dict(self.given)
+        if secret is not None and self.task.form.takes_seed:
+            given["seed"] = int(generator(secret, "seed").integers(1 << 31))
+        with seeded(secret), self.task.running("generate_input"), filling_memory(filling):
+            data = self.task.form.generate(given)
+        try:
+            return take_apart(data, name_of_path, self.task.device)
+        except TreeError as error:
+            raise ProblemError(
+                f"{self.where}: in data, {error}; give tensors, numbers, text, None, and tuples, lists and "
+                "dictionaries of them"
+            ) from error
+
+    def _data(self, inputs: Mapping[str, Array]) -> Any:
+        """Arguments of the functions: copies of the inputs, and scratch memory."""
+        tensors = {}
+        for each in self.spec.buffers:
+            if each.role != "output":
+                blank = np.zeros(each.shape, NUMPY_DTYPES[each.dtype])
+                tensors[each.name] = laid_out(
+                    inputs[each.name] if each.is_read else blank, each, self.task.device
+                )
+        return put_together(self._template.data, tensors)
+
+    def _apart(self, result: Any) -> Parts:
+        try:
+            return take_apart(result, lambda number, _: result_name(number), self.task.device, sort=True)
+        except TreeError as error:
+            raise ProblemError(f"{self.where}: in the reference's result, {error}; return tensors") from error
+
+    def _calls(self, data: Node) -> tuple[FunctionCall, ...]:
+        names = self.task.form.functions
+        if not names:
+            return (FunctionCall((data,)),)
+        assert isinstance(data, Items)
+        pairs = zip(names, data.items, strict=True)
+        return tuple(FunctionCall(each.items, name) for name, each in pairs if isinstance(each, Items))
 
     @cached_property
     def _template(self) -> Template:
-        values, bare = self._draw(None)
-        for place, value in enumerate(values):  # before the reference fails of what cannot be graded anyway
-            argument_of(f"value {place} of data", value, "input", self.where)
-        first = self._run(values, bare)
-        roles: list[Role] = ["input"] * len(values)
-        for place in first.written:
-            again = self._run([_other(v) if i == place else v for i, v in enumerate(values)], bare)
-            roles[place] = "output" if again.bytes == first.bytes else "inout"
-        names = tuple(f"{role}{place}" for place, role in enumerate(roles))
-        arguments = [
-            argument_of(name, value, role, self.where)
-            for name, value, role in zip(names, values, roles, strict=True)
-        ]
-        self._check(roles, first)
-        results = tuple(
-            f"returned{number}" if place is None else names[place]
-            for number, place in enumerate(first.places)
+        one, other = self._drawn(None), self._drawn(1, FILLINGS[1])
+        roles: dict[str, Role] = dict.fromkeys(one.tensors, "input")
+        unseeded = []
+        for name in one.tensors.keys() & other.tensors.keys():
+            pair = _bytes(one.tensors[name]), _bytes(other.tensors[name])
+            if all(_is_filled(each, byte) for each, byte in zip(pair, FILLINGS, strict=True)):
+                roles[name] = "scratch"
+            elif np.array_equal(*pair):
+                unseeded.append(name)
+        result = self._apart(self._reference(put_together(one.tree, one.tensors)))
+        if not result.tensors:
+            raise ProblemError(f"{self.where}: the reference returns no tensor; return the result")
+        outputs = [_buffer(name, tensor, "output", self.where) for name, tensor in result.tensors.items()]
+        return Template(
+            one.tree,
+            one.described,
+            result.tree,
+            (*_arguments(one, roles, self.where), *outputs),
+            tuple(_places(outputs, result, one, roles)),
+            tuple(sorted(unseeded)),
         )
-        arguments += [
-            argument_of(name, result, "output", self.where)
-            for name, place, result in zip(results, first.places, first.results, strict=True)
-            if place is None
-        ]
-        return Template(tuple(arguments), names, bare, results, first.single, tuple(described(values)))
-
-    def _check(self, roles: Sequence[Role], run: _Run) -> None:
-        """The structure of a task. Raises ProblemError if no convention fits."""
-        outputs = [place for place, role in enumerate(roles) if role == "output"]
-        if not run.results:
-            raise ProblemError(
-                f"{self.where}: ref_kernel returns nothing and changes nothing; return the output"
-            )
-        if len(set(map(id, run.results))) < len(run.results):
-            raise ProblemError(f"{self.where}: ref_kernel returns one tensor twice; return each output once")
-        if outputs and outputs != list(range(outputs[0], len(roles))):
-            raise ProblemError(
-                f"{self.where}: value {outputs[0]} of data is an output, and inputs come after it; put outputs last"
-            )
-        if outputs and None in run.places:
-            raise ProblemError(
-                f"{self.where}: ref_kernel writes some outputs to data and returns others; do one of both"
-            )
-
-    def _run(self, values: Sequence[Any], bare: bool) -> _Run:
-        """Call the reference on copies of the values."""
-        copies = [each.clone() if is_torch(each) else each for each in values]
-        returned = self.task.call(self.task.reference, copies[0] if bare else tuple(copies))
-        if returned is None:
-            places: list[int | None] = [
-                place
-                for place, (before, after) in enumerate(zip(values, copies, strict=True))
-                if is_torch(after) and _bytes(before) != _bytes(after)
-            ]
-            results = [copies[place] for place in places if place is not None]
-            return _Run(results, tuple(places), len(results) == 1, tuple(map(_bytes, results)))
-        results = _listed(returned)
-        for each in results:
-            if not is_torch(each):
-                raise ProblemError(
-                    f"{self.where}: ref_kernel returned a {type(each).__name__}; return tensors, in no deeper structure"
-                )
-        places = [
-            next((i for i, copy in enumerate(copies) if is_torch(copy) and same_memory(copy, each)), None)
-            for each in results
-        ]
-        single = not isinstance(returned, (tuple, list))
-        return _Run(results, tuple(places), single, tuple(map(_bytes, results)))
 
 
-@dataclass(frozen=True)
-class _Run:
-    """Results of the reference. `places`: the place in data of each result; None: separate memory."""
-
-    results: list[Any]
-    places: tuple[int | None, ...]
-    single: bool
-    bytes: tuple[bytes, ...]
-
-    @property
-    def written(self) -> tuple[int, ...]:
-        return tuple(place for place in self.places if place is not None)
-
-
-def _listed(returned: Any) -> list[Any]:
-    return list(returned) if isinstance(returned, (tuple, list)) else [returned]
+def _arguments(data: Parts, roles: Mapping[str, Role], where: str) -> Iterator[Argument]:
+    """Buffers in order, and between them a scalar for each number directly in data, for functions in CUDA C++."""
+    nodes = data.tree.items if isinstance(data.tree, Items) else (data.tree,)
+    seen = set()
+    for place, node in enumerate(nodes):
+        if isinstance(node, Value) and isinstance(node.value, (int, float)):
+            yield argument_of(f"input{place}", node.value, "input", where)
+        for leaf in leaves(node):
+            if leaf.name not in seen:
+                seen.add(leaf.name)
+                yield _buffer(leaf.name, data.tensors[leaf.name], roles[leaf.name], where)
 
 
-def _bytes(tensor: Any) -> bytes:
-    return to_numpy(tensor).tobytes()
+def _places(
+    outputs: Sequence[Buffer], result: Parts, data: Parts, roles: Mapping[str, Role]
+) -> Iterator[Form]:
+    """The memory of each result: the tensor of data that the reference returned, else scratch of its size, else its
+    own."""
+    tensors = list(result.tensors.values())
+    held = [
+        next((name for name, each in data.tensors.items() if same_memory(each, tensor)), "")
+        for tensor in tensors
+    ]
+    free = [name for name, role in roles.items() if role == "scratch" and name not in held]
+    for output, tensor, place in zip(outputs, tensors, held, strict=True):
+        fitting = [name for name in free if data.tensors[name].numel() == tensor.numel()]
+        name = place or next(iter(fitting), "")
+        if not name:
+            yield Form(output.name, output.dtype, output.shape)
+            continue
+        if name in free:
+            free.remove(name)
+        strides = strides_of(data.tensors[name])
+        shape = output.shape if strides is None else shape_of(data.tensors[name])
+        yield Form(name, dtype_of(data.tensors[name]), shape, strides)
 
 
-def _other(tensor: Any) -> Any:
-    """A tensor of other values, to find out which results depend on it."""
-    if tensor.is_floating_point():
-        return torch_module().full(tensor.shape, float("nan"), device=tensor.device).to(tensor.dtype)
-    return tensor.logical_not() if tensor.dtype == torch_module().bool else tensor ^ 1
+def _bytes(tensor: Array) -> Bytes:
+    return np.ascontiguousarray(to_numpy(tensor)).reshape(-1).view(np.uint8)
 
 
-def _reason(answer: Any) -> str | None:
-    """The reason for rejection in a result of check_implementation: a bool, (bool, text), or text, empty if right."""
-    words: object = ""
-    good = answer
-    if isinstance(answer, tuple) and len(answer) == 2:
-        good, words = answer
-    elif isinstance(answer, (str, list)):
-        good, words = not answer, answer
-    if bool(good):
-        return None
-    text = "\n".join(map(str, words)) if isinstance(words, list) else str(words)
-    return f"check_implementation: {one_line(text) or 'no reason given'}"
+def _is_filled(data: Bytes, byte: int) -> bool:
+    return bool(data.size and (data[:4096] == byte).all() and (data == byte).all())
+
+
+def _buffer(name: str, tensor: Array, role: Role, where: str) -> Buffer:
+    found = argument_of(name, tensor, role, where)
+    assert isinstance(found, Buffer)
+    return msgspec.structs.replace(found, strides=None) if role == "output" else found

@@ -7,7 +7,7 @@ from the same numbers that the submission gets.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -41,32 +41,71 @@ def running_on(device: str) -> Iterator[None]:
             yield
             return
         generator, synchronize = torch.Generator, torch.cuda.synchronize
-        torch.Generator = lambda device="cpu": generator("cpu")  # noqa: ARG005 - a class, which no mode sees
+        torch.Generator = _generator_on_host(generator)
         torch.cuda.synchronize = lambda device=None: None  # noqa: ARG005
         try:
-            with _on_host(torch):
+            with _mode(_on_host):
                 yield
         finally:
             torch.Generator, torch.cuda.synchronize = generator, synchronize
 
 
-def _on_host(torch: Any) -> Any:
-    """A torch function mode that replaces the device "cuda" by "cpu" in all calls."""
+UNINITIALISED = ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided")
+
+
+@contextmanager
+def filling_memory(byte: int) -> Iterator[None]:
+    """A context in which torch.empty and its like give memory whose bytes all equal `byte`."""
+
+    def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        made = function(*args, **kwargs)
+        if getattr(function, "__name__", "") in UNINITIALISED:
+            made.untyped_storage().fill_(byte)
+        return made
+
+    with _mode(call):
+        yield
+
+
+def _generator_on_host(real: Any) -> Any:
+    """A class in place of torch.Generator, whose constructor no function mode sees.
+
+    It is a class because torch's own modules, imported late, use torch.Generator in annotations and isinstance.
+    """
+
+    class Kind(type(real)):  # type: ignore[misc]
+        def __instancecheck__(cls, value: object) -> bool:
+            return isinstance(value, real)
+
+    def make(cls: Any, device: object = "cpu") -> Any:  # noqa: ARG001 - every device is the CPU here
+        return real.__new__(cls, "cpu")
+
+    return Kind("Generator", (real,), {"__new__": make})
+
+
+def _on_host(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Replace the device "cuda" by "cpu" in a call."""
+    torch = torch_module()
+    if function is torch.Tensor.cuda:
+        return args[0]
 
     def is_gpu(value: object) -> bool:
         if isinstance(value, torch.device):
             return bool(value.type == "cuda")
         return isinstance(value, str) and value.partition(":")[0] == "cuda"
 
+    args = tuple("cpu" if is_gpu(each) else each for each in args)
+    return function(*args, **{name: "cpu" if is_gpu(value) else value for name, value in kwargs.items()})
+
+
+def _mode(handle: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> Any:
+    """A torch function mode that passes all calls through `handle`."""
+
     def call(
         mode: object, function: Any, types: object, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         del mode, types
-        if function is torch.Tensor.cuda:
-            return args[0]
-        args = tuple("cpu" if is_gpu(each) else each for each in args)
-        kwargs = {name: "cpu" if is_gpu(value) else value for name, value in (kwargs or {}).items()}
-        return function(*args, **kwargs)
+        return handle(function, args, kwargs or {})
 
-    mode = importlib.import_module("torch.overrides").TorchFunctionMode
-    return type("OnHost", (mode,), {"__torch_function__": call})()
+    base = importlib.import_module("torch.overrides").TorchFunctionMode
+    return type("Mode", (base,), {"__torch_function__": call})()

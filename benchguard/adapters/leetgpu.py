@@ -125,7 +125,7 @@ class LeetGpuCase:
         return self._results(inputs, wide=False)
 
     def baseline(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """What the reference gives in the submission's precision; nothing if it has no other."""
+        """The reference's outputs in the submission's precision; empty if it has no other."""
         return self._results(inputs, wide=False) if self._is_wide else {}
 
     def verify(

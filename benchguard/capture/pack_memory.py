@@ -16,6 +16,7 @@ from .raw_capture import Place, RawCapture
 from .writer import CaptureWriter
 
 ZERO_PAGE = bytes(PAGE)
+ZERO_BLOB = memoryview(bytes(BLOB_MAX))
 END = 1 << 64
 
 
@@ -41,7 +42,7 @@ class Snapshot:
         for stretch in self.stretches:
             where = f"memory of {stretch.place.bytes} bytes at {stretch.address:#x}"
             if stretch.address % PAGE or stretch.end > END:
-                raise MalformedError(f"{where} cannot be")
+                raise MalformedError(f"{where} is not whole pages of the address space")
             if stretch.address < end:
                 raise MalformedError(f"{where} was recorded twice")
             end = stretch.end
@@ -72,6 +73,8 @@ def pack_before(writer: CaptureWriter, before: Snapshot) -> int:
     for begin, end in Joined((each.address, each.end) for each in before.stretches).ranges:
         for address, size in _windows(begin, end):
             memory = before.read(address, size)
+            if memory == ZERO_BLOB[:size]:
+                continue
             states = [_Page.LEFT_OUT if _is_zero(page) else _Page.KEPT for page in _pages(memory)]
             stored_bytes += _write(writer, Kind.BEFORE, address, memory, states)
     return stored_bytes

@@ -34,7 +34,9 @@ def render(result: CompareResult, output: TextIO) -> None:
         ]
         for case in result.cases
     ]
+    sides = (("A", result.a.submission), ("B", result.b.submission))
     if rows:
         title = f"{result.a.submission.path} (A) and {result.b.submission.path} (B)"
         console.print(table(title, _COLUMNS, rows, console.width, terminal))
-        print_lines(console, [f"B is {result.call}; compared in {result.wall_s:.1f} s"])
+        roles = [f"{role} is {side.path}, SHA-256 {side.sha256}" for role, side in sides]
+        print_lines(console, [*roles, f"B is {result.call}; compared in {result.wall_s:.1f} s"])

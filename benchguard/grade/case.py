@@ -27,7 +27,7 @@ from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding
-from .timing import carried_reason, first_use_of, reported, untested
+from .timing import carried_reason, first_use_of, is_one_use_only, reported, untested
 from .tolerance import tolerance_notes, used_tolerances
 
 NO_FACTS = Finding("failed", "the captures cannot be used: the reader found nothing in them")
@@ -146,6 +146,7 @@ def _judged(
         clocks=result.clocks,
         kernels=recorded.facts.kernels,
         uploaded_bytes=recorded.facts.uploaded_bytes,
+        returned=work.found.returned.get(work.secret.case) if spec.returns is not None else None,
         capture=recorded.facts.name,
         notes=(*_notes(result, recorded, rows), *tolerance_notes(checked.factors)),
         samples=tuple(result.samples),
@@ -160,7 +161,7 @@ def _notes(result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow]) 
         yield recorded.suspicion
     if recorded.facts.unlisted:
         yield f"{recorded.facts.unlisted} more shapes of launches are not listed in kernels"
-    if len(rows) < len(result.table):
+    if rows and is_one_use_only(result.table):
         why = untested(result.table) or "samples on repeated inputs are faster"
         yield f"timed on the {len(rows)} one-use inputs only: {why}"
 

@@ -25,7 +25,7 @@ from .opening import POOL_BYTES
 from .options import BLOCKS, BLOCKS_MIN, COMPARE_SAMPLES, GradeOptions
 from .progress import GradeProgress, Report
 from .result import STATUS, GradeResult, Verdict
-from .turns import ORDER, Failure, Turns, take_turns
+from .turns import ORDER, Failure, Timed, Turns, take_turns
 
 SCHEMA: Literal["neutrino-bench/compare/1"] = "neutrino-bench/compare/1"
 
@@ -33,8 +33,9 @@ SCHEMA: Literal["neutrino-bench/compare/1"] = "neutrino-bench/compare/1"
 class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One test case. `ratio` is time of B / time of A; `blocks` has medians of A, B, B, A in microseconds.
 
-    `one_use_a` and `one_use_b` tell whether a side is timed on its one-use inputs only. `samples` were timed, and their
-    outputs checked.
+    `one_use_a` and `one_use_b` tell whether a side is timed on its one-use inputs only. `capture_a` and `capture_b` are
+    the SHA-256 of the captures that each replay of a side had; the grades `a` and `b` have the same. `samples` were
+    timed, and their outputs checked.
     """
 
     name: str
@@ -46,6 +47,8 @@ class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     median_b_us: float
     one_use_a: bool
     one_use_b: bool
+    capture_a: str
+    capture_b: str
     samples: int
     blocks: tuple[tuple[float, float, float, float], ...]
 
@@ -109,6 +112,10 @@ def compare(
         The exceptions of grade().
     """
     options = replace(options, **changes)
+    if options.inline:
+        raise UsageError("inline times cannot be compared; leave `inline` out, or grade both submissions")
+    if options.until is not None:
+        raise UsageError("a comparison takes a fixed number of samples; give `samples` instead of `until`")
     if blocks < BLOCKS_MIN:
         raise UsageError(f"blocks is {blocks}; give at least {BLOCKS_MIN}")
     check_inputs(options, problem, a, b)
@@ -129,16 +136,18 @@ def compare(
         judge = stack.enter_context(JudgeProcess(timeout=options.timeout))
         judge.ask(_ask(str(problem), options, blocks, (str(a), str(b))))
         opened, _ = judge.answer(Opened)
-        compared = []
+        compared: list[ComparedCase] = []
         for index, spec in enumerate(opened.cases):
-            paths = [captures[side][index] for side in range(2)]
+            sides = captures[0][index], captures[1][index]
             report = _report_of(progress, spec.name, blocks)
-            turns = take_turns(index, spec, paths, judge, options, blocks, report)
+            turns = take_turns(index, spec, sides, judge, options, blocks, report)
             if isinstance(turns, Failure):
                 return _failed(graded, turns, spec.name, compared, began)
-            compared.append(_compared_case(spec.name, turns))
+            compared.append(_compared_case(spec.name, turns, sides))
     call = overall([case.call for case in compared])
-    return CompareResult(SCHEMA, call, "pass", "", tuple(compared), *graded, time.monotonic() - began)
+    return CompareResult(
+        SCHEMA, call, "pass", "", tuple(compared), graded[0], graded[1], time.monotonic() - began
+    )
 
 
 def _not_compared(graded: list[GradeResult], began: float) -> CompareResult:
@@ -171,8 +180,8 @@ def _report_of(progress: Report | None, case: str, blocks: int) -> Callable[[int
     return report
 
 
-def _captures(folder: Path, result: GradeResult) -> list[Path]:
-    """The capture of each case that was graded, found by its name."""
+def _captures(folder: Path, result: GradeResult) -> list[Timed]:
+    """The capture of each case that was graded, found by its SHA-256."""
     by_name = {}
     for path in folder.glob("*.ncap"):
         try:
@@ -183,7 +192,7 @@ def _captures(folder: Path, result: GradeResult) -> list[Path]:
     missing = [case.name for case in result.cases if case.capture not in by_name]
     if missing:
         raise BenchguardError(f"the capture of case {missing[0]} disappeared from {folder}; compare again")
-    return [by_name[case.capture] for case in result.cases]
+    return [Timed(by_name[case.capture], case.capture, case.returned) for case in result.cases]
 
 
 def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[str, ...]) -> Ask:
@@ -201,7 +210,7 @@ def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[st
     )
 
 
-def _compared_case(name: str, turns: Turns) -> ComparedCase:
+def _compared_case(name: str, turns: Turns, sides: tuple[Timed, Timed]) -> ComparedCase:
     blocks = turns.blocks()
     comparison = compare_blocks(blocks)
     return ComparedCase(
@@ -214,6 +223,8 @@ def _compared_case(name: str, turns: Turns) -> ComparedCase:
         median_b_us=median([time for block in blocks for time in (block.b1, block.b2)]),
         one_use_a=turns.is_one_use(0),
         one_use_b=turns.is_one_use(1),
+        capture_a=sides[0].sha256,
+        capture_b=sides[1].sha256,
         samples=turns.samples,
         blocks=tuple((block.a1, block.b1, block.b2, block.a2) for block in blocks),
     )

@@ -9,12 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..adapters import check_options
 from ..errors import UsageError
+from ..judge.contract import Opened, Secrets
+from ..judge.process import JudgeProcess
+from ..problem.returned import replayed_case
 from ..problem.spec import CaseSpec
+from ..quarantine.contract import Quarantined
+from ..quarantine.start import check_unreadable
 from ..quarantine.submission import submission_of
 from .case import CaseWork, grade_case
 from .inline import InlineRun
-from .judged_replay import SecretInputs
+from .judged_replay import with_slots
 from .opening import Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
@@ -60,9 +66,8 @@ def grade(
     """
     options = replace(options, **changes)
     check_inputs(options, problem, submission)
-    if (
-        options.forbid_library or options.allow_images
-    ):  # before the time-out begins: a first index takes a while
+    # Before the time-out begins, because a first index takes a while.
+    if options.forbid_library or options.allow_images:
         if progress is not None:
             progress(GradeProgress("indexing the code of installed libraries"))
         prepare(options.forbid_library, options.allow_images)
@@ -74,13 +79,18 @@ def grade(
 def check_inputs(
     options: GradeOptions, problem: str | os.PathLike[str], *submissions: str | os.PathLike[str]
 ) -> None:
-    """Raises UsageError for paths that do not exist or cannot be written, before any of their code runs."""
+    """Raises UsageError for paths and options that cannot be used, and for paths that are open to submissions.
+
+    None of the submissions' code has run before.
+    """
     path = Path(problem)
     if not path.exists() and not Path(str(problem).rpartition(":")[0] or path).exists():
         raise UsageError(f"the problem {path} does not exist; give PATH or PATH:NAME")
+    check_options(str(problem), options.adapter, options.adapter_options)
     for submission in submissions:
         submission_of(submission, options.language, options.entry, options.convention or "arguments")
     if options.keep is not None:
+        check_unreadable(options.keep)
         try:
             options.keep.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -102,24 +112,38 @@ class ReplayedRun(GradeRun):
             return self.result(opened, submission, quarantined, (), finding)
         prepared = [self._secrets(opening, index) for index in range(ahead)]
         cases: list[TimedCase] = []
-        for index, spec in enumerate(opened.cases):
+        for index in range(len(opened.cases)):
             if index >= ahead:
                 prepared.append(self._secrets(opening, index))
-            work = CaseWork(spec, quarantined, prepared[index], opened.tolerances[index], self.left())
+            work = self._work(opened, judge, quarantined, index, prepared[index])
             with self.timed("replay"):
-                cases.append(grade_case(work, judge, self.options, self._progress_of(spec)))
+                cases.append(grade_case(work, judge, self.options, self._progress_of(opened.cases[index])))
             for part, took in cases[-1].seconds.items():
                 self.seconds[part] = self.seconds.get(part, 0.0) + took
             if cases[-1].case.verdict != "pass":
                 break
         return self.result(opened, submission, quarantined, cases, None)
 
-    def _secrets(self, opening: Opening, index: int) -> SecretInputs:
+    def _secrets(self, opening: Opening, index: int) -> tuple[Secrets, list[int]]:
         """Wait for secret inputs and references. No replay is timed while the judge makes them."""
         with self.timed("references"):
             self.report("computing references", opening.name_of(index))
-            secrets, (pool, outputs, announce, release) = opening.secrets(index)
-        return SecretInputs(index, secrets, (pool, outputs, announce, release))
+            return opening.secrets(index)
+
+    def _work(
+        self,
+        opened: Opened,
+        judge: JudgeProcess,
+        found: Quarantined,
+        index: int,
+        secrets: tuple[Secrets, list[int]],
+    ) -> CaseWork:
+        (sets, ends), spec = secrets, opened.cases[index]
+        returned = found.returned[index] if spec.returns is not None else None
+        secret = with_slots(judge, index, sets, ends, returned)
+        self.own(secret.ends[len(ends) :])
+        replayed = replayed_case(spec, returned) if returned is not None else spec
+        return CaseWork(replayed, found, secret, opened.tolerances[index], self.left())
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:
         def report(phase: str, samples: int, median_us: float | None) -> None:

@@ -6,13 +6,16 @@ outputs are filled with a pattern. One-use input sets come at random places.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from ..capture import Capture
-from ..judge.contract import AskChecked, Checked, Secrets
+from ..judge.contract import AskChecked, AskSlots, Checked, Secrets, Slots
 from ..judge.process import JudgeProcess
+from ..problem.spec import Returned
 from ..quarantine.reader import LIMITS
 from ..replay.buffers import Buffers, SharedInputs, SlotPool
 from ..replay.collect import Progress
@@ -37,6 +40,22 @@ class SecretInputs:
     case: int
     sets: Secrets
     ends: tuple[int, int, int, int]
+
+
+def with_slots(
+    judge: JudgeProcess, case: int, sets: Secrets, ends: Sequence[int], returned: Returned | None
+) -> SecretInputs:
+    """Complete the answer to AskSecrets. `returned` has the results of a case with `returns`.
+
+    The caller owns the descriptors of the slots.
+    """
+    if returned is not None:
+        judge.ask(AskSlots(case, returned))
+        slots, more = judge.answer(Slots)
+        sets = msgspec.structs.replace(sets, outputs=slots.outputs, slots=slots.slots)
+        ends = [*ends, *more]
+    pool, outputs, announce, release = ends
+    return SecretInputs(case, sets, (pool, outputs, announce, release))
 
 
 def judged_replay(
@@ -74,7 +93,7 @@ def judged_replay(
             report(progress.phase, progress.samples, progress.median_us)
 
     with Capture.open(path, LIMITS) as capture:
-        result = replay_buffers(capture, how, buffers, tell, options.memory_bytes)
+        result = replay_buffers(capture, how, buffers, tell, options.memory_limit)
     judge.ask(AskChecked(secret.case))
     checked, _ = judge.answer(Checked)
     return result, checked

@@ -34,6 +34,10 @@ HOST_SLACK = 0.98
 """The host clock must show at least this share of the events' total: clocks drift by less."""
 
 
+UNPRIMED_MAX = 0.5
+"""Share of samples that may begin before they are queued, where all operations of a sample can be queued."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The verdict of a case. `reason` is empty for a pass."""
@@ -69,10 +73,13 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
         return
     if checked.first is not None:
         first = checked.first
+        count = (
+            f"{first.count} of {first.elements} elements, " if first.count else ""
+        )  # none from a problem's own test
         yield Outcome(
             "wrong",
             f"{checked.wrong} of {checked.samples} timed outputs are wrong; first {first.buffer!r} of sample "
-            f"{first.sample} ({first.distribution} inputs): {first.count} of {first.elements} elements, {first.text}",
+            f"{first.sample} ({first.distribution} inputs): {count}{first.text}",
         )
     if mismatch := _count_mismatch(replay.table, checked):
         yield Outcome("error", mismatch)
@@ -80,6 +87,8 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
     for each in evidence:
         if each.state == "failed":
             yield Outcome("violation", each.text)
+    if few := _too_few_primed(replay):
+        yield Outcome("unconverged", few)
     if replay.verdict == "unconverged":
         yield Outcome("unconverged", replay.reason)
     unknown = [each for each in evidence if each.state == "could not tell"]
@@ -105,6 +114,14 @@ def evidence_of(found: Findings) -> tuple[Evidence, ...]:
         ceiling = "" if found.rates.floor_us is not None else "the ceilings of this device were not measured"
         checks.append(("possible rates", ceiling, lambda: found.rates.impossible))
     return tuple(_evidence(check, unknown, reason) for check, unknown, reason in checks)
+
+
+def _too_few_primed(replay: ReplayResult) -> str:
+    """A reason if most samples began before they were queued; else empty."""
+    unprimed = sum(row.unprimed for row in replay.table)
+    if replay.prepared is None or not replay.prepared.primed or unprimed <= UNPRIMED_MAX * len(replay.table):
+        return ""
+    return f"{unprimed} of {len(replay.table)} samples began before they were queued; grade again on a quiet machine"
 
 
 def _evidence(check: str, unknown: str, reason: Callable[[], str]) -> Evidence:

@@ -9,6 +9,7 @@ import msgspec
 
 from .. import exit_status
 from ..ipc.json_text import json_document
+from ..problem.spec import Returned
 from ..replay.clocks import Clocks
 from ..replay.protocol import Device, Overhead
 from ..replay.result import Settings, TimeBlock
@@ -127,6 +128,8 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clocks: Clocks | None = None
     kernels: tuple[KernelEvidence, ...] = ()
     uploaded_bytes: int = 0
+    returned: Returned | None = None
+    """What the calls returned, in a suite whose submissions choose the memory and form of their results."""
     capture: str = ""
     """SHA-256 of the capture that was replayed."""
     notes: tuple[str, ...] = ()
@@ -186,6 +189,8 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: dict[str, float]
     wall_s: float
     version: str
+    score_s: float | None = None
+    """The score in seconds by the rule of the suite's leaderboard, for a pass in a suite that has one."""
 
     @property
     def status(self) -> int:

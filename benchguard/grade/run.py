@@ -31,6 +31,7 @@ from .opening import POOL_BYTES, Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
 from .result import SCHEMA, AuditBlock, GradedCase, GradeResult, Sandbox, Source, Trust, Verdict
+from .score import score_of
 from .specification import Finding
 
 
@@ -86,15 +87,22 @@ class GradeRun:
                 interposer=interposer,
                 folder=self.folder(),
                 timeout=max(1.0, self.left()),
-                memory_bytes=options.memory_bytes,
+                memory_bytes=options.memory_limit,
                 network=options.network,
                 require_full=options.require_sandbox is not None,
                 progress=lambda phase, case: self.report(phase, opening.name_of(case)),
-                hidden=(_folder_of(self.problem),),
+                hidden=(_folder_of(self.problem), tempfile.gettempdir()),
+                files=self._files(opening),
                 warm_up=options.warm_up,
                 inline=inline,
                 examiner=EXAMINER,
             )
+
+    def _files(self, opening: Opening) -> dict[str, Path]:
+        """The problem's files for the submission. Only an adapter's problem has some, and it is open by now."""
+        if self._is_own_format():
+            return {}
+        return {name: Path(path) for name, path in opening.opened.files.items()}
 
     def submission(self, opening: Opening) -> Submission:
         """The submission. An adapter's problem says how it is called, so this waits until that is open."""
@@ -194,6 +202,7 @@ class GradeRun:
             sandbox=Sandbox(quarantined.confined, dict(quarantined.confinement)),
             audit=self._audit(quarantined),
             settings=next((each.settings for each in timed if each.settings is not None), None),
+            score_s=score_of(cases, opened.ranking) if verdict == "pass" else None,
             notes=notes_of(opened, cases, quarantined),
             output=output_of(quarantined),
             seconds={

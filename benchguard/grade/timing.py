@@ -3,6 +3,9 @@
 A kernel that caches results is fast only on inputs that it has seen, so one-use inputs show the time of real work. The
 kernel can hide this by being slow at times on known inputs, but it cannot be fast on unknown inputs. So the fastest
 one-use sample bounds the median that is believed.
+
+A sample is unprimed if it began before it was fully queued. A kernel can forge that flag, so the flag never improves a
+time: flagged samples on repeated inputs do not count, and flagged samples on one-use inputs do.
 """
 
 from __future__ import annotations
@@ -19,17 +22,26 @@ LEAST_MIN = 8
 
 
 def reported(table: Sequence[SampleRow]) -> list[SampleRow]:
-    """The samples that the reported time is made of.
+    """The samples that the reported time is made of: all primed samples, or the one-use samples."""
+    return [row for row in table if row.one_use] if is_one_use_only(table) else comparable(table)
 
-    These are all samples; or the one-use samples, if it could not be tested whether results are carried, or if the
-    one-use samples are slower. So a cache of results cannot improve the reported time.
+
+def is_one_use_only(table: Sequence[SampleRow]) -> bool:
+    """Whether only the one-use samples count.
+
+    They do if it could not be tested whether results are carried, or if they are slower than the others. So a cache of
+    results cannot improve the reported time.
     """
     once = [row for row in table if row.one_use]
-    if once and (
-        untested(table) or (len(once) >= LEAST_MIN and _median(once) > (1 + EFFECT_MIN) * _median(table))
-    ):
-        return once
-    return list(table)
+    if not once:
+        return False
+    slower = len(once) >= LEAST_MIN and _median(once) > (1 + EFFECT_MIN) * _median(comparable(table))
+    return slower or untested(table) != ""
+
+
+def comparable(table: Sequence[SampleRow]) -> list[SampleRow]:
+    """The primed samples, or all samples if none is primed."""
+    return [row for row in table if not row.unprimed] or list(table)
 
 
 def _median(rows: Sequence[SampleRow]) -> float:
@@ -38,7 +50,7 @@ def _median(rows: Sequence[SampleRow]) -> float:
 
 def first_use_of(table: Sequence[SampleRow]) -> FirstUse | None:
     """The comparison of one-use and repeated samples; None without one-use input sets."""
-    rows = [row for row in table if not row.unprimed and row.input_set is not None]
+    rows = [row for row in comparable(table) if row.input_set is not None]
     if not any(row.one_use for row in rows):
         return None
     return first_use([(row.device_us, row.one_use) for row in rows], [row.input_set or 0 for row in rows])
@@ -46,7 +58,10 @@ def first_use_of(table: Sequence[SampleRow]) -> FirstUse | None:
 
 def untested(table: Sequence[SampleRow]) -> str:
     """Why it could not be tested whether results are carried from one sample to the next; empty if it was."""
-    rows = [row for row in table if not row.unprimed]
+    rows = comparable(table)
+    flagged = sum(row.one_use for row in table) - sum(row.one_use for row in rows)
+    if flagged:
+        return f"{flagged} samples on one-use inputs began before they were queued"
     once = [row.input_set for row in rows if row.one_use]
     repeated = [row.input_set for row in rows if not row.one_use]
     return untestable(len(once), len(repeated), len(set(once)), len(set(repeated)))
@@ -60,10 +75,11 @@ def carried_reason(table: Sequence[SampleRow], first_use: FirstUse | None) -> st
 def least_reason(table: Sequence[SampleRow]) -> str:
     """A reason if no one-use sample is as fast as the median, which therefore is not the time of real work; else
     empty."""
-    once = sorted(row.device_us for row in table if row.one_use and not row.unprimed)
-    if len(once) < LEAST_MIN or len(once) == len(table):
+    rows = comparable(table)
+    once = sorted(row.device_us for row in rows if row.one_use)
+    if len(once) < LEAST_MIN or len(once) == len(rows):
         return ""
-    median = _median(table)
+    median = _median(rows)
     if once[0] <= median * (1 + EFFECT_MIN):
         return ""
     return (

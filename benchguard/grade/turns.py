@@ -7,20 +7,33 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ..errors import BenchguardError
 from ..judge.ceilings import rates_of
 from ..judge.contract import AskSecrets, Secrets
 from ..judge.process import JudgeProcess
-from ..problem.spec import CaseSpec
+from ..problem.spec import CaseSpec, Returned
 from ..replay.result import SampleRow
 from ..replay.statistics import quantile
 from .comparison import Block
-from .judged_replay import SecretInputs, judged_replay
+from .judged_replay import judged_replay, with_slots
 from .options import COMPARE_SAMPLES, GradeOptions
 from .outcome import Findings, Outcome, outcome_of
-from .timing import carried_reason, first_use_of, reported
+from .timing import carried_reason, comparable, first_use_of, is_one_use_only, reported
 
 ORDER = (0, 1, 1, 0)
 """The side of each replay of a block. Drift of clocks and temperature cancels."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The capture of one side. The replay process hashes the file, so a role stays with what was graded in it.
+
+    `returned` has the results of the submission's calls, in a case with `returns`.
+    """
+
+    path: Path
+    sha256: str
+    returned: Returned | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +71,7 @@ class Turns:
     def is_one_use(self, side: int) -> bool:
         """Whether a side is timed on its one-use inputs only, as a grade of all its samples would be."""
         rows = [row for table in self.tables[side] for row in table]
-        return len(reported(rows)) < len(rows)
+        return is_one_use_only(rows)
 
     def blocks(self) -> list[Block]:
         """The medians, block by block."""
@@ -73,7 +86,7 @@ class Turns:
 def take_turns(
     case: int,
     spec: CaseSpec,
-    captures: Sequence[Path],
+    captures: Sequence[Timed],
     judge: JudgeProcess,
     options: GradeOptions,
     blocks: int,
@@ -81,7 +94,8 @@ def take_turns(
 ) -> Turns | Failure:
     """Replay both captures of a case, 4 times a block. Ends at the first replay that does not pass.
 
-    The judge must have been asked for `rounds=4 * blocks`. `report` is called with the number of each block.
+    The judge must have been asked for `rounds=4 * blocks`. `report` is called with the number of each block. Raises
+    BenchguardError for a file that is not the graded capture any more.
     """
     # Blocks have the same weight, so each replay takes all samples.
     options = replace(options, samples=options.samples or COMPARE_SAMPLES, require_converged=True)
@@ -97,18 +111,17 @@ def take_turns(
 
 
 def _turn(
-    case: int, spec: CaseSpec, capture: Path, judge: JudgeProcess, options: GradeOptions
+    case: int, spec: CaseSpec, capture: Timed, judge: JudgeProcess, options: GradeOptions
 ) -> Outcome | Sequence[SampleRow]:
     judge.ask(AskSecrets(case))
-    sets, (pool, outputs, announce, release) = judge.answer(Secrets)
-    ends = (pool, outputs, announce, release)
+    secret = with_slots(judge, case, *judge.answer(Secrets), capture.returned)
     try:
-        result, checked = judged_replay(
-            capture, SecretInputs(case, sets, ends), judge, options, options.timeout
-        )
+        result, checked = judged_replay(capture.path, secret, judge, options, options.timeout)
     finally:
-        for each in ends:
+        for each in secret.ends:
             os.close(each)
+    if result.capture != capture.sha256:
+        raise BenchguardError(f"{capture.path} was replaced while it was compared; compare again")
     rows = reported(result.table)
     median = quantile(sorted(row.device_us for row in rows), 0.5) if rows else None
     device = result.device.name if result.device else ""
@@ -119,4 +132,5 @@ def _turn(
 
 
 def _median(table: Sequence[SampleRow], one_use: bool) -> float:
-    return quantile(sorted(row.device_us for row in table if row.one_use or not one_use), 0.5)
+    rows = [row for row in table if row.one_use] if one_use else comparable(table)
+    return quantile(sorted(row.device_us for row in rows), 0.5)

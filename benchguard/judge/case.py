@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
+import msgspec
 import numpy as np
 
 from ..errors import UsageError
 from ..ipc.shared_memory import FIXED, READ_ONLY, Bytes, SharedMemory
 from ..ipc.slots import SlotError, SlotPlan, SlotReader
-from ..problem.spec import layout_of
-from ..problem.suite import TestCase
+from ..problem.returned import ReturnedError, replayed_case
+from ..problem.spec import Layout, Returned, layout_of
+from ..problem.suite import ReturningCase, TestCase
 from .arrays import as_numbers, elements_of
-from .contract import Ask, Checked, Expected, Mismatch, Secrets
+from .contract import Ask, Checked, Expected, Mismatch, Secrets, Slots
 from .formats import Array, is_float
 from .inputs import Seen, chance_for, write_set
 from .making import Maker, Order, Source
-from .plan import Sizes, available_bytes, check_room, plan, spread
+from .plan import Sizes, available_bytes, check_room, plan, slot_count, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
-from .samples import Copy, Samples
+from .samples import Copy, Place, Samples, places_of
 from .slack import baseline_of, widened
 from .troubles import FaultError
 
@@ -75,6 +79,8 @@ class CaseJudge:
         self._checked = layout_of(case.spec.checked)
         self._rounds_left = ask.rounds
         self._sets: _Made | None = None
+        self._returned: Returned | None = None
+        self._places: Sequence[Place] = ()
         self._samples: Samples | None = None
         self._slots: SlotReader | None = None
 
@@ -99,7 +105,7 @@ class CaseJudge:
     def secrets(self) -> tuple[Secrets, list[int]]:
         """Begin a round: make secret sets and references, in the first one, and start to read the output slots.
 
-        The caller owns the descriptors.
+        A case with `returns` has no slots before slots(). The caller owns the descriptors.
         """
         if self._samples is not None or self._rounds_left == 0:
             raise UsageError("the secret inputs of this case were requested too often")
@@ -107,14 +113,46 @@ class CaseJudge:
         if self._sets is None:
             self._sets = self._make()
         sets = self._sets
-        outputs = SharedMemory("neutrino-outputs", sets.plan.slots * self._checked.stride)
+        ends: list[int] = []
+        if self._spec.returns is None:
+            ends = self._open_slots(sets.plan, self._checked, places_of(self._spec, self._checked))
+        answer = Secrets(
+            self.read, self._checked, sets.plan.sets, sets.plan.one_use, sets.plan.slots, sets.distributions
+        )
+        return answer, [os.dup(sets.pool.descriptor), *ends]
+
+    def slots(self, returned: Returned) -> tuple[Slots, list[int]]:
+        """Start to read output slots for results in the memory that the submission chose."""
+        if self._sets is None or self._samples is not None or self._spec.returns is None:
+            raise UsageError("output slots of this case were requested out of turn")
+        try:
+            replayed = replayed_case(self._spec, returned)
+        except ReturnedError as error:
+            raise FaultError(str(error)) from error
+        self._returned = returned
+        layout = layout_of(replayed.checked)
+        places = [
+            Place(
+                msgspec.structs.replace(form.view, name=buffer.name),
+                layout.places[form.buffer][0] + form.offset if form.buffer in layout.places else 0,
+                buffer.dtype,
+            )
+            for form, buffer in zip(returned.results, self._spec.checked, strict=True)
+        ]
+        slots = slot_count(layout.stride, self._pool_bytes)
+        ends = self._open_slots(replace(self._sets.plan, slots=slots), layout, places)
+        return Slots(layout, slots), ends
+
+    def _open_slots(self, plan: SlotPlan, layout: Layout, places: Sequence[Place]) -> list[int]:
+        assert self._sets is not None
+        self._places = places
+        sets, stride = self._sets, layout.stride
+        outputs = SharedMemory("neutrino-outputs", plan.slots * stride)
         outputs.seal(FIXED)
-        stride = self._checked.stride
         memory = outputs.view()
         slots = [memory[at : at + stride] for at in range(0, outputs.size, stride)]
         self._samples = Samples(
-            self._spec,
-            self._checked,
+            places,
             slots,
             [widened(self._case.tolerances, each) for each in sets.factors],
             sets.expected,
@@ -125,11 +163,8 @@ class CaseJudge:
         )
         announced, announce = os.pipe()
         released, release = os.pipe()
-        self._slots = SlotReader(sets.plan, stride, announced, release, self._samples, self._tools.workers)
-        answer = Secrets(
-            self.read, self._checked, sets.plan.sets, sets.plan.one_use, sets.plan.slots, sets.distributions
-        )
-        return answer, [os.dup(sets.pool.descriptor), outputs.descriptor, announce, released]
+        self._slots = SlotReader(plan, stride, announced, release, self._samples, self._tools.workers)
+        return [outputs.descriptor, announce, released]
 
     def expected(self) -> tuple[Expected, list[int]]:
         """The expected outputs of each secret set, in the outputs' dtypes and layout."""
@@ -215,13 +250,17 @@ class CaseJudge:
         """The problem's own verdict on one set's outputs. Its arrays are numpy's, on the host, and read-only."""
         assert self._sets is not None
         inputs = self._arrays_of(of_set)
-        expected, actual = {}, {}
+        actual = {each.buffer.name: as_numbers(each.buffer, copy[each.buffer.name]) for each in self._places}
+        if self._returned is not None:
+            with self._tools.problem:
+                case = cast(ReturningCase, self._case)
+                return case.verify_returned(inputs, self._returned.tree, actual)
+        expected = {}
         for buffer in self._spec.checked:
             values = self._sets.expected[of_set][buffer.name]
             expected[buffer.name] = values.reshape(buffer.shape)
             if not is_float(buffer.dtype):
                 expected[buffer.name] = as_numbers(buffer, values)
-            actual[buffer.name] = as_numbers(buffer, copy[buffer.name])
         with self._tools.problem:
             return self._case.verify(inputs, expected, actual)
 
@@ -279,8 +318,9 @@ class CaseJudge:
             return ""
         with self._tools.problem:
             baseline = baseline_of(self._case, self._arrays_of(numbers[0]))
-        for buffer in self._spec.checked:
-            if not is_float(buffer.dtype):
+        for place in samples.places:
+            buffer = place.buffer
+            if not is_float(buffer.dtype) or not place.is_comparable:
                 continue
             tolerance = self._case.tolerances[buffer.name]
             pairs = [

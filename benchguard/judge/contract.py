@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from ..problem.spec import CaseSpec, Layout, Tolerance
+from ..problem.spec import CaseSpec, Layout, Returned, Tolerance
 
 
 class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
@@ -44,10 +44,22 @@ class AskSecrets(msgspec.Struct, frozen=True, tag_field="ask", tag="secrets"):
     """Make a case's secret input sets and references.
 
     Answered with the input pool's memfd, the output slots' memfd, and the replay's ends of the announcing and the
-    releasing pipe. In a later round the inputs are those of the first.
+    releasing pipe. In a later round the inputs are those of the first. A case with `returns` has no slots before
+    AskSlots: only the input pool's memfd is given.
     """
 
     case: int
+
+
+class AskSlots(msgspec.Struct, frozen=True, tag_field="ask", tag="slots"):
+    """Make output slots for results in the memory that a submission's call returned (problem/returned.py).
+
+    For a case with `returns` only, and instead of the slots of AskSecrets. Answered with Slots, and with the memfd and
+    the two pipe ends.
+    """
+
+    case: int
+    returned: Returned
 
 
 class AskExpected(msgspec.Struct, frozen=True, tag_field="ask", tag="expected"):
@@ -62,7 +74,7 @@ class AskChecked(msgspec.Struct, frozen=True, tag_field="ask", tag="checked"):
     case: int
 
 
-Question: TypeAlias = Ask | AskThrowaway | AskSecrets | AskExpected | AskChecked
+Question: TypeAlias = Ask | AskThrowaway | AskSecrets | AskSlots | AskExpected | AskChecked
 
 
 class Opened(msgspec.Struct, frozen=True, tag_field="answer", tag="opened"):
@@ -75,6 +87,11 @@ class Opened(msgspec.Struct, frozen=True, tag_field="answer", tag="opened"):
     init: tuple[Any, ...] = ()
     """As in problem/suite.py, with `tensors`."""
     tensors: bool = False
+
+    files: dict[str, str] = {}
+    """Paths of files, by name, that are placed beside the submission."""
+
+    ranking: str = ""
 
 
 class Throwaway(msgspec.Struct, frozen=True, tag_field="answer", tag="throwaway"):
@@ -94,6 +111,11 @@ class Secrets(msgspec.Struct, frozen=True, tag_field="answer", tag="secrets"):
     one_use: int
     slots: int
     distributions: tuple[str, ...]
+
+
+class Slots(msgspec.Struct, frozen=True, tag_field="answer", tag="slots"):
+    outputs: Layout
+    slots: int
 
 
 class Expected(msgspec.Struct, frozen=True, tag_field="answer", tag="expected"):
@@ -143,7 +165,7 @@ class Trouble(msgspec.Struct, frozen=True, tag_field="answer", tag="trouble"):
     usage: bool = False
 
 
-Answer: TypeAlias = Opened | Throwaway | Secrets | Expected | Checked | Trouble
+Answer: TypeAlias = Opened | Throwaway | Secrets | Slots | Expected | Checked | Trouble
 
 encode = msgspec.json.Encoder().encode
 decode_question = msgspec.json.Decoder(Question).decode

@@ -56,6 +56,7 @@ class Seen:
 
     def __init__(self, spec: CaseSpec) -> None:
         self._read = spec.read
+        self._unseeded = set(spec.unseeded)
         self._digests: dict[str, set[bytes]] = {buffer.name: set() for buffer in self._read}
 
     def add(self, digests: Mapping[str, bytes]) -> str:
@@ -76,7 +77,7 @@ class Seen:
             if digests and digest not in digests:
                 raise FaultError(f"{buffer.name} is a constant but differs between two seeds")
             return False
-        return buffer.bytes > BYTES_FEW and digest in digests
+        return buffer.bytes > BYTES_FEW and buffer.name not in self._unseeded and digest in digests
 
 
 def write_set(

@@ -39,14 +39,20 @@ def plan(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int, available: 
     Where memory is shorter still, REPEATED_MIN repeated sets come first, then one-use sets.
     """
     most = max(sets_max, REPEATED_MIN)
-    slots = max(SLOTS_MIN, min(SLOTS_MAX, pool_bytes // 2 // max(1, sizes.outputs)))
+    slots = slot_count(sizes.outputs, pool_bytes)
     in_pool = min(pool_bytes // max(1, sizes.inputs), pool_bytes // max(1, sizes.expected))
     in_memory = (available - SLOTS_MIN * sizes.outputs) // max(1, sizes.inputs + sizes.expected)
     wished = min(most, REPEATED_WISHED) + min(one_use, ONE_USE_WISHED)
     total = min(most + one_use, max(in_pool, min(wished, in_memory), REPEATED_MIN))
+    if total == most + one_use:
+        return SlotPlan(total, one_use, slots)
     repeated = min(most, REPEATED_WISHED if total >= wished else REPEATED_MIN)
     once = min(one_use, total - repeated, max(ONE_USE_WISHED, total // 2))
     return SlotPlan(min(total, most + once), once, slots)
+
+
+def slot_count(slot_bytes: int, pool_bytes: int) -> int:
+    return max(SLOTS_MIN, min(SLOTS_MAX, pool_bytes // 2 // max(1, slot_bytes)))
 
 
 def spread(names: Sequence[str], counts: Sequence[int], chance: random.Random) -> list[str]:

@@ -39,9 +39,17 @@ _START = (
     "sys.path.remove(folder); sys.path.append(folder); "
     "from benchguard.judge.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
 )
-_REMOVED_PREFIXES = ("LD_", "NEUTRINO_")
-_REMOVED = frozenset({"SIM_INJECT", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "PYTHONSTARTUP", "PYTHONINSPECT"})
-_SET = {"NVIDIA_TF32_OVERRIDE": "0", "CUDA_CACHE_DISABLE": "1"}
+_REMOVED_PREFIXES = ("LD_", "NEUTRINO_", "CUBLAS_EMULAT")
+_OF_NUMERICS = {
+    "DNNL_DEFAULT_FPMATH_MODE",
+    "HIPBLASLT_ALLOW_TF32",
+    "JAX_DEFAULT_MATMUL_PRECISION",
+    "NPY_PROMOTION_STATE",
+    "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
+    "XLA_FLAGS",
+}
+_REMOVED = frozenset({"SIM_INJECT", "PYTHONSTARTUP", "PYTHONINSPECT", *_OF_NUMERICS})
+_SET = {"NVIDIA_TF32_OVERRIDE": "0", "ONEDNN_DEFAULT_FPMATH_MODE": "STRICT", "CUDA_CACHE_DISABLE": "1"}
 _PLACE = re.compile(r'^  File "([^"]+)", line (\d+)', re.MULTILINE)
 _AnswerT = TypeVar("_AnswerT", bound=Answer)
 
@@ -55,7 +63,7 @@ def command() -> list[str]:
 
 
 def judge_environment(base: Mapping[str, str]) -> dict[str, str]:
-    """The judge's environment: no shim, no preloaded libraries, no TF32 in references.
+    """The judge's environment: no shim, no preloaded libraries, no less precise arithmetic in references.
 
     The cache of compiled PTX is off, because other processes may write to its folder. PYTHONPATH is kept.
     """

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..ipc.shared_memory import Bytes
-from ..problem.spec import Buffer, CaseSpec, Layout, Tolerance
+from ..problem.spec import Buffer, CaseSpec, DType, Layout, Tolerance
 from .arrays import elements_of, same_bits
 from .compare import Comparison, compare
 from .contract import Mismatch
-from .formats import Array
+from .formats import Array, is_float
 
 Copy = Mapping[str, Array]
 """Outputs by buffer, row-major and flat, as stored."""
@@ -41,6 +41,25 @@ class SetState:
     mismatch: Mismatch | None = None
 
 
+@dataclass(frozen=True)
+class Place:
+    """An output, the offset of its memory in a slot, and the dtype of its expected elements."""
+
+    buffer: Buffer
+    offset: int
+    expected: DType
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether errors have a meaning. A problem's own check may accept integers in place of floats."""
+        both = is_float(self.buffer.dtype) and is_float(self.expected)
+        return both or self.buffer.dtype == self.expected
+
+
+def places_of(spec: CaseSpec, outputs: Layout) -> tuple[Place, ...]:
+    return tuple(Place(each, outputs.places[each.name][0], each.dtype) for each in spec.checked)
+
+
 class Samples:
     """The samples of one case. `tolerances` has those of each set.
 
@@ -49,8 +68,7 @@ class Samples:
 
     def __init__(
         self,
-        spec: CaseSpec,
-        outputs: Layout,
+        places: Sequence[Place],
         slots: Sequence[Bytes],
         tolerances: Sequence[Mapping[str, Tolerance]],
         expected: Sequence[Mapping[str, Array]],
@@ -59,8 +77,8 @@ class Samples:
         parts: Executor,
         threads: int,
     ) -> None:
-        self._buffers = spec.checked
-        self._slots = [_views(spec.checked, outputs, slot) for slot in slots]
+        self.places = places
+        self._slots = [_views(places, slot) for slot in slots]
         self._tolerances = tolerances
         self.expected = expected
         self._distributions = distributions
@@ -108,13 +126,16 @@ class Samples:
 
     def mismatch(self, number: int, of_set: int, reason: str) -> Mismatch:
         """A mismatch according to the problem's own verdict."""
-        buffer = self._buffers[0]
+        buffer = self.places[0].buffer
         return Mismatch(number, of_set, self._distributions[of_set], buffer.name, 0, _count(buffer), reason)
 
     def _judge(self, number: int, of_set: int, copy: Copy) -> Mismatch | None:
         """Compare by the tolerances. If the problem has its own verdict, only measure the errors."""
         mismatch = None
-        for buffer in self._buffers:
+        for place in self.places:
+            buffer = place.buffer
+            if not place.is_comparable:
+                continue
             comparison = compare(
                 copy[buffer.name],
                 self.expected[of_set][buffer.name],
@@ -146,13 +167,12 @@ class Samples:
         return all(same_bits(view, copy[name]) for name, view in self._slots[slot])
 
 
-def _views(buffers: Sequence[Buffer], layout: Layout, slot: Bytes) -> list[tuple[str, Array]]:
+def _views(places: Sequence[Place], slot: Bytes) -> list[tuple[str, Array]]:
     """A view of each output's elements in a slot."""
-    views = []
-    for buffer in buffers:
-        offset, size = layout.places[buffer.name]
-        views.append((buffer.name, elements_of(buffer, slot[offset : offset + size])))
-    return views
+    return [
+        (each.buffer.name, elements_of(each.buffer, slot[each.offset : each.offset + each.buffer.bytes]))
+        for each in places
+    ]
 
 
 def mismatch_text(buffer: Buffer, comparison: Comparison) -> str:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ..errors import UsageError
 from ..ipc.shared_memory import READ_ONLY, SharedMemory
-from ..problem.spec import Buffer, CaseSpec, Layout
+from ..problem.spec import Buffer, CaseSpec, Layout, overlaps_itself
 from ..problem.suite import Suite, TestCase
 from ..problem.threads import threads
 from ..problem.withheld import withhold
@@ -17,8 +17,10 @@ from .compare import check_tolerance
 from .contract import (
     Answer,
     Ask,
+    AskChecked,
     AskExpected,
     AskSecrets,
+    AskSlots,
     AskThrowaway,
     Opened,
     Question,
@@ -62,12 +64,7 @@ class Session:
                 raise UsageError(f"no case {question.case}; the problem has {len(self._cases)} cases")
             what = {AskSecrets: "its secret inputs and references", AskExpected: "its expected outputs"}
             doing = f"case {self._names[question.case]}: {what.get(type(question), 'its samples')}"
-            case = self._cases[question.case]
-            if isinstance(question, AskSecrets):
-                return case.secrets()
-            if isinstance(question, AskExpected):
-                return case.expected()
-            return case.checked(), []
+            return _of_case(self._cases[question.case], question)
         except (Exception, SystemExit) as error:
             return trouble_of(error, doing), []
 
@@ -95,6 +92,8 @@ class Session:
             tuple(dict(case.tolerances) for case in cases),
             suite.init,
             suite.tensors,
+            {name: str(path) for name, path in suite.files.items()},
+            suite.ranking,
         )
 
     def _throwaway(self) -> tuple[Answer, list[int]]:
@@ -121,6 +120,16 @@ class Session:
         return Throwaway(tuple(layouts), tuple(offsets[:-1])), [shared.descriptor]
 
 
+def _of_case(
+    judged: CaseJudge, question: AskSecrets | AskSlots | AskExpected | AskChecked
+) -> tuple[Answer, list[int]]:
+    if isinstance(question, AskSecrets):
+        return judged.secrets()
+    if isinstance(question, AskSlots):
+        return judged.slots(question.returned)
+    return judged.expected() if isinstance(question, AskExpected) else (judged.checked(), [])
+
+
 def _tools(cases: Sequence[TestCase]) -> Tools:
     """Fork the workers, before this process starts other threads."""
     count = threads()
@@ -131,7 +140,7 @@ def _tools(cases: Sequence[TestCase]) -> Tools:
 
 
 def _chosen(suite: Suite, names: tuple[str, ...]) -> list[TestCase]:
-    there = {case.spec.name: case for case in suite.cases}
+    there = {case.name: case for case in suite.cases}  # a specification may need the reference to run
     if len(there) < len(suite.cases):
         raise FaultError("two cases of the problem have the same name; rename one")
     if not there:
@@ -175,10 +184,6 @@ def _buffer_fault(buffer: Buffer) -> str:
         return f"{buffer.name} has {len(buffer.strides)} strides for {len(buffer.shape)} extents"
     if not buffer.is_checked or 0 in buffer.shape:
         return ""
-    reach = 0
-    for step, extent in sorted(zip(buffer.strides, buffer.shape, strict=True)):
-        if extent > 1:
-            if step <= reach:
-                return f"two elements of its output {buffer.name} may share memory"
-            reach += step * (extent - 1)
+    if overlaps_itself(buffer.shape, buffer.strides):
+        return f"two elements of its output {buffer.name} may share memory"
     return ""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .c_types import FLOATS
-from .spec import ELEMENT_BYTES, Buffer, DType
+from .spec import ELEMENT_BYTES, Buffer, DType, overlaps_itself
 
 Array: TypeAlias = Any
 Numbers = NDArray[Any]
@@ -74,19 +74,9 @@ def strides_of(array: Array) -> tuple[int, ...] | None:
             return None
         strides = tuple(step // array.itemsize for step in array.strides)
     shape = shape_of(array)
-    if 0 in shape or _overlap(shape, strides):
+    if 0 in shape or overlaps_itself(shape, strides):
         return None
     return strides
-
-
-def _overlap(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    """Whether a stride is negative, or two elements may share memory."""
-    reach = 0
-    for step, extent in sorted((s, n) for s, n in zip(strides, shape, strict=True) if n > 1):
-        if step <= reach:
-            return True
-        reach += step * (extent - 1)
-    return False
 
 
 def to_numpy(array: Array) -> Numbers:

@@ -231,12 +231,12 @@ def _high(random: np.random.Generator, values: Numbers, shape: Shape) -> Numbers
 def _burst(random: np.random.Generator, rows: Numbers, low: Number, high: Number) -> Numbers:
     count, length = rows.shape
     size = -(-length // BURST)
-    begins = random.integers(0, length - size + 1, count)
+    begins = random.integers(0, length - size + 1, (count,))
     place = np.arange(length)
     run = (place >= begins[:, None]) & (place < begins[:, None] + size)
     striped = place % BURST == begins[:, None] % BURST
-    within = np.where(random.random(count)[:, None] < 0.5, run, striped)
-    ends = np.where(random.random(count) < 0.5, low, high).astype(rows.dtype)
+    within = np.where(random.random((count,))[:, None] < 0.5, run, striped)
+    ends = np.array([low, high], rows.dtype)[random.integers(0, 2, (count,))]
     return np.where(within, ends[:, None], rows)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
+
+from .tree import Node
 
 DType = Literal[
     "float64", "float32", "float16", "bfloat16", "float8_e4m3", "float8_e5m2",
@@ -19,9 +22,10 @@ ELEMENT_BYTES: dict[DType, int] = {
     "int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint64": 8, "uint32": 4, "uint16": 2, "uint8": 1, "bool": 1,
 }  # fmt: skip
 
-Role = Literal["input", "output", "inout", "constant"]
+Role = Literal["input", "output", "inout", "constant", "scratch"]
 """`inout` is updated in place: it begins as an input and is checked as an output. `constant` is an input that the
-problem declares equal in all calls; it is the same in all input sets."""
+problem declares equal in all calls; it is the same in all input sets. `scratch` is memory without content: a call may
+write to it and return it, or ignore it."""
 
 Name: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 Extent: TypeAlias = Annotated[int, Meta(ge=0, le=1 << 40)]
@@ -51,7 +55,7 @@ class Buffer(msgspec.Struct, frozen=True, tag_field="kind", tag="buffer"):
 
     @property
     def is_read(self) -> bool:
-        return self.role != "output"
+        return self.role not in ("output", "scratch")
 
     @property
     def is_checked(self) -> bool:
@@ -69,17 +73,57 @@ class Scalar(msgspec.Struct, frozen=True, tag_field="kind", tag="scalar"):
 Argument: TypeAlias = Buffer | Scalar
 
 
+class Form(msgspec.Struct, frozen=True):
+    """Where the elements of a result are: in the buffer `buffer`, from the byte `offset` on."""
+
+    buffer: Name
+    dtype: DType
+    shape: Annotated[tuple[Extent, ...], Meta(max_length=16)]
+    strides: Annotated[tuple[Extent, ...], Meta(max_length=16)] | None = None
+    offset: Annotated[int, Meta(ge=0, le=1 << 48)] = 0
+
+    @property
+    def view(self) -> Buffer:
+        """The elements as a buffer of their own."""
+        return Buffer(self.buffer, self.dtype, self.shape, "output", self.strides)
+
+
+class FunctionCall(msgspec.Struct, frozen=True):
+    """A call of one of the submission's functions with the values of `arguments`; empty `function`: the entry."""
+
+    arguments: tuple[Node, ...]
+    function: Annotated[str, Meta(max_length=200)] = ""
+
+
+class Returned(msgspec.Struct, frozen=True):
+    """The values that a submission's calls returned.
+
+    `tree` is their structure, a tuple for several calls; `results` has the place of each of its tensors, in order, and
+    `memory` the bytes of each buffer that is neither an input nor scratch.
+    """
+
+    tree: Node
+    results: Annotated[tuple[Form, ...], Meta(max_length=64)]
+    memory: dict[Name, Annotated[int, Meta(ge=0, le=1 << 48)]] = {}
+
+
 class CaseSpec(msgspec.Struct, frozen=True):
     """One test case. `arguments` are in the order of the call.
 
-    `flops` and `moved_bytes` are of one call of an ideal implementation; None: unknown.
+    `flops` and `moved_bytes` are of one call of an ideal implementation; None: unknown. A case of the convention `data`
+    has `calls` and `returns`: the structure of the reference's result. Its buffers of the role "output" are
+    "result0", "result1", ..., one for each tensor of `returns`.
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=200)]
-    arguments: Annotated[tuple[Argument, ...], Meta(max_length=64)]
+    arguments: Annotated[tuple[Argument, ...], Meta(max_length=128)]
     params: dict[str, str] = {}
     flops: int | None = None
     moved_bytes: int | None = None
+    calls: tuple[FunctionCall, ...] = ()
+    returns: Returned | None = None
+    unseeded: tuple[Name, ...] = ()
+    """Inputs that are equal for all seeds, though the problem does not declare them constant."""
     notes: tuple[str, ...] = ()
     """Facts about the problem that a reader of the verdict should know."""
 
@@ -108,6 +152,16 @@ class Tolerance(msgspec.Struct, frozen=True):
 
     atol: float = 0.0
     rtol: float = 0.0
+
+
+def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether a stride is negative, or two elements may share memory."""
+    reach = 0
+    for step, extent in sorted((s, n) for s, n in zip(strides, shape, strict=True) if n > 1):
+        if step <= reach:
+            return True
+        reach += step * (extent - 1)
+    return False
 
 
 ALIGNMENT = 256

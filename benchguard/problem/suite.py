@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from .spec import CaseSpec, Tolerance
+from .tree import Node
 
 Array: TypeAlias = Any
 """numpy.ndarray (ml_dtypes for bfloat16 and float8) or torch.Tensor, on any device."""
@@ -53,6 +55,16 @@ class TestCase(Protocol):
         ...
 
 
+class ReturningCase(TestCase, Protocol):
+    """A case whose submissions return results in memory, shapes and dtypes of their own choice (`spec.returns`)."""
+
+    def verify_returned(
+        self, inputs: Mapping[str, Array], tree: Node, actual: Mapping[str, Array]
+    ) -> str | None:
+        """Why the problem's own test rejects a returned value, whose tensors are `actual`."""
+        ...
+
+
 @dataclass(frozen=True)
 class Suite:
     """An open problem. `convention` and `entry` are the defaults for calling a submission (quarantine/contract.py)."""
@@ -67,3 +79,9 @@ class Suite:
 
     tensors: bool = False
     """Whether the suite's own harness gives torch's tensors, so that submissions in Python get them."""
+
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Files of the problem, by name, that a submission may read or import."""
+
+    ranking: str = ""
+    """How the suite makes one score of the benchmarks' times: last, mean, geom; empty: it does not."""

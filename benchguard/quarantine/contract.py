@@ -7,7 +7,7 @@ they serve for progress and for reasons of failure, never for a verdict of pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -15,20 +15,18 @@ import msgspec
 from msgspec import Meta
 
 from ..inline.contract import InlineOrder
-from ..problem.spec import CaseSpec, Layout
+from ..problem.spec import CaseSpec, Layout, Returned
 
 Language = Literal["python", "cuda", "ptx"]
 
-Convention = Literal[
-    "arguments", "output_first", "tuple", "tuple_of_inputs", "input", "module", "module_keywords"
-]
+Convention = Literal["arguments", "output_first", "tuple", "data", "module", "module_keywords"]
 """How the entry is called.
 
 - arguments: solution(*arguments in the order of the case). A return value other than None replaces the outputs.
 - output_first: kernel(output, *inputs) (pygpubench).
-- tuple: custom_kernel((inputs..., outputs...)), which returns the outputs (GPU MODE).
-- tuple_of_inputs, input: custom_kernel((inputs...)) or custom_kernel(the only input), which returns the outputs
-  (GPU MODE tasks whose data has no memory for outputs).
+- tuple: solution((inputs..., outputs...)), which returns the outputs.
+- data: custom_kernel(data), with data of any structure, which returns results of any structure and memory (GPU MODE).
+  The case's `calls` has the structure. A function in CUDA C++ gets the tensors and numbers of data in order.
 - module: the entry is a class, called as ENTRY(*init)(*inputs) (KernelBench).
 - module_keywords: the same, with inputs by keyword.
 """
@@ -70,6 +68,8 @@ class Order(msgspec.Struct, frozen=True, tag_field="task", tag="run"):
     channel: int = -1
     """The stream socket on which the Cases come."""
     warm_up: int = 2
+    beside: str = ""
+    """Folder of the problem's files that the submission may import or include; empty: none."""
     arch: str = ""
     """Target of nvcc or NVRTC, such as "sm_90"; empty: the device's own."""
     inline_order: InlineOrder | None = None
@@ -96,7 +96,7 @@ class Reading(msgspec.Struct, frozen=True, tag_field="task", tag="read"):
     cases: tuple[CaseSpec, ...]
     confine: Confine
     deadline: float
-    """Of the monotonic clock."""
+    """By the monotonic clock."""
     examiner: str = ""
     """MODULE:FUNCTION, called with both captures of a case and its CaseSpec. Empty: only pack."""
 
@@ -132,10 +132,14 @@ class Confined(msgspec.Struct, frozen=True, tag_field="event", tag="confined"):
 
 
 class Began(msgspec.Struct, frozen=True, tag_field="event", tag="began"):
-    """Start of a phase, shown as progress: import, compile, warm-up, record."""
+    """Start of a phase, shown as progress: import, compile, warm-up, record, or with --inline time.
+
+    `at_ns` is CLOCK_MONOTONIC's time, as the runner claims.
+    """
 
     phase: Annotated[str, Meta(max_length=32)]
     case: int = -1
+    at_ns: int = 0
 
 
 class Broke(msgspec.Struct, frozen=True, tag_field="event", tag="broke"):
@@ -148,6 +152,13 @@ class Broke(msgspec.Struct, frozen=True, tag_field="event", tag="broke"):
     """The submission may be right but cannot be recorded: for example, its outputs are in host memory."""
 
 
+class Gave(msgspec.Struct, frozen=True, tag_field="event", tag="gave"):
+    """The results of a case with `returns`."""
+
+    case: int
+    returned: Returned
+
+
 class Finished(msgspec.Struct, frozen=True, tag_field="event", tag="finished"):
     """The runner called the submission for all cases."""
 
@@ -155,7 +166,7 @@ class Finished(msgspec.Struct, frozen=True, tag_field="event", tag="finished"):
     """Duration of import, compile, warm-up and record, as the runner claims."""
 
 
-Event: TypeAlias = Confined | Began | Broke | Finished
+Event: TypeAlias = Confined | Began | Broke | Gave | Finished
 
 
 # Events, from the reader. A hostile raw capture may have taken over its process.
@@ -232,8 +243,12 @@ class Quarantined:
     """The end of the submission's output, shown to the user."""
     trouble: str = ""
     """Why the captures cannot be used: invalid events or damaged raw captures, for example."""
+    timed_ns: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """With --inline: when the samples of each case were taken, by CLOCK_MONOTONIC, as the runner claims."""
     examined: tuple[str, ...] = ()
     """For each case in `captures`, the examiner's result (Reading.examiner)."""
+    returned: dict[int, Returned] = field(default_factory=dict)
+    """By case, the results of its calls, as the submission's process reports them. replayed_case() accepts them."""
     is_ours: bool = False
     """Whether `trouble` is the sandbox's: it did not start, or processes of the submission survived SIGKILL."""
 

@@ -1,11 +1,11 @@
-"""The folders of one quarantine: a copy of the submission, the shim, and the writable scratch folder."""
+"""The folders of one quarantine: a copy of the submission, the problem's files, the shim, and the writable scratch."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +26,10 @@ class Private:
         return self.base / "submission"
 
     @property
+    def beside(self) -> Path:
+        return self.base / "beside"
+
+    @property
     def libraries(self) -> Path:
         return self.base / "lib"
 
@@ -35,9 +39,12 @@ class Private:
 
 
 @contextmanager
-def private(submission: Submission, folder: Path, other_user: bool) -> Iterator[Private]:
+def private(
+    submission: Submission, folder: Path, other_user: bool, files: Mapping[str, Path] = {}
+) -> Iterator[Private]:
     """Make the folders in `folder`, and remove them at the end. Raises BenchguardError, UsageError.
 
+    `files` of the problem, by name, are copied to a folder that the submission may read.
     If the quarantine runs as another user who cannot enter `folder`, they are made in the system's temporary folder.
     """
     parent = folder if not other_user or _is_open(folder) else Path(tempfile.gettempdir())
@@ -51,6 +58,7 @@ def private(submission: Submission, folder: Path, other_user: bool) -> Iterator[
         folders = Private(base)
         base.chmod(0o711 if other_user else 0o700)
         copy_to(submission, folders.submission)
+        _copy_files(files, folders.beside)
         folders.libraries.mkdir(mode=0o755)
         folders.libraries.chmod(0o755)
         folders.scratch.mkdir(mode=0o700)
@@ -73,6 +81,21 @@ def readable_interposer(interposer: Interposer, folders: Private) -> Interposer:
                 f"cannot copy {original} to {folders.libraries}: {error.strerror}"
             ) from error
     return replace(interposer, shim=copies["shim"], preload=copies["preload"])
+
+
+def _copy_files(files: Mapping[str, Path], target: Path) -> None:
+    try:
+        target.mkdir(mode=0o755)
+        target.chmod(0o755)
+        for name, source in files.items():
+            place = target / name
+            place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            shutil.copyfile(source, place)
+            place.chmod(0o444)
+    except OSError as error:
+        raise BenchguardError(
+            f"cannot copy the problem's file {error.filename} to {target}: {error.strerror}"
+        ) from error
 
 
 def remove(base: Path) -> None:

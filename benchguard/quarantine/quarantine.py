@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from ..audit.supervise import ChildOptions, Recorded, Run, supervise
 from ..errors import BenchguardError
 from ..inline.supervise import Inline
 from ..ipc.text import printable
+from ..problem.returned import ReturnedError, replayed_cases
 from ..shim.interposer import Interposer
 from ..version import __version__
 from .attend import Attendant
@@ -54,6 +55,7 @@ def quarantine(
     require_full: bool = False,
     progress: Progress | None = None,
     hidden: Sequence[str] = (),
+    files: Mapping[str, Path] = {},
     warm_up: int = 2,
     inline: Inline | None = None,
     arch: str = "",
@@ -63,14 +65,14 @@ def quarantine(
     """Run `submission` for at most `timeout` seconds, and leave captures and the audit log in `folder`.
 
     `find_cases` is called in a thread, while the submission is imported or compiled. `progress` is called with the
-    phase and the case. With `inline` nothing is recorded, and the caller opens its results. `examiner` is
-    that of contract.Reading. Raises what `find_cases`
-    raises, and BenchguardError or UsageError for failures that the submission did not cause; the result describes
-    what the submission did.
+    phase and the case. The submission may import or read `files` of the problem, by name. With `inline` nothing is
+    recorded, and the caller opens its results. `examiner` is that of contract.Reading. Raises what `find_cases` raises,
+    and BenchguardError or UsageError for failures that the submission did not cause; the result describes what the
+    submission did.
     """
     user = identity.free_user()
     with ExitStack() as stack:
-        where = stack.enter_context(private(submission, folder, user is not None))
+        where = stack.enter_context(private(submission, folder, user is not None, files))
         interposer = readable_interposer(interposer, where) if user is not None else interposer
         sender = stack.enter_context(CaseSender(find_cases))
         order = Order(
@@ -89,6 +91,7 @@ def quarantine(
                 network=network,
             ),
             warm_up=warm_up,
+            beside=str(where.beside),
             arch=arch,
             inline_order=inline.order if inline is not None else None,
         )
@@ -156,6 +159,11 @@ class _Run:
         cases = self._sender.result().cases
         trouble = trouble_of(run, attendant, events)
         broke = None if trouble else events.broke
+        if not (trouble or broke or attendant.timed_out or inline is not None):
+            try:
+                cases = replayed_cases(cases, events.returned)
+            except ReturnedError as error:
+                trouble = str(error)
         packed = Packed(trouble=trouble)
         if not (trouble or broke or attendant.timed_out or inline is not None):
             order = Reading(
@@ -177,10 +185,12 @@ class _Run:
             timed_out=attendant.timed_out or packed.timed_out,
             broke=broke,
             seconds=events.seconds,
+            timed_ns=dict(events.timed_ns),
             wall_s=wall,
             audit=_audit(log, run),
             output=printable(attendant.text, "\n\t"),
             trouble=packed.trouble,
+            returned=events.returned,
             is_ours=bool(trouble) and not is_confined(run, events),
         )
 
@@ -204,7 +214,7 @@ class _Run:
 def _readable(where: Private, interposer: Interposer) -> tuple[str, ...]:
     libraries = (interposer.shim, interposer.preload, interposer.driver)
     folders = dict.fromkeys(str(path.resolve().parent) for path in libraries)
-    return (str(where.submission), *folders)
+    return (str(where.submission), str(where.beside), *folders)
 
 
 def _audit(log: LogWriter, run: Run) -> Audit:

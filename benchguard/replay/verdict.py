@@ -24,7 +24,7 @@ def _cut_short(collector: Collector, ended: Ended, seconds: float) -> tuple[Verd
     if ended.used_bytes or ended.timed_out:
         return _stopped(collector, ended, seconds)
     if ended.trouble:
-        return "error", f"the replay process is not to be trusted: {ended.trouble}; {ended.describe()}"
+        return "error", f"the replay process broke its protocol: {ended.trouble}; {ended.describe()}"
     if collector.failed is not None:
         return _failure(collector.failed.status), collector.failed.text
     if collector.opened is not None and collector.refused:
@@ -40,7 +40,7 @@ def _stopped(collector: Collector, ended: Ended, seconds: float) -> tuple[Verdic
     """The verdict of a replay that exceeded a limit."""
     if ended.used_bytes:
         return "failed", (
-            f"the replay used {ended.used_bytes / (1 << 30):.1f} GiB of host memory, more than --memory allows; "
+            f"the replay used {ended.used_bytes >> 20} MiB of host memory, more than --memory allows; "
             "allocate less, or raise --memory"
         )
     return "timeout", f"no result within {seconds:g} s, in phase {collector.phase!r}; raise the time-out"
@@ -72,5 +72,5 @@ def _difference_text(differences: tuple[Different, ...], count: int) -> str:
         f"from offset {first.first_offset:#x} on"
     )
     if all(each.again for each in differences):
-        return f"{text}; two replays differ there too: the region does not do the same twice (atomics, races)"
+        return f"{text}; two replays differ there too: the region is not deterministic (atomics, races)"
     return text

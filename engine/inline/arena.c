@@ -26,12 +26,12 @@ static void *reserve(void)
         if (getrandom(&place, sizeof place, 0) != (ssize_t)sizeof place)
             return NULL;
         place = (place >> 18) & ~UINT64_C(4095); /* 46 bits */
-        void *found = mmap((void *)(uintptr_t)place, RESERVED_BYTES, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-        if (found == (void *)(uintptr_t)place)
-            return found;
-        if (found != MAP_FAILED)
-            (void)munmap(found, RESERVED_BYTES);
+        void *memory = mmap((void *)(uintptr_t)place, RESERVED_BYTES, PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+        if (memory == (void *)(uintptr_t)place)
+            return memory;
+        if (memory != MAP_FAILED)
+            (void)munmap(memory, RESERVED_BYTES);
     }
     return NULL;
 }
@@ -71,9 +71,9 @@ void *nb_arena_take(uint64_t count, size_t bytes)
     const uint64_t size = (count * bytes + 63) & ~UINT64_C(63);
     if (size > DATA_BYTES - head->used)
         return NULL;
-    void *taken = (unsigned char *)head + head->used;
+    void *memory = (unsigned char *)head + head->used;
     head->used += size;
-    return taken;
+    return memory;
 }
 
 bool nb_arena_close(void)

@@ -18,12 +18,12 @@ bool nb_random(void *into, size_t bytes)
 {
     unsigned char *at = into;
     while (bytes > 0) {
-        const ssize_t got = getrandom(at, bytes < 256 ? bytes : 256, 0);
-        if (got < 0 && errno != EINTR)
+        const ssize_t size = getrandom(at, bytes < 256 ? bytes : 256, 0);
+        if (size < 0 && errno != EINTR)
             return false;
-        if (got > 0) {
-            at += got;
-            bytes -= (size_t)got;
+        if (size > 0) {
+            at += size;
+            bytes -= (size_t)size;
         }
     }
     return true;
@@ -36,13 +36,13 @@ uint64_t nb_draw(uint64_t limit)
     return number % limit; /* limits are so small that the bias does not matter */
 }
 
-int nb_allocate(struct nb_session *session, uint64_t bytes, CUdeviceptr *found)
+int nb_allocate(struct nb_session *session, uint64_t bytes, CUdeviceptr *value)
 {
     const uint64_t whole = (bytes + NB_LINE_BYTES - 1) / NB_LINE_BYTES * NB_LINE_BYTES + NB_LINE_BYTES;
     if (session->extent_count == NB_EXTENTS_MAX)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    NB_TRY(session->driver.cuMemAlloc_v2(found, (size_t)whole));
-    session->extents[session->extent_count++] = (struct nb_extent){*found, whole};
+    NB_TRY(session->driver.cuMemAlloc_v2(value, (size_t)whole));
+    session->extents[session->extent_count++] = (struct nb_extent){*value, whole};
     return 0;
 }
 
@@ -79,9 +79,10 @@ int nb_elapsed(const struct nb_session *session, CUevent start, CUevent end, dou
     return (int)result;
 }
 
-static int attribute(const struct nb_session *session, CUdevice device, CUdevice_attribute wanted, int *found)
+static int attribute(const struct nb_session *session, CUdevice device, CUdevice_attribute attribute_number,
+                     int *value)
 {
-    return (int)session->driver.cuDeviceGetAttribute(found, wanted, device);
+    return (int)session->driver.cuDeviceGetAttribute(value, attribute_number, device);
 }
 
 static int find_kernels(struct nb_session *session, int major)
@@ -90,7 +91,7 @@ static int find_kernels(struct nb_session *session, int major)
     const struct {
         const char *name;
         CUfunction *function;
-    } wanted[] = {
+    } attribute_number[] = {
         {"nb_give", &session->functions.give},
         {"nb_noise", &session->functions.noise},
         {"nb_restore_canaries", &session->functions.restore},
@@ -101,10 +102,11 @@ static int find_kernels(struct nb_session *session, int major)
     };
     NB_TRY(session->driver.cuModuleLoadDataEx(&module, major >= 9 ? nb_kernels_90 : nb_kernels_80, 0, NULL,
                                               NULL));
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        NB_TRY(session->driver.cuModuleGetFunction(wanted[i].function, module, wanted[i].name));
+    for (size_t i = 0; i < sizeof attribute_number / sizeof attribute_number[0]; i++) {
+        NB_TRY(session->driver.cuModuleGetFunction(attribute_number[i].function, module,
+                                                   attribute_number[i].name));
         if (session->driver.cuFuncLoad != NULL)
-            NB_TRY(session->driver.cuFuncLoad(*wanted[i].function));
+            NB_TRY(session->driver.cuFuncLoad(*attribute_number[i].function));
     }
     return 0;
 }

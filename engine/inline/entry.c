@@ -77,7 +77,8 @@ int nb_inline_open(const struct nb_inline_opening *opening, struct nb_inline_ope
     const char *step = "";
     if (nb_gate.head != 0 || opening->cases == 0 || opening->cases > NB_INLINE_CASES_MAX ||
         opening->samples == 0 || opening->samples >= NB_INLINE_SAMPLES_MAX)
-        return fail(error, "cannot be asked: one session a process, 1 to 256 cases, 1 to 1023 samples", 0);
+        return fail(error,
+                    "invalid order: a process has one session, of 1 to 256 cases and 1 to 1023 samples", 0);
     struct nb_session *session = new_session(opening);
     if (session == NULL)
         return fail(error, "too little host memory for the arena", 0);
@@ -145,39 +146,40 @@ static void shuffle(uint32_t *order, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         order[i] = i;
     for (uint32_t i = count; i > 1; i--) {
-        const uint32_t other = (uint32_t)nb_draw(i), kept = order[i - 1];
+        const uint32_t other = (uint32_t)nb_draw(i), stored = order[i - 1];
         order[i - 1] = order[other];
-        order[other] = kept;
+        order[other] = stored;
     }
 }
 
-static int run_case(struct nb_session *session, const struct nb_case *kept,
-                    const struct nb_inline_running *asked)
+static int run_case(struct nb_session *session, const struct nb_case *stored,
+                    const struct nb_inline_running *running)
 {
     uint32_t order[NB_INLINE_SAMPLES_MAX];
-    struct nb_sample sample = {.kept = kept, .call = asked->call, .outputs = asked->outputs, .asked = asked};
+    struct nb_sample sample = {
+        .kept = stored, .call = running->call, .outputs = running->outputs, .asked = running};
     struct nb_result *result = &session->result;
-    shuffle(order, kept->sets);
+    shuffle(order, stored->sets);
     session->primed = true;
-    for (uint32_t i = 0; i < kept->sets; i++) {
+    for (uint32_t i = 0; i < stored->sets; i++) {
         struct nb_row *row = &result->rows[i];
-        for (uint32_t j = 0; j < kept->count; j++)
-            sample.places[j] = asked->places[j];
+        for (uint32_t j = 0; j < stored->count; j++)
+            sample.places[j] = running->places[j];
         sample.set = order[i];
         NB_TRY(nb_sample_run(session, &sample, row));
         if (i == 0) {
             row->flags |= NB_ROW_PROBE;
             session->primed = (row->flags & NB_ROW_UNPRIMED) == 0;
         }
-        nb_wipe(&kept->keys[order[i]], sizeof kept->keys[order[i]]);
+        nb_wipe(&stored->keys[order[i]], sizeof stored->keys[order[i]]);
         result->rows_done = i + 1;
     }
     return 0;
 }
 
-static int send_result(struct nb_session *session, struct nb_case *kept)
+static int send_result(struct nb_session *session, struct nb_case *stored)
 {
-    nb_seal(kept->seal, &session->result, &session->sealed);
+    nb_seal(stored->seal, &session->result, &session->sealed);
     const ssize_t sent = write(session->channel, &session->sealed, sizeof session->sealed);
     return sent == (ssize_t)sizeof session->sealed ? 0 : 1000 * NB_STEP_RESULT;
 }
@@ -185,13 +187,13 @@ static int send_result(struct nb_session *session, struct nb_case *kept)
 int nb_inside(void *request)
 {
     struct nb_session *session = nb_arena_head()->session;
-    const struct nb_inline_running *asked = request;
-    const uint32_t number = asked->case_number;
+    const struct nb_inline_running *running = request;
+    const uint32_t number = running->case_number;
     CUcontext before = NULL;
     if (number >= session->cases || !session->case_list[number].ready)
         return 1000 * NB_STEP_ASKED;
-    struct nb_case *kept = &session->case_list[number];
-    kept->ready = false;
+    struct nb_case *stored = &session->case_list[number];
+    stored->ready = false;
     session->result = (struct nb_result){
         .case_number = number,
         .rows_wanted = session->samples + 1,
@@ -199,9 +201,9 @@ int nb_inside(void *request)
         .gap_us = session->gap_us,
     };
     (void)session->driver.cuCtxGetCurrent(&before);
-    const int status = run_case(session, kept, asked);
+    const int status = run_case(session, stored, running);
     session->result.stopped = (uint32_t)status;
-    const int sent = send_result(session, kept);
+    const int sent = send_result(session, stored);
     (void)session->driver.cuCtxSetCurrent(before);
     return status != 0 ? status : sent;
 }

@@ -107,22 +107,22 @@ static unsigned begin_call(struct program *program, long number)
     return program->count - 1;
 }
 
-static void end_call(struct program *program, unsigned begun)
+static void end_call(struct program *program, unsigned start)
 {
     answer(program, SECCOMP_RET_ALLOW);
-    program->code[begun].k = program->count - begun - 1;
+    program->code[start].k = program->count - start - 1;
 }
 
 static void guard_spans(struct program *program, const struct nb_guarded *guarded, long number)
 {
-    const unsigned begun = begin_call(program, number);
+    const unsigned start = begin_call(program, number);
     refuse_overlaps(program, guarded, 0, 1);
-    end_call(program, begun);
+    end_call(program, start);
 }
 
 static void guard_mprotect(struct program *program, const struct nb_guarded *guarded)
 {
-    const unsigned begun = begin_call(program, SYS_mprotect);
+    const unsigned start = begin_call(program, SYS_mprotect);
     /* 13 instructions on the whole arena, which allow the calls of its gate. */
     unless_equal(program, low_of(0), guarded->arena, 17);
     unless_equal(program, low_of(1), guarded->arena_bytes, 13);
@@ -134,31 +134,31 @@ static void guard_mprotect(struct program *program, const struct nb_guarded *gua
         answer(program, SECCOMP_RET_ALLOW);
     }
     refuse_overlaps(program, guarded, 0, 1);
-    end_call(program, begun);
+    end_call(program, start);
 }
 
 static void guard_mremap(struct program *program, const struct nb_guarded *guarded)
 {
-    const unsigned begun = begin_call(program, SYS_mremap);
+    const unsigned start = begin_call(program, SYS_mremap);
     refuse_overlaps(program, guarded, 0, 1);
     refuse_overlaps(program, guarded, 4, 2);
-    end_call(program, begun);
+    end_call(program, start);
 }
 
 static void refuse_call(struct program *program, long number)
 {
-    const unsigned begun = begin_call(program, number);
+    const unsigned start = begin_call(program, number);
     answer(program, SECCOMP_RET_ERRNO | EPERM);
-    end_call(program, begun);
+    end_call(program, start);
 }
 
 static void guard_shmat(struct program *program)
 {
-    const unsigned begun = begin_call(program, SYS_shmat);
+    const unsigned start = begin_call(program, SYS_shmat);
     load(program, low_of(2));
     emit(program, BPF_JMP | BPF_JSET | BPF_K, 0, 1, SHM_REMAP);
     answer(program, program->refusal);
-    end_call(program, begun);
+    end_call(program, start);
 }
 
 static void write_program(struct program *program, const struct nb_guarded *guarded, unsigned refusal)

@@ -192,9 +192,9 @@ static int call(struct nb_session *session, struct nb_sample *sample, void **ret
     AT(NB_STEP_CALL, *returned == NULL);
     if (sample->outputs == NULL)
         return 0;
-    void *told = nb_gate_lend(session->python.call_with, sample->outputs, *returned);
-    AT(NB_STEP_OUTPUTS, told == NULL);
-    (void)nb_gate_lend(session->python.release, told, NULL);
+    void *outcome = nb_gate_lend(session->python.call_with, sample->outputs, *returned);
+    AT(NB_STEP_OUTPUTS, outcome == NULL);
+    (void)nb_gate_lend(session->python.release, outcome, NULL);
     look_again(sample);
     AT(NB_STEP_MEMORY, !are_sound(session, sample));
     return 0;

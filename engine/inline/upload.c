@@ -26,12 +26,12 @@ static bool read_all(int file, void *into, uint64_t bytes, uint64_t offset)
 {
     unsigned char *at = into;
     while (bytes > 0) {
-        const ssize_t got = pread(file, at, (size_t)bytes, (off_t)offset);
-        if (got <= 0)
+        const ssize_t read_bytes = pread(file, at, (size_t)bytes, (off_t)offset);
+        if (read_bytes <= 0)
             return false;
-        at += got;
-        bytes -= (uint64_t)got;
-        offset += (uint64_t)got;
+        at += read_bytes;
+        bytes -= (uint64_t)read_bytes;
+        offset += (uint64_t)read_bytes;
     }
     return true;
 }
@@ -49,7 +49,8 @@ static int bring(const struct staging *staging, const struct part *part)
 {
     const struct nb_driver *driver = &staging->session->driver;
     for (uint64_t done = 0; done < part->bytes; done += CHUNK_BYTES) {
-        const uint64_t left = part->bytes - done, size = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+        const uint64_t remaining = part->bytes - done,
+                       size = remaining < CHUNK_BYTES ? remaining : CHUNK_BYTES;
         const uint64_t whole = (size + NB_BLOCK_BYTES - 1) / NB_BLOCK_BYTES * NB_BLOCK_BYTES;
         if (!read_all(part->file, staging->memory, size, part->offset + done))
             return CUDA_ERROR_INVALID_VALUE;
@@ -115,13 +116,13 @@ static bool is_sound(const struct nb_inline_buffer *buffer, const struct nb_inli
 static int fitting_sets(const struct nb_session *session, const struct nb_inline_case *loading,
                         uint32_t *sets)
 {
-    size_t left = 0, all = 0;
-    NB_TRY(session->driver.cuMemGetInfo_v2(&left, &all));
+    size_t remaining = 0, all = 0;
+    NB_TRY(session->driver.cuMemGetInfo_v2(&remaining, &all));
     const uint64_t each = loading->inputs_stride + loading->expected_stride;
     const uint32_t others = session->cases - session->cases_loaded;
-    const uint64_t most = left / FREE_SHARE / others / (each > 0 ? each : 1);
-    const uint64_t wanted = session->samples + UINT64_C(1); /* one is the probe's */
-    uint64_t count = loading->sets < wanted ? loading->sets : wanted;
+    const uint64_t most = remaining / FREE_SHARE / others / (each > 0 ? each : 1);
+    const uint64_t set_count = session->samples + UINT64_C(1); /* one is the probe's */
+    uint64_t count = loading->sets < set_count ? loading->sets : set_count;
     count = count < most ? count : most;
     *sets = (uint32_t)count;
     return 0;

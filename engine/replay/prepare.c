@@ -46,21 +46,21 @@ NB_REPLAY_EXPORT int nb_replay_open(int descriptor, const struct nb_replay_limit
                                     struct nb_replay **replay, char *error)
 {
     *replay = NULL;
-    struct nb_replay *made = calloc(1, sizeof *made);
-    if (made == NULL)
+    struct nb_replay *new_replay = calloc(1, sizeof *new_replay);
+    if (new_replay == NULL)
         return nb_error(error, NB_REPLAY_OURS, "out of host memory");
-    made->error = error;
-    int status = nb_reader_open(descriptor, limits, &made->reader, error);
+    new_replay->error = error;
+    int status = nb_reader_open(descriptor, limits, &new_replay->reader, error);
     if (status != NB_REPLAY_OK) {
-        free(made);
+        free(new_replay);
         return status;
     }
-    status = write_refusals(made);
+    status = write_refusals(new_replay);
     if (status != NB_REPLAY_OK) {
-        nb_replay_close(made);
+        nb_replay_close(new_replay);
         return status;
     }
-    *replay = made;
+    *replay = new_replay;
     return NB_REPLAY_OK;
 }
 

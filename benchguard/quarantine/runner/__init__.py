@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ..cases import receive_cases
-from ..contract import Cases, Order
+from ..contract import Cases, Gave, Order
 from .cuda_entry import load_cuda, load_ptx
 from .driver import Driver
 from .entry import Entry
@@ -63,6 +63,8 @@ def _run(order: Order, reporter: Reporter) -> None:
         else:
             reporter.begin("record", number)
             rounds.record()
+            if rounds.returned is not None:
+                reporter.send(Gave(number, rounds.returned))
         memory.release()
     reporter.finish()
 

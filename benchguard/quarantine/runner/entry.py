@@ -28,15 +28,18 @@ class Entry(Protocol):
 def ordered(case: CaseSpec, convention: Convention) -> tuple[Argument, ...]:
     """A case's arguments in the order of the convention.
 
-    The caller packs those of `tuple` in one tuple, and removes the outputs from those of `tuple_of_inputs` and `input`
-    for a Python function, which returns them.
+    The caller packs those of `tuple` in one tuple. For `data` they are those of a function in CUDA C++: the values of
+    data, then outputs for results that have no memory in data.
     """
     outputs = tuple(each for each in case.arguments if _is_output(each))
     others = tuple(each for each in case.arguments if not _is_output(each))
     if convention == "output_first":
         return outputs + others
-    if convention in ("tuple", "tuple_of_inputs", "input"):
+    if convention == "tuple":
         return others + outputs
+    if convention == "data" and case.returns is not None:
+        own = {form.buffer for form in case.returns.results}
+        return others + tuple(each for each in outputs if each.name in own)
     if convention in ("module", "module_keywords"):
         return tuple(each for each in others if not _is_constant(each))
     return case.arguments

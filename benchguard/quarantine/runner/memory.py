@@ -33,6 +33,7 @@ class CaseMemory:
         self._driver, self._case = driver, case
         self._inputs, self._layout, self._offset = inputs, layout, offset
         self._addresses: dict[str, int] = {}
+        self._number = 0
         for buffer in case.read:
             if buffer.name not in layout.places or layout.places[buffer.name][1] != buffer.bytes:
                 raise SubmissionError(
@@ -51,6 +52,7 @@ class CaseMemory:
 
     def prepare(self, number: int) -> None:
         """Write input set `number` to inputs and poison to outputs, and wait for the device."""
+        self._number = number
         self._driver.make_current()
         self._driver.synchronise()
         for buffer in self._case.buffers:
@@ -67,6 +69,11 @@ class CaseMemory:
         (buffer,) = (each for each in self._case.buffers if each.name == name)
         shape = buffer.shape if buffer.strides is None else ()
         return Memory(self._addresses[name], buffer.bytes, buffer.dtype, shape)
+
+    def on_host(self, name: str) -> bytearray:
+        """The bytes of a buffer of the current input set."""
+        address, size = self._inputs.address(self._layout, self._offset, name, self._number)
+        return bytearray(ctypes.string_at(address, size))
 
     def release(self) -> None:
         """Free the memory, so that the captures of later cases do not contain it."""

@@ -14,8 +14,9 @@ from types import ModuleType
 from typing import Any
 
 from ...problem.spec import Argument, Buffer, CaseSpec, Scalar
-from ..contract import Convention, Order
+from ..contract import Order
 from .arrays import tensor_of, torch_in_use
+from .data import bind_data
 from .entry import Call, Entry, constants, ordered, python_value
 from .memory import CaseMemory
 from .reporting import SubmissionError
@@ -25,11 +26,15 @@ NEW_MODEL, MODEL = "ModelNew", "Model"
 
 
 class PythonEntry:
-    def __init__(self, function: Callable[..., object], convention: Convention) -> None:
-        self._function, self._convention = function, convention
+    """`find` returns the submission's function of a name."""
+
+    def __init__(self, find: Callable[[str], Callable[..., object]], order: Order) -> None:
+        self._find, self._function, self._convention = find, find(order.entry), order.convention
         self._built: Callable[..., object] | None = None
 
     def bind(self, case: CaseSpec, memory: CaseMemory, init: tuple[Any, ...] = (), /) -> Call:
+        if self._convention == "data":
+            return bind_data(case, memory, self._find, self._function)
         torch = torch_in_use(memory.tensors)
 
         def value(argument: Argument) -> Any:
@@ -46,12 +51,6 @@ class PythonEntry:
         if self._convention == "tuple":
             whole = tuple(values)
             return lambda: function(whole)
-        if self._convention in ("tuple_of_inputs", "input"):
-            passed_values = tuple(
-                each for each, kind in zip(values, arguments, strict=True) if not _is_output(kind)
-            )
-            data = passed_values[0] if self._convention == "input" else passed_values
-            return lambda: function(data)
         if self._convention in ("module", "module_keywords"):
             state = {each.name: value(each) for each in constants(case)}
             self._built = self._built or build_module(function, init, torch)
@@ -75,24 +74,29 @@ class PythonEntry:
 
 def load_python(order: Order) -> Entry:
     """Import the submission. Raises SubmissionError, and all exceptions that the submission raises."""
-    module = _import(Path(order.submission))
-    function = getattr(module, order.entry, None)
-    if function is None and order.entry == NEW_MODEL:
+    module = _import(Path(order.submission), order.beside)
+    return PythonEntry(lambda name: _function(module, name, order), order)
+
+
+def _function(module: ModuleType, name: str, order: Order) -> Callable[..., object]:
+    function = getattr(module, name, None)
+    if function is None and name == NEW_MODEL:
         function = getattr(module, MODEL, None)  # the problem's own file as a submission
     if function is None:
-        raise SubmissionError(_no_entry(order))
+        raise SubmissionError(_no_entry(order, name))
     if not callable(function):
-        raise SubmissionError(
-            f"{order.entry} in {Path(order.submission).name} cannot be called; make it a function"
-        )
-    return PythonEntry(function, order.convention)
+        raise SubmissionError(f"{name} in {Path(order.submission).name} cannot be called; make it a function")
+    return function  # type: ignore[no-any-return]
 
 
-def _import(path: Path) -> ModuleType:
-    """Import the file under its own name, unless another module has it. sys.path begins with its folder."""
+def _import(path: Path, beside: str) -> ModuleType:
+    """Import the file under its own name, unless another module has it.
+
+    sys.path begins with its folder, and the folder of the problem's files.
+    """
     sys.dont_write_bytecode = True
     sys.argv = [str(path)]
-    sys.path.insert(0, str(path.parent))
+    sys.path[:0] = [str(path.parent), beside] if beside else [str(path.parent)]
     free = (
         path.stem.isidentifier() and path.stem not in sys.modules and path.stem not in sys.stdlib_module_names
     )
@@ -106,7 +110,7 @@ def _import(path: Path) -> ModuleType:
     return module
 
 
-def _no_entry(order: Order) -> str:
+def _no_entry(order: Order, entry: str) -> str:
     path = Path(order.submission)
     module = next(
         (each for each in list(sys.modules.values()) if getattr(each, "__file__", None) == str(path)), None
@@ -123,11 +127,11 @@ def _no_entry(order: Order) -> str:
         else []
     )
     if not names:
-        return f"{path.name} defines no function; define `{order.entry}`"
+        return f"{path.name} defines no function; define `{entry}`"
     listing = ", ".join(names[:NAMES_SHOWN])
     return (
-        f"{path.name} has no `{order.entry}`, only {listing}. "
-        f"Rename the function to `{order.entry}`, or pass `--entry {names[0]}`"
+        f"{path.name} has no `{entry}`, only {listing}. "
+        f"Rename the function to `{entry}`, or pass `--entry {names[0]}`"
     )
 
 

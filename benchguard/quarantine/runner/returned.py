@@ -17,14 +17,22 @@ _WITHOUT_TYPESTR = ("bfloat16", "float8_e4m3", "float8_e5m2")
 
 
 @dataclass(frozen=True)
-class _Array:
-    """`strides` are in elements."""
+class GpuArray:
+    """`kind` is the dtype's name, `strides` are in elements."""
 
     address: int
     kind: str
     item_bytes: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
+
+    @property
+    def bytes(self) -> int:
+        """The bytes from the first to the last element, gaps included."""
+        if 0 in self.shape:
+            return 0
+        reach = sum((extent - 1) * step for extent, step in zip(self.shape, self.strides, strict=True))
+        return self.item_bytes * (1 + reach)
 
 
 def outputs_of(case: CaseSpec, memory: Mapping[str, Memory], returned: object) -> dict[str, Memory]:
@@ -33,7 +41,7 @@ def outputs_of(case: CaseSpec, memory: Mapping[str, Memory], returned: object) -
     if returned is None:
         return outputs
     for buffer, value in zip(*_paired(case, returned), strict=True):
-        array = _array_of(buffer.name, value)
+        array = array_of(buffer.name, value)
         _check(buffer, array)
         if buffer.role == "output":
             shape = buffer.shape if buffer.strides is None else ()
@@ -59,26 +67,26 @@ def _paired(case: CaseSpec, returned: object) -> tuple[Sequence[Buffer], Sequenc
     )
 
 
-def _array_of(name: str, value: Any) -> _Array:
+def array_of(name: str, value: Any) -> GpuArray:
     if isinstance(value, DeviceArray):
-        return _Array(value.data_ptr(), value.kind, value.itemsize, value.shape, value.stride())
+        return GpuArray(value.data_ptr(), value.kind, value.itemsize, value.shape, value.stride())
     if all(hasattr(value, attribute) for attribute in ("data_ptr", "element_size", "stride", "is_cuda")):
         if not value.is_cuda:
-            raise _on_host(name, value)
-        return _Array(
+            raise on_host(name, value)
+        return GpuArray(
             value.data_ptr(), kind_of(value), value.element_size(), tuple(value.shape), tuple(value.stride())
         )
     interface = getattr(value, "__cuda_array_interface__", None)
     if isinstance(interface, Mapping):
         return _of_interface(interface)
     if isinstance(value, (bool, int, float, complex)) or hasattr(value, "__array_interface__"):
-        raise _on_host(name, value)
+        raise on_host(name, value)
     raise SubmissionError(
         f"{name} was returned as {_type(value)}; return an array with __cuda_array_interface__"
     )
 
 
-def _on_host(name: str, value: object) -> SubmissionError:
+def on_host(name: str, value: object) -> SubmissionError:
     return SubmissionError(
         f"{name} was returned in host memory, as {_type(value)}, and work of the host cannot be replayed; "
         "compute it on the GPU and return a GPU array",
@@ -86,24 +94,18 @@ def _on_host(name: str, value: object) -> SubmissionError:
     )
 
 
-def _of_interface(interface: Mapping[str, Any]) -> _Array:
+def _of_interface(interface: Mapping[str, Any]) -> GpuArray:
     typestr, shape = str(interface["typestr"]), tuple(map(int, interface["shape"]))
     size = int(typestr[2:])
     kind = "bool" if typestr[1] == "b" else f"{_KINDS.get(typestr[1], typestr[1])}{8 * size}"
     steps = interface.get("strides")
     strides = packed(shape) if steps is None else tuple(int(step) // size for step in steps)
-    return _Array(int(interface["data"][0] or 0), kind, size, shape, strides)
+    return GpuArray(int(interface["data"][0] or 0), kind, size, shape, strides)
 
 
-def _check(buffer: Buffer, array: _Array) -> None:
+def _check(buffer: Buffer, array: GpuArray) -> None:
     what = f"{buffer.name} was returned"
-    size = ELEMENT_BYTES[buffer.dtype]
-    same_bits = buffer.dtype in _WITHOUT_TYPESTR and array.kind in (
-        f"uint{8 * size}",
-        f"int{8 * size}",
-        f"V{8 * size}",
-    )
-    if array.kind != buffer.dtype and not same_bits:
+    if array.kind != buffer.dtype and not is_same_bits(buffer, array):
         raise SubmissionError(f"{what} as {array.kind}; the problem wants {buffer.dtype}")
     if array.shape != buffer.shape:
         raise SubmissionError(f"{what} with shape {array.shape}; the problem wants {buffer.shape}")
@@ -115,6 +117,12 @@ def _check(buffer: Buffer, array: _Array) -> None:
     if not fits and buffer.bytes:
         how = "row-major order without gaps" if buffer.strides is None else f"strides {strides}"
         raise SubmissionError(f"{what} with strides {array.strides} (in elements); the problem wants {how}")
+
+
+def is_same_bits(buffer: Buffer, array: GpuArray) -> bool:
+    """Whether the array is how a library describes the buffer's dtype, which has no name in the interface."""
+    bits = 8 * ELEMENT_BYTES[buffer.dtype]
+    return buffer.dtype in _WITHOUT_TYPESTR and array.kind in (f"uint{bits}", f"int{bits}", f"V{bits}")
 
 
 def _check_apart(case: CaseSpec, input_memory: Mapping[str, Memory], outputs: Mapping[str, Memory]) -> None:

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 
 from ...inline.contract import InlineOrder
 from ...inline.run import prepare
-from ...problem.spec import CaseSpec, Role
+from ...problem.spec import CaseSpec, Returned, Role
 from ...region import Memory, RegionError, region, region_range
 from .driver import Driver
 from .entry import Call
 from .memory import CaseMemory
 from .reporting import Reporter, SubmissionError
+from .results import find_results, inline_addresses
 from .returned import outputs_of
 
 REGIONS = 2
@@ -28,6 +29,7 @@ class Rounds:
         self._buffers: Mapping[str, Memory] = {
             each.name: memory.memory_of(each.name) for each in case.buffers
         }
+        self._returned: Returned | None = None
 
     def warm_up(self, calls: int) -> float:
         """Call the submission until it has compiled, tuned and allocated. Return the last call's seconds."""
@@ -38,12 +40,13 @@ class Rounds:
             returned = self._call()
             self._settle()
             seconds = time.monotonic() - began
-            outputs_of(self._case, self._buffers, returned)
+            self._outputs(returned)
             del returned  # frees memory for the next call
         return seconds
 
     def record(self) -> None:
         """Record regions CASE/0 and CASE/1, on throw-away sets 0 and 1."""
+        self._returned = None
         for number in range(REGIONS):
             gc.collect()  # or garbage of the last call would be in the capture, or freed in the region
             self._memory.prepare(number)
@@ -56,11 +59,29 @@ class Rounds:
                 gc.enable()
             self._settle()
 
+    @property
+    def returned(self) -> Returned | None:
+        """The results of the recorded calls, for a case with `returns`."""
+        return self._returned
+
+    def _outputs(self, value: object) -> Mapping[str, Memory]:
+        """The ranges of the outputs. Raises SubmissionError, also if a call returns another structure than the last."""
+        if self._case.returns is None:
+            return outputs_of(self._case, self._buffers, value)
+        results = find_results(self._case, self._buffers, value)
+        if self._returned is not None and results.returned != self._returned:
+            raise SubmissionError(
+                "two calls returned results of different structures, shapes or strides, which a replay cannot repeat",
+                unreplayable=True,
+            )
+        self._returned = results.returned
+        return results.memory
+
     def _record(self, name: str) -> None:
         """Record one call. `returned` must live until the region ends, or its memory is missing in the capture."""
         with region(name, inputs=self._named("input", "inout"), state=self._named("constant"), required=True):
             returned = self._call()
-            for output, memory in outputs_of(self._case, self._buffers, returned).items():
+            for output, memory in self._outputs(returned).items():
                 if memory.bytes:
                     region_range(output, memory, "output")
         del returned
@@ -100,9 +121,13 @@ class InlineRounds:
         addresses = {name: place.address for name, place in buffers.items()}
 
         def outputs(returned: object) -> dict[str, int]:
+            if case.returns is not None:
+                return inline_addresses(case, buffers, returned)
             return {name: place.address for name, place in outputs_of(case, buffers, returned).items()}
 
-        self._reporter.begin("time", number)
         memory.prepare(0)
         returns = call() is not None  # without a return value the outputs' addresses never change
+        if case.returns is not None and not returns:
+            addresses.update(inline_addresses(case, buffers, None))
+        self._reporter.begin("time", number)  # each launch from here on is a sample's (grade/inline.py)
         self._session.run(number, call, addresses, outputs if returns else None)

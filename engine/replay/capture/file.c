@@ -15,14 +15,14 @@ static bool read_all(int descriptor, void *into, size_t bytes, uint64_t offset)
 {
     uint8_t *at = into;
     while (bytes > 0) {
-        const ssize_t got = pread(descriptor, at, bytes, (off_t)offset);
-        if (got < 0 && errno == EINTR)
+        const ssize_t size = pread(descriptor, at, bytes, (off_t)offset);
+        if (size < 0 && errno == EINTR)
             continue;
-        if (got <= 0)
+        if (size <= 0)
             return false;
-        at += got;
-        offset += (uint64_t)got;
-        bytes -= (size_t)got;
+        at += size;
+        offset += (uint64_t)size;
+        bytes -= (size_t)size;
     }
     return true;
 }

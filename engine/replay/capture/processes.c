@@ -21,12 +21,12 @@ struct processes {
 };
 
 /* Signals are blocked so that no handler of the caller's program runs in a forked process. */
-static bool start(struct processes *all, uint32_t wanted, nb_process_body *body, void *work)
+static bool start(struct processes *all, uint32_t process_count, nb_process_body *body, void *work)
 {
     sigset_t every, before;
     sigfillset(&every);
     (void)pthread_sigmask(SIG_SETMASK, &every, &before);
-    while (all->count < wanted) {
+    while (all->count < process_count) {
         const pid_t id = fork();
         if (id == 0) {
             (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -41,7 +41,7 @@ static bool start(struct processes *all, uint32_t wanted, nb_process_body *body,
         all->ids[all->count++] = id;
     }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return all->count == wanted;
+    return all->count == process_count;
 }
 
 static int64_t milliseconds(void)
@@ -90,11 +90,11 @@ int nb_processes_run(uint32_t count, nb_process_body *body, void *work, uint32_t
     *ends = (struct nb_process_ends){0};
     if (pipe2(all.ended, O_CLOEXEC) != 0)
         return nb_error(error, NB_REPLAY_OURS, "cannot start a process: %s", strerror(errno));
-    const struct sigaction kept = {.sa_handler = SIG_DFL};
+    const struct sigaction default_action = {.sa_handler = SIG_DFL};
     struct sigaction before;
     (void)sigaction(SIGCHLD, NULL, &before);
     if (children_are_discarded(&before))
-        (void)sigaction(SIGCHLD, &kept, NULL);
+        (void)sigaction(SIGCHLD, &default_action, NULL);
     const bool started = start(&all, count, body, work);
     const int why = errno;
     (void)close(all.ended[1]);

@@ -91,9 +91,9 @@ static char *name_of(struct nb_replay *replay, struct nb_span span)
 
 static int not_found(struct nb_replay *replay, const char *what, struct nb_span name, CUresult result)
 {
-    char shown[160];
-    nb_reader_text(&replay->reader, name, shown, sizeof shown);
-    return nb_fail(replay, NB_REPLAY_BAD_CAPTURE, "%s %s is not in its image: %s (%d)", what, shown,
+    char printable[160];
+    nb_reader_text(&replay->reader, name, printable, sizeof printable);
+    return nb_fail(replay, NB_REPLAY_BAD_CAPTURE, "%s %s is not in its image: %s (%d)", what, printable,
                    nb_driver_name(&replay->driver, result), (int)result);
 }
 

@@ -17,23 +17,24 @@ static const struct {
     {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 1u << 20, false},
 };
 
-static int set_limit(struct nb_replay *replay, const struct nb_capture_limit *wanted, uint64_t most,
+static int set_limit(struct nb_replay *replay, const struct nb_capture_limit *captured, uint64_t most,
                      bool lasting)
 {
     size_t value = 0;
-    const CUlimit limit = (CUlimit)wanted->limit;
-    const bool known = replay->driver.cuCtxGetLimit(&value, limit) == CUDA_SUCCESS;
-    if (known && value == wanted->value)
+    const CUlimit limit = (CUlimit)captured->limit;
+    const bool is_known = replay->driver.cuCtxGetLimit(&value, limit) == CUDA_SUCCESS;
+    if (is_known && value == captured->value)
         return NB_REPLAY_OK;
-    if (known && lasting && replay->options.strict != 0 && wanted->value > value) {
-        nb_note(replay, "limit %u of the context was %llu; it is left at %zu", wanted->limit,
-                (unsigned long long)wanted->value, value);
+    if (is_known && lasting && replay->options.strict != 0 && captured->value > value) {
+        nb_note(replay, "limit %u of the captured context was %llu; the replay leaves it at %zu",
+                captured->limit, (unsigned long long)captured->value, value);
         return NB_REPLAY_OK;
     }
-    if (wanted->value > most)
-        return nb_fail(replay, NB_REPLAY_CANNOT, "limit %u of the context was %llu; at most %llu is given",
-                       wanted->limit, (unsigned long long)wanted->value, (unsigned long long)most);
-    return NB_CALL(replay, cuCtxSetLimit, limit, (size_t)wanted->value);
+    if (captured->value > most)
+        return nb_fail(replay, NB_REPLAY_CANNOT,
+                       "limit %u of the captured context was %llu; a replay gives at most %llu",
+                       captured->limit, (unsigned long long)captured->value, (unsigned long long)most);
+    return NB_CALL(replay, cuCtxSetLimit, limit, (size_t)captured->value);
 }
 
 /* Persisting L2 lines would be warm when the next sample begins. Some devices have none. */

@@ -82,14 +82,14 @@ int nb_streams_find_order(struct nb_replay *replay)
             .events = nb_new(replay, (uint64_t)replay->reader.event_count + 1, sizeof *walk.events),
             .stream_count = streams->count,
         };
-        const bool made = walk.streams != NULL && walk.events != NULL;
-        if (made) {
+        const bool has_memory = walk.streams != NULL && walk.events != NULL;
+        if (has_memory) {
             walk.streams[streams->main] = true;
             (backwards ? find_joins : find_forks)(replay, &walk);
         }
         free(walk.streams);
         free(walk.events);
-        if (!made)
+        if (!has_memory)
             return NB_REPLAY_OURS;
     }
     return NB_REPLAY_OK;

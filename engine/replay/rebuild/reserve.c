@@ -55,12 +55,12 @@ static void join_ranges(struct nb_memory *memory, uint32_t count)
 static bool try_reserve(struct nb_replay *replay, CUdeviceptr address, uint64_t bytes)
 {
     struct nb_memory *memory = &replay->memory;
-    CUdeviceptr got = 0;
+    CUdeviceptr place = 0;
     if (bytes == 0 || address + bytes < address ||
-        replay->driver.cuMemAddressReserve(&got, (size_t)bytes, 0, address, 0) != CUDA_SUCCESS)
+        replay->driver.cuMemAddressReserve(&place, (size_t)bytes, 0, address, 0) != CUDA_SUCCESS)
         return false;
-    if (got != address) {
-        replay->driver.cuMemAddressFree(got, (size_t)bytes);
+    if (place != address) {
+        replay->driver.cuMemAddressFree(place, (size_t)bytes);
         return false;
     }
     memory->reservations[memory->reservation_count++] = (struct nb_reservation){address, bytes};
@@ -118,7 +118,10 @@ int nb_memory_reserve(struct nb_replay *replay)
     NB_TRY(NB_CALL(replay, cuMemGetAllocationGranularity, &granule, &memory->physical,
                    CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     if (granule < NB_CAPTURE_PAGE || (granule & (granule - 1)) != 0)
-        return nb_fail(replay, NB_REPLAY_FAILED, "the driver maps memory in pieces of %zu bytes", granule);
+        return nb_fail(
+            replay, NB_REPLAY_FAILED,
+            "the driver maps memory in pieces of %zu bytes; the replay needs a power of two from 4096",
+            granule);
     memory->granule = granule;
     if (count == 0)
         return NB_REPLAY_OK;

@@ -28,22 +28,22 @@ static uint32_t list(const struct nb_reader *reader, bool before, struct nb_temp
 
 /* An address may be allocated again: content of the earlier allocation stays. Both lists are sorted, so an
  * earlier allocation that ends before one temporary ends before the next ones too. */
-static uint32_t subtract(const struct nb_temporary *new, uint32_t new_count, const struct nb_temporary *kept,
-                         uint32_t kept_count, struct nb_temporary *into)
+static uint32_t subtract(const struct nb_temporary *new, uint32_t new_count,
+                         const struct nb_temporary *captured, uint32_t kept_count, struct nb_temporary *into)
 {
     uint32_t count = 0, first = 0;
     uint64_t filled = 0; /* new ones may overlap, too */
     for (uint32_t i = 0; i < new_count; i++) {
         uint64_t at = new[i].address > filled ? new[i].address : filled;
         const uint64_t end = new[i].address + new[i].bytes;
-        while (first < kept_count && kept[first].address + kept[first].bytes <= at)
+        while (first < kept_count && captured[first].address + captured[first].bytes <= at)
             first++;
         for (uint32_t j = first; at < end; j++) {
-            const bool meets = j < kept_count && kept[j].address < end;
-            const uint64_t until = meets ? kept[j].address : end;
+            const bool meets = j < kept_count && captured[j].address < end;
+            const uint64_t until = meets ? captured[j].address : end;
             if (until > at)
                 into[count++] = (struct nb_temporary){at, until - at};
-            const uint64_t next = meets ? kept[j].address + kept[j].bytes : end;
+            const uint64_t next = meets ? captured[j].address + captured[j].bytes : end;
             at = next > at ? next : at;
         }
         filled = at > filled ? at : filled;
@@ -57,17 +57,18 @@ int nb_temporaries_plan(struct nb_replay *replay)
     const uint64_t room = (uint64_t)replay->reader.allocation_count;
     if (replay->options.strict == 0 || room == 0)
         return NB_REPLAY_OK;
-    struct nb_temporary *new = nb_new(replay, room, sizeof *new), *kept = nb_new(replay, room, sizeof *kept);
+    struct nb_temporary *new = nb_new(replay, room, sizeof *new),
+                        *captured = nb_new(replay, room, sizeof *captured);
     memory->temporaries = nb_new(replay, 2 * room, sizeof *memory->temporaries);
-    const bool made = new != NULL && kept != NULL && memory->temporaries != NULL;
-    if (made) {
+    const bool has_memory = new != NULL && captured != NULL && memory->temporaries != NULL;
+    if (has_memory) {
         const uint32_t new_count = list(&replay->reader, false, new);
-        const uint32_t kept_count = list(&replay->reader, true, kept);
-        memory->temporary_count = subtract(new, new_count, kept, kept_count, memory->temporaries);
+        const uint32_t kept_count = list(&replay->reader, true, captured);
+        memory->temporary_count = subtract(new, new_count, captured, kept_count, memory->temporaries);
     }
     free(new);
-    free(kept);
-    return made ? NB_REPLAY_OK : NB_REPLAY_OURS;
+    free(captured);
+    return has_memory ? NB_REPLAY_OK : NB_REPLAY_OURS;
 }
 
 int nb_temporaries_fill(struct nb_replay *replay)

@@ -28,19 +28,19 @@ uint64_t nb_cold_scratch_bytes(const struct nb_replay *replay)
 uint32_t nb_cold_sets(struct nb_replay *replay)
 {
     const uint64_t footprint = replay->memory.mapped_bytes;
-    const uint32_t asked = replay->options.rotating_count;
+    const uint32_t requested = replay->options.rotating_count;
     if (footprint == 0 || (replay->options.cold != NB_COLD_REMAP && replay->options.cold != NB_COLD_ROTATE))
         return 1;
     if (replay->options.cold == NB_COLD_REMAP)
         return 2;
-    if (asked == 0)
+    if (requested == 0)
         return nb_rotation_by_cache(footprint, replay->facts.l2_bytes, replay->facts.free_bytes);
-    const uint32_t count = nb_rotation_as_asked(asked, footprint);
-    if (count < asked)
+    const uint32_t count = nb_rotation_as_asked(requested, footprint);
+    if (count < requested)
         nb_note(replay,
-                "the rotating count is %u instead of %u: all of them take at most 2 GiB, as "
+                "the rotating count is %u instead of %u: all copies together take at most 2 GiB, as "
                 "Composable Kernel's do",
-                count, asked);
+                count, requested);
     return count;
 }
 
@@ -111,8 +111,8 @@ static int restore_next(struct nb_replay *replay, uint32_t *next)
     *next = rotates ? nb_rotation_index(replay->samples, memory->set_count)
                     : (memory->current + 1) % memory->set_count;
     for (uint32_t i = 0; i < memory->set_count; i++) {
-        const bool wanted = rotates || i == *next;
-        if (wanted && memory->sets[i].stale)
+        const bool is_due = rotates || i == *next;
+        if (is_due && memory->sets[i].stale)
             NB_TRY(write_state(replay, i));
     }
     return NB_REPLAY_OK;

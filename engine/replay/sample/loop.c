@@ -78,10 +78,10 @@ static int queue_sample(struct nb_replay *replay, int (*queue)(struct nb_replay 
  */
 static int wait_for_all(struct nb_replay *replay, struct nb_replay_sample *sample)
 {
-    const uint64_t seen = replay->driver.now_ns();
+    const uint64_t end_seen_ns = replay->driver.now_ns();
     NB_TRY(nb_wait(replay, replay->streams.timed, replay->options.timeout_ms, "the region"));
     NB_TRY(NB_CALL(replay, cuCtxSynchronize));
-    sample->tail_us = us_between(seen, replay->driver.now_ns());
+    sample->tail_us = us_between(end_seen_ns, replay->driver.now_ns());
     return NB_REPLAY_OK;
 }
 

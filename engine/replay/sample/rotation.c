@@ -9,9 +9,9 @@ enum {
 
 uint32_t nb_rotation_by_cache(uint64_t footprint, uint64_t l2_bytes, uint64_t free_bytes)
 {
-    const uint64_t wanted = (CACHE_FACTOR * l2_bytes + footprint - 1) / footprint + 1;
+    const uint64_t copies = (CACHE_FACTOR * l2_bytes + footprint - 1) / footprint + 1;
     const uint64_t most = free_bytes / MEMORY_SHARE / footprint;
-    const uint64_t count = wanted < most ? wanted : most;
+    const uint64_t count = copies < most ? copies : most;
     return (uint32_t)(count < 2 ? 2 : count);
 }
 

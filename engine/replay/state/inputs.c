@@ -67,12 +67,12 @@ static int grow(struct nb_replay *replay, void **array, uint32_t count, uint32_t
 {
     if (count < *room)
         return NB_REPLAY_OK;
-    const uint32_t wanted = *room == 0 ? 16 : 2 * *room;
-    void *grown = realloc(*array, wanted * bytes);
+    const uint32_t new_room = *room == 0 ? 16 : 2 * *room;
+    void *grown = realloc(*array, new_room * bytes);
     if (grown == NULL)
         return nb_fail(replay, NB_REPLAY_OURS, "out of host memory");
     *array = grown;
-    *room = wanted;
+    *room = new_room;
     return NB_REPLAY_OK;
 }
 
@@ -83,7 +83,7 @@ NB_REPLAY_EXPORT int nb_replay_input(struct nb_replay *replay, uint32_t set, uin
     struct nb_inputs *inputs = &replay->inputs;
     NB_TRY(check_place(replay, address, bytes));
     if (set >= NB_INPUT_SETS_MAX)
-        return nb_fail(replay, NB_REPLAY_CANNOT, "input set %u; there are at most %u", set,
+        return nb_fail(replay, NB_REPLAY_CANNOT, "input set %u is too many; give at most %u sets", set,
                        NB_INPUT_SETS_MAX);
     NB_TRY(grow(replay, (void **)&inputs->inputs, inputs->count, &inputs->room, sizeof *inputs->inputs));
     struct nb_input *input = &inputs->inputs[inputs->count];

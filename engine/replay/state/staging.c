@@ -72,26 +72,26 @@ int nb_staging_put(struct nb_replay *replay, CUdeviceptr target, const void *dat
 int nb_staging_fetch(struct nb_replay *replay, CUdeviceptr source, uint64_t bytes, void *into)
 {
     struct nb_staging *staging = &replay->staging;
-    uint8_t *to = into, *got = NULL;
+    uint8_t *to = into, *fetched = NULL;
     size_t got_bytes = 0;
     NB_TRY(turn(replay));
-    for (uint64_t left = bytes; left != 0 || got_bytes != 0;) {
+    for (uint64_t remaining = bytes; remaining != 0 || got_bytes != 0;) {
         uint8_t *const half = half_of(staging);
-        const size_t part = left < staging->half_bytes ? (size_t)left : staging->half_bytes;
+        const size_t part = remaining < staging->half_bytes ? (size_t)remaining : staging->half_bytes;
         if (part != 0) {
             NB_TRY(NB_CALL(replay, cuMemcpyDtoHAsync_v2, half, source, part, replay->streams.timed));
             NB_TRY(NB_CALL(replay, cuEventRecord, staging->free[staging->half], replay->streams.timed));
         }
         if (got_bytes != 0)
-            memcpy(to, got, got_bytes);
+            memcpy(to, fetched, got_bytes);
         to += got_bytes;
         if (part != 0)
             NB_TRY(nb_wait_event(replay, staging->free[staging->half], NB_OWN_WORK_MS,
                                  "copying from the device"));
-        got = half;
+        fetched = half;
         got_bytes = part;
         source += part;
-        left -= part;
+        remaining -= part;
         staging->half ^= 1;
     }
     return NB_REPLAY_OK;

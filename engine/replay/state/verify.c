@@ -41,11 +41,11 @@ static void compare(struct subject *subject, int run, uint64_t offset, const uin
         if (expected[i] == actual[i])
             continue;
         if (found->differing++ == 0) {
-            const size_t shown =
+            const size_t sample_bytes =
                 bytes - i < sizeof found->expected ? (size_t)(bytes - i) : sizeof found->expected;
             found->first_offset = offset + i;
-            memcpy(found->expected, expected + i, shown);
-            memcpy(found->actual, actual + i, shown);
+            memcpy(found->expected, expected + i, sample_bytes);
+            memcpy(found->actual, actual + i, sample_bytes);
         }
     }
 }
@@ -59,8 +59,8 @@ static int compare_memory(struct nb_replay *replay, struct subject *subject, int
                           const struct pages *pages)
 {
     for (uint64_t offset = 0; offset < subject->bytes; offset += NB_STAGING_BYTES) {
-        const uint64_t left = subject->bytes - offset;
-        const uint64_t bytes = left < NB_STAGING_BYTES ? left : NB_STAGING_BYTES;
+        const uint64_t remaining = subject->bytes - offset;
+        const uint64_t bytes = remaining < NB_STAGING_BYTES ? remaining : NB_STAGING_BYTES;
         NB_TRY(nb_staging_fetch(replay, subject->address + offset, bytes, pages->actual));
         nb_recorded_outcome(&replay->reader, subject->address + offset, bytes, pages->expected);
         compare(subject, run, offset, pages->expected, pages->actual, bytes);
@@ -75,8 +75,8 @@ static int compare_global(struct nb_replay *replay, struct subject *subject, int
     const struct nb_content content = recorded->after.bytes != 0 ? recorded->after : recorded->before;
     const CUdeviceptr here = replay->code.copies[0].globals[subject->global].address;
     for (uint64_t offset = 0; offset < subject->bytes; offset += NB_STAGING_BYTES) {
-        const uint64_t left = subject->bytes - offset;
-        const uint64_t bytes = left < NB_STAGING_BYTES ? left : NB_STAGING_BYTES;
+        const uint64_t remaining = subject->bytes - offset;
+        const uint64_t bytes = remaining < NB_STAGING_BYTES ? remaining : NB_STAGING_BYTES;
         NB_TRY(nb_staging_fetch(replay, here + offset, bytes, actual));
         const uint8_t *expected = content.bytes != 0
                                       ? (const uint8_t *)nb_reader_content(&replay->reader, content) + offset
@@ -133,8 +133,8 @@ NB_REPLAY_EXPORT int nb_replay_verify(struct nb_replay *replay, struct nb_replay
     const uint64_t most = (uint64_t)replay->reader.allocation_count + replay->reader.global_count;
     struct subject *subjects = nb_new(replay, most + 1, sizeof *subjects);
     const struct pages pages = {nb_new(replay, NB_STAGING_BYTES, 1), nb_new(replay, NB_STAGING_BYTES, 1)};
-    const bool made = subjects != NULL && pages.expected != NULL && pages.actual != NULL;
-    int status = !made ? NB_REPLAY_OURS : NB_REPLAY_OK;
+    const bool has_memory = subjects != NULL && pages.expected != NULL && pages.actual != NULL;
+    int status = !has_memory ? NB_REPLAY_OURS : NB_REPLAY_OK;
     const uint32_t subject_count = status == NB_REPLAY_OK ? list_subjects(replay, subjects) : 0;
     if (status == NB_REPLAY_OK)
         status = run_and_compare(replay, subjects, subject_count, &pages);

@@ -131,9 +131,9 @@ uint64_t nb_arena_share(uint64_t granule, uint64_t bytes)
     struct shared_granule granule_item = {.address = granule, .bytes = NB_ARENA_GRANULE};
     const uint64_t address = take_pieces(&granule_item, count_pieces(bytes));
     pthread_mutex_lock(&lock);
-    const bool kept = nb_ranges_add(&shared_granules, &granule_item);
+    const bool is_added = nb_ranges_add(&shared_granules, &granule_item);
     pthread_mutex_unlock(&lock);
-    return kept ? address : 0;
+    return is_added ? address : 0;
 }
 
 /* Is another shared granule empty? */
@@ -177,11 +177,11 @@ bool nb_arena_add(struct nb_arena_block *block)
 bool nb_arena_remove(uint64_t address, enum nb_arena_kind kind, struct nb_arena_block *block)
 {
     pthread_mutex_lock(&lock);
-    struct nb_arena_block *found = nb_ranges_find(&blocks, address);
-    const bool removed = found != NULL && found->address == address && found->kind == kind;
+    struct nb_arena_block *known_block = nb_ranges_find(&blocks, address);
+    const bool removed = known_block != NULL && known_block->address == address && known_block->kind == kind;
     if (removed) {
-        *block = *found;
-        nb_ranges_remove(&blocks, found);
+        *block = *known_block;
+        nb_ranges_remove(&blocks, known_block);
     }
     pthread_mutex_unlock(&lock);
     return removed;
@@ -192,11 +192,11 @@ bool nb_arena_find(uint64_t address, struct nb_arena_block *block)
     if (!nb_arena_contains(address))
         return false;
     pthread_mutex_lock(&lock);
-    const struct nb_arena_block *found = nb_ranges_find(&blocks, address);
-    if (found != NULL)
-        *block = *found;
+    const struct nb_arena_block *known_block = nb_ranges_find(&blocks, address);
+    if (known_block != NULL)
+        *block = *known_block;
     pthread_mutex_unlock(&lock);
-    return found != NULL;
+    return known_block != NULL;
 }
 
 bool nb_arena_covers(uint64_t address, uint64_t bytes)

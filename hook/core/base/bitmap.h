@@ -12,9 +12,9 @@
 static inline size_t nb_bitmap_next(const uint64_t *bits, size_t from, size_t to, uint64_t inverted)
 {
     while (from < to) {
-        const uint64_t left = (bits[from / 64] ^ inverted) >> (from % 64);
-        if (left != 0) {
-            from += (size_t)__builtin_ctzll(left);
+        const uint64_t matches = (bits[from / 64] ^ inverted) >> (from % 64);
+        if (matches != 0) {
+            from += (size_t)__builtin_ctzll(matches);
             break;
         }
         from = (from / 64 + 1) * 64;
@@ -28,10 +28,10 @@ static inline size_t nb_bitmap_find(const uint64_t *bits, size_t count, size_t l
 {
     size_t begin = 0;
     while (length <= count && begin <= count - length) {
-        const size_t taken = nb_bitmap_next(bits, begin, begin + length, 0);
-        if (taken == begin + length)
+        const size_t first_set = nb_bitmap_next(bits, begin, begin + length, 0);
+        if (first_set == begin + length)
             return begin;
-        begin = nb_bitmap_next(bits, taken, count, ~UINT64_C(0));
+        begin = nb_bitmap_next(bits, first_set, count, ~UINT64_C(0));
         begin = (begin + step - 1) / step * step;
     }
     return count;

@@ -6,11 +6,11 @@ static void store_entry(struct nb_handle_table *table, uint64_t handle, void *va
 {
     for (size_t place = nb_handle_place(table, handle);; place = (place + 1) & (table->capacity - 1)) {
         struct nb_handle_entry *entry = &table->entries[place];
-        const uint64_t found = atomic_load_explicit(&entry->handle, memory_order_relaxed);
-        if (found != 0 && found != handle)
+        const uint64_t current = atomic_load_explicit(&entry->handle, memory_order_relaxed);
+        if (current != 0 && current != handle)
             continue;
         atomic_store_explicit(&entry->value, value, memory_order_release);
-        if (found == 0) {
+        if (current == 0) {
             table->used++;
             atomic_store_explicit(&entry->handle, handle, memory_order_release);
         }

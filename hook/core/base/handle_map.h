@@ -43,10 +43,10 @@ static inline void *nb_handle_map_get(const struct nb_handle_map *map, uint64_t 
         return NULL;
     for (size_t place = nb_handle_place(table, handle);; place = (place + 1) & (table->capacity - 1)) {
         const struct nb_handle_entry *entry = &table->entries[place];
-        const uint64_t found = atomic_load_explicit(&entry->handle, memory_order_acquire);
-        if (found == handle)
+        const uint64_t current = atomic_load_explicit(&entry->handle, memory_order_acquire);
+        if (current == handle)
             return atomic_load_explicit(&entry->value, memory_order_acquire);
-        if (found == 0)
+        if (current == 0)
             return NULL;
     }
 }

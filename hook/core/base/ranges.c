@@ -30,20 +30,20 @@ static size_t count_begun(const struct nb_ranges *ranges, uint64_t address)
 
 void *nb_ranges_find(const struct nb_ranges *ranges, uint64_t address)
 {
-    const size_t begun = count_begun(ranges, address);
-    if (begun == 0)
+    const size_t index = count_begun(ranges, address);
+    if (index == 0)
         return NULL;
-    void *item = nb_ranges_item(ranges, begun - 1);
+    void *item = nb_ranges_item(ranges, index - 1);
     const struct extent extent = extent_of(item);
     return address - extent.address < extent.bytes ? item : NULL;
 }
 
 bool nb_ranges_overlap(const struct nb_ranges *ranges, uint64_t address, uint64_t bytes)
 {
-    const size_t begun = count_begun(ranges, address);
+    const size_t index = count_begun(ranges, address);
     return nb_ranges_find(ranges, address) != NULL ||
-           (begun < nb_ranges_count(ranges) &&
-            extent_of(nb_ranges_item(ranges, begun)).address - address < bytes);
+           (index < nb_ranges_count(ranges) &&
+            extent_of(nb_ranges_item(ranges, index)).address - address < bytes);
 }
 
 bool nb_ranges_add(struct nb_ranges *ranges, const void *item)

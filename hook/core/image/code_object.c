@@ -62,9 +62,9 @@ static bool find_metadata(const struct nb_elf *elf, struct nb_view *metadata)
 static bool take_map(struct nb_view *from, struct map *map)
 {
     struct nb_msgpack item;
-    const bool taken = nb_msgpack_take(from, &item) && item.kind == NB_MSGPACK_MAP;
+    const bool is_map = nb_msgpack_take(from, &item) && item.kind == NB_MSGPACK_MAP;
     *map = (struct map){*from, item.number};
-    return taken;
+    return is_map;
 }
 
 static bool get(const struct map *map, const char *key, struct nb_msgpack *item, struct nb_view *rest)

@@ -32,7 +32,7 @@ int nb_layout_from_elf(const void *image, uint64_t bytes, const char *name, stru
     if (!find_info((struct nb_view){image, bytes}, name, &info))
         return -1;
     uint32_t count = 0;
-    uint64_t seen = 0;
+    uint64_t parameters = 0;
     struct {
         uint8_t format, attribute;
         uint16_t size;
@@ -51,9 +51,9 @@ int nb_layout_from_elf(const void *image, uint64_t bytes, const char *name, stru
                 return -1;
             layout[parameter.ordinal] = (struct nb_parameter){parameter.offset, parameter.packed >> 18};
             count = parameter.ordinal >= count ? parameter.ordinal + 1u : count;
-            seen++;
+            parameters++;
         }
         at += head.size;
     }
-    return seen == count ? (int)count : -1;
+    return parameters == count ? (int)count : -1;
 }

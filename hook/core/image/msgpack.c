@@ -11,9 +11,9 @@ static bool take_number(struct nb_view *from, uint64_t width, uint64_t *number)
     return true;
 }
 
-static bool take_bytes(struct nb_view *from, uint64_t bytes, struct nb_view *taken)
+static bool take_bytes(struct nb_view *from, uint64_t bytes, struct nb_view *part)
 {
-    if (!nb_view_narrow(*from, 0, bytes, taken))
+    if (!nb_view_narrow(*from, 0, bytes, part))
         return false;
     *from = (struct nb_view){from->start + bytes, from->bytes - bytes};
     return true;

@@ -118,10 +118,10 @@ int nb_layout_from_ptx(const void *start, uint64_t bytes, const char *name, stru
         depth = nb_ptx_depth(word, depth);
         if (depth != 0 || !nb_ptx_is(word, ".entry") || !nb_ptx_take(&text, &word))
             continue;
-        const bool wanted = nb_ptx_is(word, name);
+        const bool is_kernel = nb_ptx_is(word, name);
         if (!nb_ptx_take(&text, &word))
             return -1;
-        if (wanted)
+        if (is_kernel)
             return word.start[0] == '(' ? take_parameters(&text, layout) : 0;
         depth = nb_ptx_depth(word, depth);
     }

@@ -15,7 +15,7 @@ static const char corrupt[] = "an entry does not decompress to the size that it 
 
 struct input {
     const unsigned char *at;
-    size_t left;
+    size_t remaining;
 };
 
 static bool lengthen(struct input *input, size_t *length)
@@ -24,10 +24,10 @@ static bool lengthen(struct input *input, size_t *length)
     if (*length != LONG_LENGTH)
         return true;
     while (byte == 255) {
-        if (input->left == 0)
+        if (input->remaining == 0)
             return false;
         byte = *input->at++;
-        input->left--;
+        input->remaining--;
         *length += byte;
     }
     return true;
@@ -37,34 +37,34 @@ const char *nb_unpack_lz4(const void *from, size_t from_bytes, void *to, size_t 
 {
     struct input input = {from, from_bytes};
     unsigned char *const bytes = to;
-    size_t done = 0;
-    while (input.left > 0) {
+    size_t size = 0;
+    while (input.remaining > 0) {
         const unsigned char token = *input.at++;
-        input.left--;
+        input.remaining--;
         size_t literals = token >> 4, match = token & 15;
-        if (!lengthen(&input, &literals) || literals > input.left || literals > to_bytes - done)
+        if (!lengthen(&input, &literals) || literals > input.remaining || literals > to_bytes - size)
             return corrupt;
         if (literals > 0)
-            memcpy(bytes + done, input.at, literals);
+            memcpy(bytes + size, input.at, literals);
         input.at += literals;
-        input.left -= literals;
-        done += literals;
-        if (input.left == 0) /* the last sequence has literals only */
+        input.remaining -= literals;
+        size += literals;
+        if (input.remaining == 0) /* the last sequence has literals only */
             break;
-        if (input.left < DISTANCE_BYTES)
+        if (input.remaining < DISTANCE_BYTES)
             return corrupt;
         const size_t distance = (size_t)(input.at[0] | input.at[1] << 8);
         input.at += DISTANCE_BYTES;
-        input.left -= DISTANCE_BYTES;
+        input.remaining -= DISTANCE_BYTES;
         if (!lengthen(&input, &match))
             return corrupt;
         match += MATCH_BYTES;
-        if (distance == 0 || distance > done || match > to_bytes - done)
+        if (distance == 0 || distance > size || match > to_bytes - size)
             return corrupt;
-        for (; match > 0; match--, done++) /* a match may overlap its own output */
-            bytes[done] = bytes[done - distance];
+        for (; match > 0; match--, size++) /* a match may overlap its own output */
+            bytes[size] = bytes[size - distance];
     }
-    return done == to_bytes ? NULL : corrupt;
+    return size == to_bytes ? NULL : corrupt;
 }
 
 /* From zstd.h and zlib.h; stable since the libraries' first sonames. The shim links to the C library only,
@@ -107,12 +107,12 @@ const char *nb_unpack_zstd(const void *from, size_t from_bytes, void *to, size_t
 const char *nb_unpack_zlib(const void *from, size_t from_bytes, void *to, size_t to_bytes)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    unsigned long done = to_bytes;
+    unsigned long size = to_bytes;
     pthread_once(&once, find_zlib);
     if (zlib == NULL)
         return "it is compressed and libz.so.1 is missing (install Debian's or Ubuntu's zlib1g, or Fedora's "
                "zlib)";
-    return zlib(to, &done, from, from_bytes) == 0 && done == to_bytes ? NULL : corrupt;
+    return zlib(to, &size, from, from_bytes) == 0 && size == to_bytes ? NULL : corrupt;
 }
 
 #define ZSTD_MAGIC         0xfd2fb528u

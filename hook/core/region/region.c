@@ -301,8 +301,8 @@ int neutrino_region_range(const char *name, uint32_t role, uint64_t address, uin
     range.type = (struct nb_span){sizeof range + shape_bytes + name_bytes, type_bytes};
     const struct nb_piece pieces[] = {
         {&range, sizeof range}, {shape, shape_bytes}, {name, name_bytes}, {type, type_bytes}};
-    const bool kept = nb_raw_capture_append(NB_CAPTURE_RANGE, pieces, 4) != NB_NOTHING;
-    return leave(state, kept ? NULL : nb_raw_capture_error());
+    const bool appended = nb_raw_capture_append(NB_CAPTURE_RANGE, pieces, 4) != NB_NOTHING;
+    return leave(state, appended ? NULL : nb_raw_capture_error());
 }
 
 const char *neutrino_region_error(void)

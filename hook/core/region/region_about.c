@@ -27,10 +27,10 @@ static void write_program(void)
 {
     char command[NB_PAGE];
     const int descriptor = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    const ssize_t got = descriptor >= 0 ? read(descriptor, command, sizeof command) : -1;
+    const ssize_t size = descriptor >= 0 ? read(descriptor, command, sizeof command) : -1;
     if (descriptor >= 0)
         close(descriptor);
-    size_t length = got > 0 ? (size_t)got : 0;
+    size_t length = size > 0 ? (size_t)size : 0;
     while (length > 0 && command[length - 1] == 0)
         length--;
     for (size_t i = 0; i < length; i++)

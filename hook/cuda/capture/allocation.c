@@ -27,9 +27,9 @@ void nb_capture_end_block(const struct nb_arena_block *block)
     if (!nb_region_is_open())
         return;
     pthread_mutex_lock(&lock);
-    const bool kept = nb_vector_append(&ended_blocks, block);
+    const bool added = nb_vector_append(&ended_blocks, block);
     pthread_mutex_unlock(&lock);
-    if (!kept)
+    if (!added)
         nb_region_refuse("not enough memory to keep a freed allocation");
 }
 

@@ -100,12 +100,12 @@ static bool add(const struct global *global)
 static bool is_known_or_too_large(const struct search *search, const struct global *global)
 {
     pthread_mutex_lock(&lock);
-    const bool known = nb_ranges_find(&places, global->address) != NULL;
+    const bool is_known = nb_ranges_find(&places, global->address) != NULL;
     const bool too_large = global->bytes > GLOBALS_BYTES_MAX - kept_bytes;
     pthread_mutex_unlock(&lock);
-    if (!known && too_large)
+    if (!is_known && too_large)
         refuse(search->call, global->name, "exceeds the 64 MiB that a capture keeps of all globals");
-    return known || too_large;
+    return is_known || too_large;
 }
 
 static void keep(struct search *search, const char *name, uint64_t address, uint64_t bytes)
@@ -120,14 +120,14 @@ static void keep(struct search *search, const char *name, uint64_t address, uint
         return;
     }
     global.before = malloc(bytes);
-    bool kept = false;
+    bool added = false;
     if (global.name != NULL && global.before != NULL && settle(search) == CUDA_SUCCESS &&
         read_global(global.before, address, bytes) == CUDA_SUCCESS) {
         pthread_mutex_lock(&lock);
-        kept = add(&global);
+        added = add(&global);
         pthread_mutex_unlock(&lock);
     }
-    if (kept)
+    if (added)
         return;
     refuse(search->call, name, "could not be read");
     free(global.name);
@@ -139,10 +139,11 @@ static void visit(const char *name, bool managed, void *context)
     struct search *search = context;
     CUdeviceptr address = 0;
     size_t bytes = 0;
-    const bool known = NB_REAL(cuModuleGetGlobal_v2)(&address, &bytes, search->handle, name) == CUDA_SUCCESS;
-    if (managed || (known && nb_foreign_is_managed(address)))
+    const bool is_known =
+        NB_REAL(cuModuleGetGlobal_v2)(&address, &bytes, search->handle, name) == CUDA_SUCCESS;
+    if (managed || (is_known && nb_foreign_is_managed(address)))
         refuse(search->call, name, "is managed, so the host may change it during the region");
-    else if (known && bytes != 0)
+    else if (is_known && bytes != 0)
         keep(search, name, address, bytes);
 }
 
@@ -177,13 +178,13 @@ bool nb_capture_find_added_global(uint64_t address, uint32_t *global, uint64_t *
 {
     pthread_mutex_lock(&lock);
     const struct place *place = nb_ranges_find(&places, address);
-    const bool found = place != NULL;
-    if (found) {
+    const bool is_found = place != NULL;
+    if (is_found) {
         *global = place->index;
         *delta = address - place->address;
     }
     pthread_mutex_unlock(&lock);
-    return found;
+    return is_found;
 }
 
 uint64_t nb_capture_bytes_of_global(uint64_t address)

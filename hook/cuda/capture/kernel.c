@@ -142,8 +142,8 @@ uint32_t nb_capture_write_kernel(const struct nb_call *call, CUfunction handle)
         return refuse(call, function != NULL ? function->name : "", "is unknown: its record was lost");
     struct variant queried = {.next = NULL};
     queried.count = collect_settings(function, description->facts.static_shared_bytes, queried.settings);
-    const struct variant *known = find_variant(function, &queried);
-    return known != NULL ? known->index : write_kernel(call, function, description, &queried);
+    const struct variant *known_variant = find_variant(function, &queried);
+    return known_variant != NULL ? known_variant->index : write_kernel(call, function, description, &queried);
 }
 
 struct nb_capture_parameters nb_capture_copy_parameters(const struct nb_call *call, CUfunction handle,

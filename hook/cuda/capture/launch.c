@@ -56,25 +56,26 @@ static bool is_cooperative(const struct nb_launch_form *launch)
 }
 
 static bool fill_launch(const struct nb_call *call, const struct nb_launch_form *launch,
-                        struct nb_capture_launch *kept)
+                        struct nb_capture_launch *launch_copy)
 {
     const uint32_t kernel = nb_capture_write_kernel(call, launch->function);
     if (kernel == NB_NOTHING)
         return false;
-    kept->parameters =
+    launch_copy->parameters =
         nb_capture_copy_parameters(call, launch->function, launch->kernelParams, launch->extra);
-    if (kept->parameters.start == NULL)
+    if (launch_copy->parameters.start == NULL)
         return false;
-    kept->operation =
+    launch_copy->operation =
         (struct nb_capture_operation){.kind = NB_OPERATION_KERNEL,
                                       .flags = is_cooperative(launch) ? NB_OPERATION_COOPERATIVE : 0,
                                       .stream = nb_capture_write_stream(call, launch->stream),
                                       .as.launch = {.kernel = kernel, .shared_bytes = launch->shared_bytes}};
-    memcpy(kept->operation.as.launch.grid, launch->grid, sizeof launch->grid);
-    memcpy(kept->operation.as.launch.block, launch->block, sizeof launch->block);
-    kept->attribute_count = launch->attribute_count;
+    memcpy(launch_copy->operation.as.launch.grid, launch->grid, sizeof launch->grid);
+    memcpy(launch_copy->operation.as.launch.block, launch->block, sizeof launch->block);
+    launch_copy->attribute_count = launch->attribute_count;
     if (launch->attribute_count != 0)
-        memcpy(kept->attributes, launch->attributes, launch->attribute_count * sizeof *kept->attributes);
+        memcpy(launch_copy->attributes, launch->attributes,
+               launch->attribute_count * sizeof *launch_copy->attributes);
     return true;
 }
 
@@ -84,18 +85,19 @@ static struct nb_capture_launch *keep_launch(const struct nb_call *call, const s
 {
     check_context(call);
     const bool has_too_many = launch->attribute_count > ATTRIBUTES_MAX;
-    struct nb_capture_launch *kept =
-        calloc(1, sizeof *kept + (has_too_many ? 0 : launch->attribute_count) * sizeof *kept->attributes);
-    if (kept == NULL) {
+    struct nb_capture_launch *launch_copy =
+        calloc(1, sizeof *launch_copy +
+                      (has_too_many ? 0 : launch->attribute_count) * sizeof *launch_copy->attributes);
+    if (launch_copy == NULL) {
         nb_capture_refuse_incomplete();
         return NULL;
     }
-    kept->problem = has_too_many ? "has more launch attributes than CUDA defines" : launch->problem;
-    if (kept->problem == NULL && !fill_launch(call, launch, kept)) {
-        free(kept);
+    launch_copy->problem = has_too_many ? "has more launch attributes than CUDA defines" : launch->problem;
+    if (launch_copy->problem == NULL && !fill_launch(call, launch, launch_copy)) {
+        free(launch_copy);
         return NULL;
     }
-    return kept;
+    return launch_copy;
 }
 
 struct nb_capture_launch *nb_capture_begin_launch(const struct nb_call *call,
@@ -107,33 +109,34 @@ struct nb_capture_launch *nb_capture_begin_launch(const struct nb_call *call,
     nb_describe(call->thread, launch->function); /* learns the name of a new kernel */
     const struct nb_function *function = nb_funcmap_get(nb_handle(launch->function));
     nb_region_before_operation(function != NULL ? function->name : "");
-    struct nb_capture_launch *kept = nb_region_is_open() ? keep_launch(call, launch) : NULL;
+    struct nb_capture_launch *launch_copy = nb_region_is_open() ? keep_launch(call, launch) : NULL;
     errno = saved;
-    return kept != NULL ? kept : &counted_only;
+    return launch_copy != NULL ? launch_copy : &counted_only;
 }
 
-static void append_launch(const struct nb_call *call, struct nb_capture_launch *kept)
+static void append_launch(const struct nb_call *call, struct nb_capture_launch *launch_copy)
 {
     struct nb_attribute attributes[ATTRIBUTES_MAX];
     const uint32_t count =
-        nb_capture_copy_attributes(call, kept->attributes, kept->attribute_count, attributes);
-    const struct nb_piece data[] = {{kept->parameters.start, kept->parameters.bytes},
+        nb_capture_copy_attributes(call, launch_copy->attributes, launch_copy->attribute_count, attributes);
+    const struct nb_piece data[] = {{launch_copy->parameters.start, launch_copy->parameters.bytes},
                                     {attributes, count * sizeof *attributes}};
-    const uint32_t index = nb_capture_append_operation(&kept->operation, data, 2);
+    const uint32_t index = nb_capture_append_operation(&launch_copy->operation, data, 2);
     if (index != NB_NOTHING)
-        nb_capture_check_parameters(call, index, kept->parameters.start, kept->parameters.bytes);
+        nb_capture_check_parameters(call, index, launch_copy->parameters.start,
+                                    launch_copy->parameters.bytes);
 }
 
-void nb_capture_end_launch(const struct nb_call *call, struct nb_capture_launch *kept, CUresult result)
+void nb_capture_end_launch(const struct nb_call *call, struct nb_capture_launch *launch_copy, CUresult result)
 {
     const int saved = errno;
-    if (kept != &counted_only) {
-        if (result == CUDA_SUCCESS && kept->problem != NULL)
-            nb_capture_refuse(call, kept->problem);
+    if (launch_copy != &counted_only) {
+        if (result == CUDA_SUCCESS && launch_copy->problem != NULL)
+            nb_capture_refuse(call, launch_copy->problem);
         else if (result == CUDA_SUCCESS)
-            append_launch(call, kept);
-        free(kept->parameters.start);
-        free(kept);
+            append_launch(call, launch_copy);
+        free(launch_copy->parameters.start);
+        free(launch_copy);
     }
     nb_region_after_launch();
     errno = saved;

@@ -17,8 +17,8 @@ struct nb_capture_launch *nb_capture_begin_launch(const struct nb_call *call,
                                                   const struct nb_launch_form *launch)
     __attribute__((visibility("hidden")));
 
-/* Call after the driver has returned. Frees `kept`. */
-void nb_capture_end_launch(const struct nb_call *call, struct nb_capture_launch *kept, CUresult result)
+/* Call after the driver has returned. Frees `launch_copy`. */
+void nb_capture_end_launch(const struct nb_call *call, struct nb_capture_launch *launch_copy, CUresult result)
     __attribute__((visibility("hidden")));
 
 extern const struct nb_component nb_capture_launch_component __attribute__((visibility("hidden")));

@@ -141,10 +141,11 @@ static CUresult read_all(const struct nb_vector *all, enum nb_capture_kind kind,
             continue;
         for (uint64_t at = stretch->begin_read; result == CUDA_SUCCESS && at < stretch->end;
              at += PIECE_BYTES) {
-            const uint64_t left = stretch->end - at;
+            const uint64_t remaining = stretch->end - at;
             result = finish_read(&pieces[turn], kind);
             if (result == CUDA_SUCCESS)
-                result = begin_read(&pieces[turn], at, left < PIECE_BYTES ? (size_t)left : PIECE_BYTES);
+                result =
+                    begin_read(&pieces[turn], at, remaining < PIECE_BYTES ? (size_t)remaining : PIECE_BYTES);
             turn = 1 - turn;
         }
     }

@@ -33,10 +33,10 @@ static uint64_t hash(uint32_t slot, const char *reason)
 static bool add_refusal(uint64_t key, unsigned places)
 {
     for (unsigned i = 0; i < places; i++) {
-        uint64_t found = 0;
-        if (atomic_compare_exchange_strong(&refusals[i], &found, key))
+        uint64_t attribute = 0;
+        if (atomic_compare_exchange_strong(&refusals[i], &attribute, key))
             return true;
-        if (found == key)
+        if (attribute == key)
             return false;
     }
     return false;

@@ -106,10 +106,10 @@ bool nb_capture_find_global(uint64_t address, uint32_t *global, uint64_t *delta)
     if (nb_capture_find_added_global(address, global, delta))
         return true;
     pthread_mutex_lock(&lock);
-    const struct symbol *found = nb_ranges_find(&symbols, address);
-    const struct symbol symbol = found != NULL ? *found : (struct symbol){0};
+    const struct symbol *known_symbol = nb_ranges_find(&symbols, address);
+    const struct symbol symbol = known_symbol != NULL ? *known_symbol : (struct symbol){0};
     pthread_mutex_unlock(&lock);
-    if (found == NULL)
+    if (known_symbol == NULL)
         return false;
     const int saved = errno;
     capture_module_of(&symbol);

@@ -68,19 +68,19 @@ void nb_capture_instantiate_graph(const struct nb_call *call, CUgraphExec exec, 
  * description. */
 static bool keep_switches(const struct nb_graph_description *from, struct nb_graph_description *to)
 {
-    bool kept = true;
+    bool is_complete = true;
     for (uint32_t i = 0; from != NULL && i < from->item_count; i++) {
         const struct nb_graph_item *item = &from->items[i];
         if (item->kind == NB_GRAPH_CHILD)
-            kept &= keep_switches(item->as.child, to);
+            is_complete &= keep_switches(item->as.child, to);
         if (!item->is_disabled)
             continue;
         struct nb_graph_item *same = nb_graph_find(to, item->node);
         if (same != NULL)
             same->is_disabled = true;
-        kept &= same != NULL;
+        is_complete &= same != NULL;
     }
-    return kept;
+    return is_complete;
 }
 
 /* An update takes the parameters of another graph's nodes. The driver does not tell which node of the

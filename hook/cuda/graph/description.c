@@ -251,13 +251,13 @@ void nb_graph_description_free(struct nb_graph_description *description)
 
 struct nb_graph_item *nb_graph_find(struct nb_graph_description *description, CUgraphNode node)
 {
-    struct nb_graph_item *found = NULL;
-    for (uint32_t i = 0; description != NULL && found == NULL && i < description->item_count; i++) {
+    struct nb_graph_item *match = NULL;
+    for (uint32_t i = 0; description != NULL && match == NULL && i < description->item_count; i++) {
         struct nb_graph_item *item = &description->items[i];
         if (item->node == node)
-            found = item;
+            match = item;
         else if (item->kind == NB_GRAPH_CHILD)
-            found = nb_graph_find(item->as.child, node);
+            match = nb_graph_find(item->as.child, node);
     }
-    return found;
+    return match;
 }

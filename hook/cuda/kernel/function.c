@@ -124,9 +124,9 @@ static void query_attributes(const struct nb_function *function, struct nb_kerne
 
 const struct nb_description *nb_describe(struct nb_thread *thread, CUfunction handle)
 {
-    const struct nb_description *known = nb_find_description(handle);
-    if (known != NULL)
-        return known;
+    const struct nb_description *known_description = nb_find_description(handle);
+    if (known_description != NULL)
+        return known_description;
     const int saved = errno;
     struct nb_function *function = nb_funcmap_get(nb_handle(handle));
     if (function == NULL)

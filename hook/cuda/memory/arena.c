@@ -59,12 +59,12 @@ bool nb_memory_is_served(CUdevice *device)
     if (atomic_load_explicit(&state, memory_order_acquire) == UNKNOWN) {
         pthread_mutex_lock(&set_up_lock);
         if (atomic_load_explicit(&state, memory_order_relaxed) == UNKNOWN) {
-            const bool done = set_up(current);
+            const bool is_ready = set_up(current);
             arena_device = current;
-            if (!done)
+            if (!is_ready)
                 nb_log("device memory has no fixed address, so recorded regions cannot be replayed: ",
                        "the driver does not reserve addresses at 0x300000000000", "");
-            atomic_store_explicit(&state, done ? READY : FAILED, memory_order_release);
+            atomic_store_explicit(&state, is_ready ? READY : FAILED, memory_order_release);
         }
         pthread_mutex_unlock(&set_up_lock);
     }

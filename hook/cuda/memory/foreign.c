@@ -24,7 +24,7 @@ static struct nb_ranges all = NB_RANGES_INITIALIZER(struct foreign);
  * notice. */
 void nb_foreign_add(uint64_t address, uint64_t bytes, const char *what)
 {
-    const struct foreign made = {address, bytes, what};
+    const struct foreign memory = {address, bytes, what};
     const int saved = errno;
     pthread_mutex_lock(&lock);
     for (size_t i = nb_ranges_count(&all); i > 0; i--) {
@@ -32,9 +32,9 @@ void nb_foreign_add(uint64_t address, uint64_t bytes, const char *what)
         if (other->address - address < bytes || address - other->address < other->bytes)
             nb_ranges_remove(&all, other);
     }
-    const bool known = bytes == 0 || nb_ranges_add(&all, &made);
+    const bool is_known = bytes == 0 || nb_ranges_add(&all, &memory);
     pthread_mutex_unlock(&lock);
-    if (!known)
+    if (!is_known)
         nb_memory_events()->lost();
     errno = saved;
 }
@@ -42,17 +42,17 @@ void nb_foreign_add(uint64_t address, uint64_t bytes, const char *what)
 void nb_foreign_remove(uint64_t address)
 {
     pthread_mutex_lock(&lock);
-    struct foreign *found = nb_ranges_find(&all, address);
-    if (found != NULL && found->address == address)
-        nb_ranges_remove(&all, found);
+    struct foreign *memory = nb_ranges_find(&all, address);
+    if (memory != NULL && memory->address == address)
+        nb_ranges_remove(&all, memory);
     pthread_mutex_unlock(&lock);
 }
 
 const char *nb_foreign_find(uint64_t address)
 {
     pthread_mutex_lock(&lock);
-    const struct foreign *found = nb_ranges_find(&all, address);
-    const char *what = found != NULL ? found->what : NULL;
+    const struct foreign *memory = nb_ranges_find(&all, address);
+    const char *what = memory != NULL ? memory->what : NULL;
     pthread_mutex_unlock(&lock);
     return what;
 }

@@ -111,21 +111,21 @@ struct context_search {
 
 static void find_one(const struct nb_arena_block *block, void *context)
 {
-    struct context_search *wanted = context;
-    if (block->kind == NB_ARENA_MEMORY && !block->pooled && block->owner == wanted->context)
-        wanted->address = block->address;
+    struct context_search *search = context;
+    if (block->kind == NB_ARENA_MEMORY && !block->pooled && block->owner == search->context)
+        search->address = block->address;
 }
 
 void nb_memory_forget_context(uint64_t context)
 {
-    struct context_search wanted = {.context = context};
+    struct context_search search = {.context = context};
     struct nb_arena_block block;
     do {
-        wanted.address = 0;
-        nb_arena_each(find_one, &wanted);
-        if (wanted.address != 0 && nb_arena_remove(wanted.address, NB_ARENA_MEMORY, &block)) {
+        search.address = 0;
+        nb_arena_each(find_one, &search);
+        if (search.address != 0 && nb_arena_remove(search.address, NB_ARENA_MEMORY, &block)) {
             nb_memory_events()->block_ended(&block);
             nb_memory_give_back(&block);
         }
-    } while (wanted.address != 0);
+    } while (search.address != 0);
 }

@@ -71,21 +71,21 @@ bool nb_memory_reuse(struct nb_arena_block *block, uint64_t stream)
                              ((*link)->block.bytes < NB_ARENA_SMALL) != small ||
                              round_to_space((*link)->block.bytes) != round_to_space(block->bytes)))
         link = &(*link)->next;
-    struct pending *found = *link;
-    if (found != NULL) {
-        *link = found->next;
-        if (last_link == &found->next)
+    struct pending *match = *link;
+    if (match != NULL) {
+        *link = match->next;
+        if (last_link == &match->next)
             last_link = link;
     }
     pthread_mutex_unlock(&lock);
-    if (found == NULL)
+    if (match == NULL)
         return false;
-    block->address = found->block.address;
+    block->address = match->block.address;
     block->kind = NB_ARENA_MEMORY;
     const bool added = nb_arena_add(block);
     if (!added)
-        nb_memory_defer(&found->block, NULL, 0);
-    forget_entry(found);
+        nb_memory_defer(&match->block, NULL, 0);
+    forget_entry(match);
     return added;
 }
 
@@ -135,7 +135,7 @@ void nb_memory_reap(bool wait)
     if (list == NULL)
         return;
     const bool relaxed = NB_REAL(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
-    struct pending *kept = NULL, **end = &kept;
+    struct pending *survivors = NULL, **end = &survivors;
     while (list != NULL) {
         struct pending *entry = list;
         list = entry->next;
@@ -151,7 +151,7 @@ void nb_memory_reap(bool wait)
             break;
         }
     }
-    put_back(kept);
+    put_back(survivors);
     if (relaxed)
         NB_REAL(cuThreadExchangeStreamCaptureMode)(&mode);
     if (nb_region_is_open())

@@ -12,28 +12,28 @@
 #include "surface.h"
 
 /* The program's allocation or reservation at an address of the arena. */
-struct found {
+struct memory {
     bool is_memory, is_reserved;
     struct nb_arena_block block;
     uint64_t begin, bytes; /* as the program requested them */
 };
 
-static struct found find_memory(CUdeviceptr address)
+static struct memory find_memory(CUdeviceptr address)
 {
-    struct found found = {0};
-    found.is_reserved = nb_memory_find_reservation(address, 1, &found.begin, &found.bytes);
-    found.is_memory = !found.is_reserved && nb_arena_find(address, &found.block);
-    if (found.is_memory) {
-        found.begin = found.block.address;
-        found.bytes = found.block.bytes;
+    struct memory memory = {0};
+    memory.is_reserved = nb_memory_find_reservation(address, 1, &memory.begin, &memory.bytes);
+    memory.is_memory = !memory.is_reserved && nb_arena_find(address, &memory.block);
+    if (memory.is_memory) {
+        memory.begin = memory.block.address;
+        memory.bytes = memory.block.bytes;
     }
-    return found;
+    return memory;
 }
 
 /* Return the address to ask the driver about: invalid for arena memory that the program does not own. */
-static CUdeviceptr choose_address(const struct found *found, CUdeviceptr address)
+static CUdeviceptr choose_address(const struct memory *memory, CUdeviceptr address)
 {
-    return found->is_memory || found->is_reserved ? address : NB_MEMORY_INVALID_POINTER;
+    return memory->is_memory || memory->is_reserved ? address : NB_MEMORY_INVALID_POINTER;
 }
 
 CUresult nb_wrap_when_recording_address_range(const struct nb_call *call, nb_cuMemGetAddressRange_v2_t real,
@@ -42,46 +42,46 @@ CUresult nb_wrap_when_recording_address_range(const struct nb_call *call, nb_cuM
     (void)call;
     if (!nb_arena_contains(dptr))
         return real(pbase, psize, dptr);
-    const struct found found = find_memory(dptr);
-    const CUresult result = real(pbase, psize, choose_address(&found, dptr));
-    if (result == CUDA_SUCCESS && found.is_memory) {
+    const struct memory memory = find_memory(dptr);
+    const CUresult result = real(pbase, psize, choose_address(&memory, dptr));
+    if (result == CUDA_SUCCESS && memory.is_memory) {
         if (pbase != NULL)
-            *pbase = found.begin;
+            *pbase = memory.begin;
         if (psize != NULL)
-            *psize = found.bytes;
+            *psize = memory.bytes;
     }
     return result;
 }
 
-static void correct_attribute(const struct found *found, CUpointer_attribute attribute, void *data)
+static void correct_attribute(const struct memory *memory, CUpointer_attribute attribute, void *data)
 {
     uint64_t value;
     switch ((int)attribute) {
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-        value = found->begin;
+        value = memory->begin;
         break;
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-        value = found->bytes;
+        value = memory->bytes;
         break;
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
-        if (!found->is_memory)
+        if (!memory->is_memory)
             return;
-        value = found->begin;
+        value = memory->begin;
         break;
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
-        if (!found->is_memory)
+        if (!memory->is_memory)
             return;
-        value = found->bytes;
+        value = memory->bytes;
         break;
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-        if (!found->is_memory || found->block.pooled)
+        if (!memory->is_memory || memory->block.pooled)
             return;
-        value = found->block.owner;
+        value = memory->block.owner;
         break;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-        if (!found->is_memory || !found->block.pooled)
+        if (!memory->is_memory || !memory->block.pooled)
             return;
-        value = found->block.owner;
+        value = memory->block.owner;
         break;
     default:
         return;
@@ -93,17 +93,17 @@ CUdeviceptr nb_memory_address_to_ask(CUdeviceptr address)
 {
     if (!nb_arena_contains(address))
         return address;
-    const struct found found = find_memory(address);
-    return choose_address(&found, address);
+    const struct memory memory = find_memory(address);
+    return choose_address(&memory, address);
 }
 
 void nb_memory_correct(CUdeviceptr address, CUpointer_attribute attribute, void *data)
 {
     if (!nb_arena_contains(address))
         return;
-    const struct found found = find_memory(address);
-    if (found.is_memory || found.is_reserved)
-        correct_attribute(&found, attribute, data);
+    const struct memory memory = find_memory(address);
+    if (memory.is_memory || memory.is_reserved)
+        correct_attribute(&memory, attribute, data);
 }
 
 CUresult nb_wrap_when_recording_pointer_attribute(const struct nb_call *call, nb_cuPointerGetAttribute_t real,
@@ -112,10 +112,10 @@ CUresult nb_wrap_when_recording_pointer_attribute(const struct nb_call *call, nb
     (void)call;
     if (!nb_arena_contains(ptr))
         return real(data, attribute, ptr);
-    const struct found found = find_memory(ptr);
-    const CUresult result = real(data, attribute, choose_address(&found, ptr));
+    const struct memory memory = find_memory(ptr);
+    const CUresult result = real(data, attribute, choose_address(&memory, ptr));
     if (result == CUDA_SUCCESS && data != NULL)
-        correct_attribute(&found, attribute, data);
+        correct_attribute(&memory, attribute, data);
     return result;
 }
 
@@ -128,10 +128,10 @@ CUresult nb_wrap_when_recording_pointer_attributes(const struct nb_call *call,
     (void)call;
     if (!nb_arena_contains(ptr))
         return real(numAttributes, attributes, data, ptr);
-    const struct found found = find_memory(ptr);
-    const CUresult result = real(numAttributes, attributes, data, choose_address(&found, ptr));
-    if (result == CUDA_SUCCESS && (found.is_memory || found.is_reserved))
+    const struct memory memory = find_memory(ptr);
+    const CUresult result = real(numAttributes, attributes, data, choose_address(&memory, ptr));
+    if (result == CUDA_SUCCESS && (memory.is_memory || memory.is_reserved))
         for (unsigned int i = 0; i < numAttributes; i++)
-            correct_attribute(&found, attributes[i], data[i]);
+            correct_attribute(&memory, attributes[i], data[i]);
     return result;
 }

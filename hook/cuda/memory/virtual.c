@@ -25,11 +25,12 @@ static struct nb_ranges reservations = NB_RANGES_INITIALIZER(struct reservation)
 bool nb_memory_find_reservation(uint64_t address, uint64_t bytes, uint64_t *begin, uint64_t *reserved_bytes)
 {
     pthread_mutex_lock(&lock);
-    const struct reservation *found = nb_ranges_find(&reservations, address);
-    const bool is_inside = found != NULL && bytes <= found->bytes - (address - found->address);
+    const struct reservation *known_reservation = nb_ranges_find(&reservations, address);
+    const bool is_inside = known_reservation != NULL &&
+                           bytes <= known_reservation->bytes - (address - known_reservation->address);
     if (is_inside) {
-        *begin = found->address;
-        *reserved_bytes = found->bytes;
+        *begin = known_reservation->address;
+        *reserved_bytes = known_reservation->bytes;
     }
     pthread_mutex_unlock(&lock);
     return is_inside;
@@ -37,9 +38,9 @@ bool nb_memory_find_reservation(uint64_t address, uint64_t bytes, uint64_t *begi
 
 static bool add_reservation(uint64_t address, uint64_t bytes)
 {
-    const struct reservation made = {address, bytes};
+    const struct reservation item = {address, bytes};
     pthread_mutex_lock(&lock);
-    const bool added = nb_ranges_add(&reservations, &made);
+    const bool added = nb_ranges_add(&reservations, &item);
     pthread_mutex_unlock(&lock);
     return added;
 }
@@ -70,22 +71,22 @@ CUresult nb_wrap_when_recording_address_reserve(const struct nb_call *call, nb_c
 
 struct search {
     uint64_t begin, bytes;
-    bool found;
+    bool is_found;
 };
 
 static void visit_mapping(const struct nb_arena_block *block, void *context)
 {
     struct search *search = context;
-    search->found |= block->address - search->begin < search->bytes;
+    search->is_found |= block->address - search->begin < search->bytes;
 }
 
 static bool is_mapped(uint64_t begin, uint64_t bytes)
 {
     struct search search = {begin, bytes, false};
     nb_arena_each(visit_mapping, &search);
-    for (uint64_t at = 0; !search.found && at < bytes; at += NB_ARENA_GRANULE)
-        search.found = nb_foreign_find(begin + at) != NULL;
-    return search.found;
+    for (uint64_t at = 0; !search.is_found && at < bytes; at += NB_ARENA_GRANULE)
+        search.is_found = nb_foreign_find(begin + at) != NULL;
+    return search.is_found;
 }
 
 CUresult nb_wrap_when_recording_address_free(const struct nb_call *call, nb_cuMemAddressFree_t real,
@@ -97,10 +98,11 @@ CUresult nb_wrap_when_recording_address_free(const struct nb_call *call, nb_cuMe
     if (is_mapped(ptr, size))
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
-    struct reservation *found = nb_ranges_find(&reservations, ptr);
-    const bool is_exact = found != NULL && found->address == ptr && found->bytes == size;
+    struct reservation *known_reservation = nb_ranges_find(&reservations, ptr);
+    const bool is_exact =
+        known_reservation != NULL && known_reservation->address == ptr && known_reservation->bytes == size;
     if (is_exact)
-        nb_ranges_remove(&reservations, found);
+        nb_ranges_remove(&reservations, known_reservation);
     pthread_mutex_unlock(&lock);
     if (!is_exact)
         return CUDA_ERROR_INVALID_VALUE;
@@ -120,13 +122,13 @@ static uint64_t query_physical_number(CUdeviceptr address)
 
 struct twin {
     uint64_t number;
-    bool found;
+    bool is_found;
 };
 
 static void visit_twin(const struct nb_arena_block *block, void *context)
 {
     struct twin *twin = context;
-    twin->found |= block->kind == NB_ARENA_MAPPING && block->owner == twin->number;
+    twin->is_found |= block->kind == NB_ARENA_MAPPING && block->owner == twin->number;
 }
 
 /* Return why a replay cannot own this mapping's memory, or NULL if it can. */
@@ -141,7 +143,7 @@ static const char *find_problem(CUmemGenericAllocationHandle handle, uint64_t nu
         return "mapped memory of the host or of another device";
     if (number != 0)
         nb_arena_each(visit_twin, &twin);
-    return twin.found ? "memory that is mapped twice" : NULL;
+    return twin.is_found ? "memory that is mapped twice" : NULL;
 }
 
 CUresult nb_wrap_when_recording_map(const struct nb_call *call, nb_cuMemMap_t real, CUdeviceptr ptr,

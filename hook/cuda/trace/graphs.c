@@ -338,9 +338,9 @@ void nb_post_graph_exec_destroy(const struct nb_call *call, CUresult result, CUg
 CUresult nb_wrap_graph_launch(const struct nb_call *call, nb_cuGraphLaunch_t real, CUgraphExec hGraphExec,
                               CUstream hStream)
 {
-    const bool wanted = nb_capture_enabled() && call->thread != NULL;
+    const bool is_captured = nb_capture_enabled() && call->thread != NULL;
     struct nb_capture_graph_launch launch = {.is_counted = false};
-    if (wanted)
+    if (is_captured)
         launch = nb_capture_begin_graph_launch(call, hGraphExec, hStream);
     const CUresult result = real(hGraphExec, hStream);
     if (call->thread == NULL)
@@ -359,7 +359,7 @@ CUresult nb_wrap_graph_launch(const struct nb_call *call, nb_cuGraphLaunch_t rea
                                            .stream = nb_handle(hStream)};
         nb_ring_commit(call->thread, sizeof *record);
     }
-    if (wanted)
+    if (is_captured)
         nb_capture_end_graph_launch(call, launch, hStream, result);
     nb_call_leave(call, end);
     return result;

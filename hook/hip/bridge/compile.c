@@ -56,11 +56,11 @@ static bool find_compiler(struct compiler *compiler)
         {"hiprtcGetCode", &compiler->code},
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        void *const found = compiler->library != NULL ? dlsym(compiler->library, functions[i].name)
-                                                      : nb_hip_find(functions[i].name);
-        if (found == NULL)
+        void *const function = compiler->library != NULL ? dlsym(compiler->library, functions[i].name)
+                                                         : nb_hip_find(functions[i].name);
+        if (function == NULL)
             return false;
-        memcpy(functions[i].place, &found, sizeof found);
+        memcpy(functions[i].place, &function, sizeof function);
     }
     return true;
 }
@@ -79,13 +79,14 @@ static bool find_target(int device, char *target, size_t bytes)
     union {
         hipDeviceProp_t properties;
         char room[8192]; /* if the library's structure is larger than the header's */
-    } found = {0};
+    } function = {0};
     hipError_t (*get)(hipDeviceProp_t *, int) = NULL;
     void *const address = nb_hip_find(GET_PROPERTIES);
     memcpy(&get, &address, sizeof get);
-    if (get == NULL || get(&found.properties, device) != hipSuccess)
+    if (get == NULL || get(&function.properties, device) != hipSuccess)
         return false;
-    snprintf(target, bytes, "%.*s", (int)sizeof found.properties.gcnArchName, found.properties.gcnArchName);
+    snprintf(target, bytes, "%.*s", (int)sizeof function.properties.gcnArchName,
+             function.properties.gcnArchName);
     return target[0] != '\0';
 }
 

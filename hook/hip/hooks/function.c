@@ -20,8 +20,8 @@ bool nb_hip_is_stub(CUfunction function)
 {
     if (nb_registered_kernel(nb_handle(function)) != NULL)
         return true;
-    const struct nb_function *known = nb_funcmap_get(nb_handle(function));
-    return (known == NULL || known->binary == NULL) && is_in_an_object(function);
+    const struct nb_function *function_record = nb_funcmap_get(nb_handle(function));
+    return (function_record == NULL || function_record->binary == NULL) && is_in_an_object(function);
 }
 
 CUresult nb_hip_stub_attribute(int *value, CUfunction_attribute attribute, CUfunction stub)
@@ -71,15 +71,15 @@ CUresult nb_hip_stub_attribute(int *value, CUfunction_attribute attribute, CUfun
 CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {
     const struct nb_registered *registered = nb_registered_kernel(nb_handle(hfunc));
-    const struct nb_function *known = nb_funcmap_get(nb_handle(hfunc));
+    const struct nb_function *function_record = nb_funcmap_get(nb_handle(hfunc));
     if (registered != NULL) {
         nb_registered_load(registered->binary);
         *hmod = (CUmodule)registered->binary;
         return CUDA_SUCCESS;
     }
-    if (known == NULL || known->binary == NULL)
+    if (function_record == NULL || function_record->binary == NULL)
         return CUDA_ERROR_NOT_FOUND;
-    *hmod = (CUmodule)known->binary->handle;
+    *hmod = (CUmodule)function_record->binary->handle;
     return CUDA_SUCCESS;
 }
 

@@ -9,7 +9,7 @@
 #include "special.h"
 #include "surface.h"
 
-static const struct nb_launch_under_way nothing;
+static const struct nb_launch_under_way no_launch;
 
 static const char *const records_events =
     "launches a kernel that records events as it begins or ends (hipExtLaunch), which is not recorded";
@@ -144,7 +144,7 @@ hipError_t nb_wrap_hip_launch_ex(const struct nb_call *call, nb_hipLaunchKernelE
                                  const hipLaunchConfig_t *config, const void *fPtr, void **args)
 {
     if (config == NULL)
-        return (hipError_t)nb_launch_end(call, nothing, (CUresult)real(config, fPtr, args));
+        return (hipError_t)nb_launch_end(call, no_launch, (CUresult)real(config, fPtr, args));
     struct nb_launch_form launch =
         form_of_stub(fPtr, config->gridDim, config->blockDim, args, config->dynamicSmemBytes, config->stream);
     launch.attributes = (const CUlaunchAttribute *)config->attrs;
@@ -195,14 +195,14 @@ hipError_t nb_wrap_hip_launch_multi(const struct nb_call *call,
                                     hipLaunchParams *launchParamsList, int numDevices, unsigned int flags)
 {
     const int count = call->thread != NULL && launchParamsList != NULL ? numDevices : 0;
-    struct nb_launch_under_way under_way = nothing;
+    struct nb_launch_under_way under_way = no_launch;
     if (count > 0) {
         const struct nb_launch_form first = form_of_one(call, launchParamsList);
         under_way = nb_launch_several_begin(call, &first);
     }
     const hipError_t result = real(launchParamsList, numDevices, flags);
-    const int taken = result == hipSuccess || count == 0 ? count : 1; /* a refused list may be invalid */
-    for (int i = 0; i < taken; i++) {
+    const int checked = result == hipSuccess || count == 0 ? count : 1; /* a refused list may be invalid */
+    for (int i = 0; i < checked; i++) {
         const struct nb_launch_form launch = form_of_one(call, &launchParamsList[i]);
         nb_launch_several_add(call, &launch, (CUresult)result);
     }

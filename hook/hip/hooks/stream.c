@@ -54,9 +54,9 @@ unsigned long long nb_hip_stream_number(hipStream_t stream)
     static atomic_uintptr_t last;
     if (stream == NULL || stream == hipStreamPerThread)
         return 0;
-    const void *known = nb_handle_map_get(&numbers, nb_handle(stream));
-    if (known != NULL)
-        return (uintptr_t)known;
+    const void *known_number = nb_handle_map_get(&numbers, nb_handle(stream));
+    if (known_number != NULL)
+        return (uintptr_t)known_number;
     const uintptr_t number = atomic_fetch_add(&last, 1) + 1;
     return nb_handle_map_set(&numbers, nb_handle(stream), (void *)number) ? number : 0;
 }

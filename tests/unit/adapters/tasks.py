@@ -87,9 +87,82 @@ check_implementation = check_with(ref_kernel)
 """
 
 
+# Form 4: the reference ignores the memory that data has for the result, and computes in another dtype.
+IGNORES = """\
+import torch
+from helpers import check_with
+
+def generate_input(size, seed):
+    gen = torch.Generator(device="cuda").manual_seed(seed)
+    x = torch.randn(size, device="cuda", generator=gen)
+    return x, torch.empty_like(x).contiguous()
+
+def ref_kernel(data):
+    x, room = data
+    return x.double().cumsum(0)
+
+def check_implementation(data, output):
+    wanted = ref_kernel(data)
+    good = output.shape == wanted.shape and bool(torch.allclose(output.double(), wanted, rtol=1e-4, atol=1e-4))
+    return good, "" if good else f"not the running sum: {tuple(output.shape)}"
+"""
+
+# Form 5: a layer. Data has weights by name, a configuration, an optional value, and an input that no seed changes.
+LAYER = """\
+import torch
+
+def generate_input(size, seed, masked, kind):
+    gen = torch.Generator(device="cuda").manual_seed(seed)
+    x = torch.randn(size, size, device="cuda", generator=gen)
+    mask = torch.randint(0, 2, (size,), device="cuda", generator=gen) if masked else torch.ones(size, device="cuda")
+    weights = {
+        "proj.weight": torch.nn.Parameter(torch.randn(size, size, device="cuda")),
+        "steps": [torch.randn(size), (torch.randn(size), None)],
+    }
+    return x, mask, weights, {"size": size, "kind": kind, "scale": 2.0}, None
+
+def ref_kernel(data):
+    x, mask, weights, config, nothing = data
+    assert nothing is None and config["kind"] == "plain" and type(config["scale"]) is float
+    first, (second, end) = weights["steps"]
+    assert end is None and isinstance(weights["proj.weight"], torch.nn.Parameter)
+    out = (x * mask) @ weights["proj.weight"].T * config["scale"]
+    return {"out": out.t(), "sums": (first + second,)}
+
+def check_implementation(data, output):
+    wanted = ref_kernel(data)
+    pairs = [(output["out"], wanted["out"]), (output["sums"][0], wanted["sums"][0])]
+    return all(torch.allclose(a, b, rtol=1e-4, atol=1e-4) for a, b in pairs)
+"""
+
+# Form 6: the result replaces an input that the generator draws, whatever it was.
+OVERWRITES = """\
+import torch
+from helpers import check_with
+
+def generate_input(size, seed):
+    torch.manual_seed(seed)
+    a = torch.randint(-3, 3, (size, size, 2), dtype=torch.int8, device="cuda").permute(1, 2, 0)
+    packed = torch.randint(0, 16, (size, size), dtype=torch.uint8, device="cuda").view(torch.float4_e2m1fn_x2)
+    c = torch.randn(2, size, size, device="cuda").permute(1, 2, 0)
+    return a, packed, c
+
+def ref_kernel(data):
+    a, packed, c = data
+    assert packed.dtype == torch.float4_e2m1fn_x2 and not a.is_contiguous()
+    c.copy_(a.float().permute(0, 2, 1) + packed.view(torch.uint8).float()[:, :, None])
+    return c
+
+check_implementation = check_with(ref_kernel)
+"""
+
+# Form 7: random operators.
+RANDOM = RETURNS.replace("return (a + b) * factor", "return torch.nn.functional.dropout(a + b)")
+
+
 def write_task(folder: Path, reference: str, yaml: str = YAML) -> Path:
     task = folder / "task_py"
-    task.mkdir()
+    task.mkdir(exist_ok=True)
     (folder / "helpers.py").write_text(HELPERS)
     (task / "task.yml").write_text(yaml)
     (task / "reference.py").write_text(reference)

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from benchguard.adapters import load_suite
+from benchguard.adapters.gpumode_case import NO_SEED
 from benchguard.errors import UsageError
 from benchguard.problem.arrays import to_numpy
 from benchguard.problem.errors import ProblemError
-from benchguard.problem.spec import Buffer, Scalar
-from benchguard.problem.suite import Suite
+from benchguard.problem.spec import Buffer, Form, Scalar
+from benchguard.problem.suite import ReturningCase, Suite
 from benchguard.problem.suite import TestCase as Case
+from benchguard.problem.tree import Entries, Items, Leaf, Value
 from tests.conftest import ROOT
-from tests.unit.adapters.tasks import BARE, IN_PLACE, RETURNS, YAML, write_task
+from tests.unit.adapters.tasks import (
+    BARE,
+    IGNORES,
+    IN_PLACE,
+    LAYER,
+    OVERWRITES,
+    RANDOM,
+    RETURNS,
+    YAML,
+    write_task,
+)
 
 pytest.importorskip("torch")
 EXAMPLE = ROOT / "examples" / "gpumode" / "rowscale"
@@ -38,13 +50,20 @@ def on_host(arrays: Any) -> dict[str, Any]:
     return {name: np.array(to_numpy(each)) for name, each in arrays.items()}
 
 
-def test_example_task_graded() -> None:
-    """The output is the last value of data; check_implementation decides; the file's seeds are replaced."""
+def case_of(folder: Path, reference: str, yaml: str = YAML) -> Case:
+    return opened(write_task(folder, reference, yaml), cases="tests").cases[0]
+
+
+def test_example_task_opened() -> None:
+    """check_implementation decides; the file's seeds are replaced."""
     suite = opened(EXAMPLE)
-    assert (suite.name, suite.convention, suite.entry) == ("rowscale", "tuple", "custom_kernel")
+    assert (suite.name, suite.convention, suite.entry) == ("rowscale", "data", "custom_kernel")
+    assert set(suite.files) == {"task.py", "utils.py"}
     assert [case.spec.name for case in suite.cases] == ["test.0", "test.1", "benchmark.0"]
     case = suite.cases[0]
-    assert roles(case) == [("input0", "input"), ("input1", "input"), ("output2", "output")]
+    assert roles(case) == [
+        ("input0", "input"), ("input1", "input"), ("input2", "scratch"), ("result0", "output")
+    ]  # fmt: skip
     assert case.spec.params == {"rows": "4", "columns": "33", "seed": "4242"}
     first, same, second = (case.inputs(seed, "own") for seed in (1, 1, 2))
     assert set(first) == {"input0", "input1"} and tuple(first["input0"].shape) == (4, 33)
@@ -55,60 +74,127 @@ def test_example_task_graded() -> None:
     assert np.array_equal(values["input0"], first["input0"]), "inputs are left as they are"
     matrix, weights = values["input0"].astype(np.float64), values["input1"].astype(np.float64)
     right = matrix * (weights / np.abs(matrix).max(axis=1))[:, None]
-    assert np.allclose(to_numpy(expected["output2"]), right, rtol=1e-5)
+    assert np.allclose(to_numpy(expected["result0"]), right, rtol=1e-5)
     assert case.own_verdict
-    assert case.verify(values, on_host(expected), {"output2": right.astype(np.float32)}) is None
+    assert case.verify(values, on_host(expected), {"result0": right.astype(np.float32)}) is None
     wrong = right.astype(np.float32)
     wrong[2, 5] += 0.01
-    reason = case.verify(values, on_host(expected), {"output2": wrong})
+    reason = case.verify(values, on_host(expected), {"result0": wrong})
     assert reason is not None and "1 elements differ, the first at (2, 5)" in reason
 
 
-def test_returned_outputs(tmp_path: Path) -> None:
-    suite = opened(write_task(tmp_path, RETURNS), cases="tests")
-    assert suite.convention == "tuple_of_inputs"
-    (case,) = suite.cases
+def test_returned_result_and_number(tmp_path: Path) -> None:
+    case = case_of(tmp_path, RETURNS)
     assert roles(case) == [
-        ("input0", "input"), ("input1", "input"), ("input2", "double"), ("returned0", "output")
+        ("input0", "input"), ("input1", "input"), ("input2", "double"), ("result0", "output")
     ]  # fmt: skip
     assert case.spec.arguments[2] == Scalar("input2", "double", 2.5)
+    (call,) = case.spec.calls
+    assert call.arguments == (Items("tuple", (Leaf("input0"), Leaf("input1"), Value(2.5))),)
     inputs = case.inputs(3, "own")
     expected = case.expected(inputs)
     right = (to_numpy(inputs["input0"]) + to_numpy(inputs["input1"])) * np.float32(2.5)
-    assert np.array_equal(to_numpy(expected["returned0"]), right)
-    assert case.verify(on_host(inputs), {}, {"returned0": right}) is None
-    assert case.verify(on_host(inputs), {}, {"returned0": right + 1}) == "check_implementation: they differ"
+    assert np.array_equal(to_numpy(expected["result0"]), right)
+    assert case.verify(on_host(inputs), {}, {"result0": right}) is None
+    assert case.verify(on_host(inputs), {}, {"result0": right + 1}) == "check_implementation: they differ"
 
 
-def test_single_tensor_data(tmp_path: Path) -> None:
-    """Two outputs, one of whole numbers; a check that says words alone."""
+def test_single_tensor_data_opened(tmp_path: Path) -> None:
+    """Two results, one of whole numbers; a check that says words alone."""
     suite = opened(write_task(tmp_path, BARE), cases="benchmarks")
-    assert suite.convention == "input"
-    assert [case.spec.name for case in suite.cases] == ["benchmark.0", "benchmark.1"]
+    assert [case.name for case in suite.cases] == ["benchmark.0", "benchmark.1"]
     case = suite.cases[1]
-    assert roles(case) == [("input0", "input"), ("returned0", "output"), ("returned1", "output")]
+    assert roles(case) == [("input0", "input"), ("result0", "output"), ("result1", "output")]
     assert [each.dtype for each in case.spec.buffers] == ["float32", "float32", "int64"]
+    assert case.spec.calls[0].arguments == (Leaf("input0"),)
     inputs = case.inputs(5, "own")
     expected = on_host(case.expected(inputs))
-    assert expected["returned1"] == to_numpy(inputs["input0"]).argmax()
+    assert expected["result1"] == to_numpy(inputs["input0"]).argmax()
     assert case.verify(on_host(inputs), {}, expected) is None
-    expected["returned1"] = expected["returned1"] + 1
+    expected["result1"] = expected["result1"] + 1
     assert case.verify(on_host(inputs), {}, expected) == "check_implementation: wrong: 1"
 
 
-def test_in_place_values_detected(tmp_path: Path) -> None:
-    """Told apart from an output by what the reference makes of other values in it."""
-    suite = opened(write_task(tmp_path, IN_PLACE), cases="tests")
-    (case,) = suite.cases
-    assert suite.convention == "tuple"
-    assert roles(case) == [("input0", "input"), ("inout1", "inout"), ("output2", "output")]
+def test_uninitialised_memory_is_scratch(tmp_path: Path) -> None:
+    """A submission that returns nothing has its results in the memory that the reference returns."""
+    case = case_of(tmp_path, IN_PLACE)
+    assert roles(case) == [
+        ("input0", "input"), ("input1", "input"), ("input2", "scratch"),
+        ("result0", "output"), ("result1", "output"),
+    ]  # fmt: skip
+    assert case.spec.returns is not None
+    assert [each.buffer for each in case.spec.returns.results] == ["input1", "input2"]
     inputs = case.inputs(1, "own")
-    assert set(inputs) == {"input0", "inout1"}
+    assert set(inputs) == {"input0", "input1"}
     before = on_host(inputs)
     expected = on_host(case.expected(inputs))
-    assert np.array_equal(expected["inout1"], before["input0"] + before["inout1"])
-    assert np.array_equal(expected["output2"], 2 * before["input0"])
+    assert np.array_equal(expected["result0"], before["input0"] + before["input1"])
+    assert np.array_equal(expected["result1"], 2 * before["input0"])
     assert case.verify(before, {}, expected) is None
+
+
+def test_result_of_other_dtype_judged_by_the_check(tmp_path: Path) -> None:
+    """The check accepts another dtype than the reference's, and rejects another shape."""
+    case = case_of(tmp_path, IGNORES)
+    assert roles(case) == [("input0", "input"), ("input1", "scratch"), ("result0", "output")]
+    assert case.spec.returns is not None
+    assert case.spec.returns.results == (Form("input1", "float32", (8,)),)
+    inputs = on_host(case.inputs(1, "own"))
+    result = np.cumsum(inputs["input0"]).astype(np.float32)
+    check = cast(ReturningCase, case).verify_returned
+    assert check(inputs, Leaf("result0"), {"result0": result}) is None
+    assert check(inputs, Leaf("result0"), {"result0": result.astype(np.float64)}) is None
+    reason = check(inputs, Leaf("result0"), {"result0": result.reshape(8, 1)})
+    assert reason == "check_implementation: not the running sum: (8, 1)"
+    reason = check(inputs, Items("tuple", (Leaf("result0"),)), {"result0": result})
+    assert reason == "check_implementation: AttributeError: 'tuple' object has no attribute 'shape'"
+
+
+def test_nested_data_opened(tmp_path: Path) -> None:
+    yaml = YAML.replace('"seed": 1}', '"seed": 1, "masked": False, "kind": "plain"}')
+    case = case_of(tmp_path, LAYER, yaml.partition("benchmarks")[0])
+    names = ["input0", "input1", "input2_proj_weight", "input2_steps_0", "input2_steps_1_0"]
+    assert [name for name, role in roles(case) if role == "input"] == names
+    assert case.spec.unseeded == ("input1",) and not case.spec.notes
+    (data,) = case.spec.calls[0].arguments
+    assert isinstance(data, Items) and data.items[4] == Value(None)
+    assert data.items[3] == Entries(("size", "kind", "scale"), (Value(8), Value("plain"), Value(2.0)))
+    weights = data.items[2]
+    assert isinstance(weights, Entries) and weights.keys == ("proj.weight", "steps")
+    assert weights.items[0] == Leaf("input2_proj_weight", kind="parameter")
+    inputs = on_host(case.inputs(4, "own"))
+    expected = on_host(case.expected(inputs))
+    assert case.verify(inputs, {}, expected) is None
+    expected["result1"][0] += 1
+    assert case.verify(inputs, {}, expected) == "check_implementation: no reason given"
+
+
+def test_overwritten_input_keeps_strides_and_dtype(tmp_path: Path) -> None:
+    case = case_of(tmp_path, OVERWRITES)
+    assert [role for _, role in roles(case)] == ["input", "input", "input", "output"]
+    a, packed, c = case.spec.read
+    assert (a.strides, packed.dtype, c.strides) == ((2, 1, 16), "uint8", (8, 1, 64))
+    (data,) = case.spec.calls[0].arguments
+    assert isinstance(data, Items) and data.items[1] == Leaf("input1", view="float4_e2m1fn_x2")
+    inputs = case.inputs(2, "own")
+    assert case.verify(on_host(inputs), {}, on_host(case.expected(inputs))) is None
+
+
+def test_inputs_without_a_seed_noted(tmp_path: Path) -> None:
+    """A stored result passes such a case, in the suite too; the verdict says so."""
+    fixed = BARE.replace(
+        'torch.rand(size, device=torch.device("cuda:0"), generator=gen)', "torch.arange(size) / 1"
+    )
+    case = case_of(tmp_path, fixed)
+    assert case.spec.unseeded == ("input0",)
+    assert case.spec.notes == (NO_SEED,)
+
+
+def test_random_reference_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        ProblemError, match=r"does not pass its own check .* operators are random cannot be graded"
+    ):
+        opened(write_task(tmp_path, RANDOM))
 
 
 def test_distributions_only_on_request(tmp_path: Path) -> None:
@@ -127,13 +213,27 @@ def test_modules_of_two_tasks_separate(tmp_path: Path) -> None:
             "    return (a + b) * factor", "    import late\n    return (a + b) * late.VALUE"
         )
         yaml = YAML.replace("files:\n", 'files:\n  - {"name": "late.py", "source": "late.py"}\n')
-        task = write_task(tmp_path / name, late, yaml)
-        (task / "late.py").write_text(f"VALUE = {value}\n")
+        (tmp_path / name / "task_py").mkdir()
+        (tmp_path / name / "task_py" / "late.py").write_text(f"VALUE = {value}\n")
+        write_task(tmp_path / name, late, yaml)
     one, two = (opened(tmp_path / name / "task_py").cases[0] for name in ("one", "two"))
     inputs = one.inputs(1, "own")
-    double = 2 * to_numpy(one.expected(inputs)["returned0"])
-    assert np.allclose(to_numpy(two.expected(inputs)["returned0"]), double)
+    double = 2 * to_numpy(one.expected(inputs)["result0"])
+    assert np.allclose(to_numpy(two.expected(inputs)["result0"]), double)
     assert not {"late", "helpers", "reference"} & set(sys.modules)
+
+
+def test_torch_generator_stays_a_class(tmp_path: Path) -> None:
+    """torch's own modules, imported while a task runs, use torch.Generator in annotations and isinstance."""
+    lines = (
+        "    import torch, typing\n    typing.Optional[torch.Generator]\n"
+        "    assert isinstance(torch.default_generator, torch.Generator)\n"
+    )
+    case = case_of(
+        tmp_path,
+        RETURNS.replace("def generate_input(size, seed):\n", f"def generate_input(size, seed):\n{lines}"),
+    )
+    assert set(case.inputs(1, "own")) == {"input0", "input1"}
 
 
 def test_submission_import_refused(tmp_path: Path) -> None:
@@ -147,15 +247,12 @@ def test_submission_import_refused(tmp_path: Path) -> None:
     ("reference", "words"),
     [
         (RETURNS.replace("def ref_kernel", "def other"), "has no ref_kernel|not defined"),
-        (RETURNS.replace("return a, b, 2.5", "return {'a': a}"), "is a dict; a gradable case"),
-        (RETURNS.replace("return a, b, 2.5", "return a, (b, b), 2.5"), "is a tuple"),
-        (RETURNS.replace("return (a + b) * factor", "return [[a]]"), "ref_kernel returned a list"),
-        (RETURNS.replace("return (a + b) * factor", "1 / 0"), "reference.py:12: ref_kernel failed: Zero"),
-        (RETURNS.replace("return (a + b) * factor", "return"), "returns nothing and changes nothing"),
+        (RETURNS.replace("return a, b, 2.5", "return a, {b}, 2.5"), r"in data, \[1\] is a set; give tensors"),
+        (RETURNS.replace("return a, b, 2.5", "return a, b, float('inf')"), r"\[2\] is inf, which JSON"),
+        (RETURNS.replace("return (a + b) * factor", "return object()"), "result, it is a object; return tensors"),
+        (RETURNS.replace("return (a + b) * factor", "1 / 0"), "reference.py:12: the reference .* failed: Zero"),
+        (RETURNS.replace("return (a + b) * factor", "return"), "the reference returns no tensor"),
         (RETURNS.replace("(size, size,", "(size + seed % 5, size,", 1), "may not depend on it|must match"),
-        (IN_PLACE.replace("return a, total, torch.empty(size, device=\"cuda\")",
-                          "return torch.empty(size, device=\"cuda\"), total, a")
-                 .replace("a, total, out = data", "out, total, a = data"), "put outputs last"),
     ],
 )  # fmt: skip
 def test_ungradable_task_reported(tmp_path: Path, reference: str, words: str) -> None:
@@ -171,7 +268,12 @@ def test_ungradable_task_reported(tmp_path: Path, reference: str, words: str) ->
         ("files: [", "invalid YAML"),
         ("- 1\n", "holds no mapping"),
         ("files: [1]\n", "files has 1"),
+        ('files: [{"name": "../up.py", "source": "reference.py"}]\n', "give a path below the task's folder"),
         ("tests: {}\nbenchmarks: 3\n", "benchmarks must be a list"),
+        ("ranking_by: best\n", "ranking_by is 'best'; give last, mean, geom"),
+        ("gpus: [MI300, MI355X]\n", r"is for AMD's MI300, MI355X \(task.yml\)"),
+        ("multi_gpu: true\n", "runs on several GPUs"),
+        ("lang: cu\n", r"is in CUDA C\+\+ \(lang: cu\)"),
         ("files:\n  - {name: helpers.py, source: ../helpers.py}\ntests: []\n", "no cases; add one"),
         ("files: !!python/object/apply:os.getcwd []\n", "invalid YAML"),
     ],
@@ -179,6 +281,17 @@ def test_ungradable_task_reported(tmp_path: Path, reference: str, words: str) ->
 def test_invalid_task_file_reported(tmp_path: Path, yaml: str, words: str) -> None:
     with pytest.raises(ProblemError, match=words):
         opened(write_task(tmp_path, RETURNS, yaml))
+
+
+def test_amd_task_of_a_competition_refused(tmp_path: Path) -> None:
+    """A competition's list above the task says for which GPUs the task is; no code of the task runs."""
+    task = write_task(tmp_path, "raise SystemExit(3)\n")
+    (tmp_path / "spring.yaml").write_text("problems:\n  - {directory: task_py, gpus: [MI300]}\n")
+    with pytest.raises(ProblemError, match=r"is for AMD's MI300 \(spring.yaml\)"):
+        opened(task)
+    (tmp_path / "spring.yaml").write_text("problems:\n  - {directory: task_py, gpus: [MI300, B200]}\n")
+    with pytest.raises(ProblemError, match=r"reference.py:1: importing it failed"):
+        opened(task)
 
 
 def test_invalid_options_refused(tmp_path: Path) -> None:

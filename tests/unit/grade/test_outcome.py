@@ -30,7 +30,12 @@ def replayed(
     overhead = Overhead(0.03, 1.2, 2.0, empty_host_us=10.0, empty_tail_us=4.0)
     device = SimpleNamespace(pci_bus=pci_bus)
     namespace = SimpleNamespace(
-        verdict=verdict, reason=reason, table=tuple(rows), overhead=overhead, device=device
+        verdict=verdict,
+        reason=reason,
+        table=tuple(rows),
+        overhead=overhead,
+        device=device,
+        prepared=SimpleNamespace(primed=True),
     )
     return cast(ReplayResult, namespace)
 
@@ -166,3 +171,10 @@ def test_check_that_could_not_tell_passes_unless_evidence_is_required() -> None:
     assert (required.verdict, required.reason.count("CPU driver shares")) == ("unproven", 2)
     proven = Findings(replayed(ROWS), checked(ROWS), rates_of(100.0, None, None, ""), "")
     assert outcome_of(proven, require_evidence=True).verdict == "pass"
+
+
+def test_mostly_unprimed_samples_do_not_pass() -> None:
+    rows = [dataclasses.replace(row, unprimed=number < 101) for number, row in enumerate(ROWS)]
+    verdict, reason = outcome(rows)
+    assert (verdict, "101 of 200 samples began before they were queued" in reason) == ("unconverged", True)
+    assert outcome([dataclasses.replace(row, unprimed=n < 20) for n, row in enumerate(ROWS)]) == ("pass", "")

@@ -120,3 +120,23 @@ def test_time_is_that_of_one_use_samples_where_sets_are_too_few(sets: tuple[int,
     ]
     assert untested(rows) == f"{one_use} one-use and {repeated} repeated input sets are too few"
     assert all(row.one_use for row in reported(rows))
+
+
+def test_flag_of_a_kernel_that_marks_its_slow_samples_buys_no_time() -> None:
+    """It marks each sample on an unknown input as unprimed, so that only its cached answers would count."""
+    rows = [dataclasses.replace(row, unprimed=row.one_use) for row in table(200, remembers)]
+    assert untested(rows) == "12 samples on one-use inputs began before they were queued"
+    assert {row.one_use for row in reported(rows)} == {True}
+
+
+def test_unprimed_samples_on_repeated_inputs_do_not_count() -> None:
+    rows = [
+        dataclasses.replace(row, unprimed=not row.one_use and number % 3 == 0)
+        for number, row in enumerate(table(200, honest))
+    ]
+    assert len(reported(rows)) == sum(not row.unprimed for row in rows)
+
+
+def test_samples_count_where_none_is_primed() -> None:
+    rows = [dataclasses.replace(row, unprimed=True) for row in table(200, honest)]
+    assert len(reported(rows)) == 200

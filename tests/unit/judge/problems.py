@@ -34,6 +34,10 @@ class Scale:
     own_verdict: bool = False
     what: str = ""
 
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
     def __post_init__(self) -> None:
         self.spec = CaseSpec(
             f"n={self.n}",

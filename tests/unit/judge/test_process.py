@@ -460,10 +460,14 @@ def test_environment() -> None:
             "NEUTRINO_RING": "3",
             "HOME": "/h",
             "NVIDIA_TF32_OVERRIDE": "1",
+            "ONEDNN_DEFAULT_FPMATH_MODE": "BF16",
+            "DNNL_DEFAULT_FPMATH_MODE": "BF16",
+            "CUBLAS_EMULATION_STRATEGY": "eager",
         }
     )
     assert result == {
-        "LD_LIBRARY_PATH": "y", "HOME": "/h", "NVIDIA_TF32_OVERRIDE": "0", "CUDA_CACHE_DISABLE": "1"
+        "LD_LIBRARY_PATH": "y", "HOME": "/h", "NVIDIA_TF32_OVERRIDE": "0", "CUDA_CACHE_DISABLE": "1",
+        "ONEDNN_DEFAULT_FPMATH_MODE": "STRICT",
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-/* A thread an element; what does not depend on it is computed by the host, in double. */
+/* Each thread updates an element. The host computes the factors that all elements share, in double. */
 #include <cmath>
 
 #include <cuda_runtime.h>

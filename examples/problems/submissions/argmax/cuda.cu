@@ -1,4 +1,4 @@
-/* A block a row. Among equal values the first one wins, in any order of the threads. */
+/* Each block searches a row. Among equal values the first one wins, in any order of the threads. */
 #include <cuda_runtime.h>
 
 constexpr int THREADS = 256;

@@ -1,6 +1,6 @@
-/* A warp a row of q: keys come through shared memory 32 at a time, a lane computes the score of one of them,
- * and the maximum, sum and weighted rows of v are kept up to date (https://arxiv.org/abs/1805.02867). No
- * tensor cores. */
+/* Each warp computes a row of q. Keys come through shared memory, 32 at a time; each lane computes the score
+ * of one key, and the warp updates the maximum, the sum and the weighted rows of v
+ * (https://arxiv.org/abs/1805.02867). No tensor cores. */
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

@@ -1,6 +1,6 @@
-/* A block has 32 features, its 32 warps share the batch. Each thread keeps a running mean and the sum of
- * squared differences (Welford); those of a feature are then joined (Chan et al.), which loses nothing where
- * the mean is large beside the deviation. */
+/* Each block has 32 features, and its 32 warps share the batch. Each thread keeps a running mean and the sum
+ * of squared differences (Welford); the values of a feature are then combined (Chan et al.), which keeps
+ * precision if the mean is large beside the deviation. */
 #include <cuda_runtime.h>
 
 constexpr int FEATURES = 32, SHARES = 32;

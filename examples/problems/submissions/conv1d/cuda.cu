@@ -1,4 +1,4 @@
-/* A block puts its part of the signal, with what it needs on both sides, and the taps into shared memory. */
+/* Each block loads its part of the signal, with a margin on both sides, and the taps into shared memory. */
 #include <cuda_runtime.h>
 
 constexpr int TAPS = 31, SIDE = TAPS / 2, THREADS = 256;

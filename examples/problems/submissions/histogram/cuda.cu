@@ -1,4 +1,4 @@
-/* Each block counts in its own shared memory, and adds what it has to the counts of all. */
+/* Each block counts in its own shared memory, then adds its counts to the result. */
 #include <cstdint>
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-/* A block a row, in two passes over what each thread keeps: the mean, then the sum of squared differences. */
+/* Each block normalises a row in two passes over registers: mean, then sum of squared differences. */
 #include <cuda_runtime.h>
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;

@@ -1,5 +1,5 @@
-/* A block a row: its greatest, the sum of exponentials, and then the quotients. The row is read three times,
- * the second and third time from the cache. */
+/* Each block computes a row: its maximum, the sum of exponentials, then the quotients. It reads the row three
+ * times, the second and third time from the cache. */
 #include <cuda_runtime.h>
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;

@@ -1,4 +1,4 @@
-/* A warp a row: its lanes take the elements in turn. */
+/* Each warp computes a row; its lanes take the elements in turn. */
 #include <cuda_runtime.h>
 
 static __global__ void spmv(const int *offsets, const int *columns, const float *values, const float *x,
