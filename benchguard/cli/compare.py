@@ -45,7 +45,10 @@ if TYPE_CHECKING:
         "samples": Flag(f"Samples per replay.  [default: {COMPARE_SAMPLES}]", "N"),
         "cold": "How to make the data caches cold before each sample (see `neutrino-bench replay --help`).",
         "flush_cache": "Empty the instruction caches before each sample.",
-        "timeout": Flag("Stop a grade or a replay after this time.", "SECONDS"),
+        "timeout": Flag(
+            "Stop a grade or a replay after this time.  [default: the suite's time for a ranked submission, or 300]",
+            "SECONDS",
+        ),
     },
 )
 @click.option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ..errors import UsageError
 from ..inline.contract import SAMPLES_MAX, InlineCase
 from ..inline.result import InlineResult
 from ..inline.supervise import Inline
@@ -33,6 +34,10 @@ class InlineRun(GradeRun):
         judge, opening = self.start()
         opening.find()
         opened = opening.opened
+        if any(spec.returns is not None for spec in opened.cases):
+            raise UsageError(
+                "this problem's own check decides, which --inline cannot call; leave --inline out"
+            )
         submission = self.submission(opening)
         with self.timed("references"):
             secrets = [self._secrets(opening, index) for index in range(len(opened.cases))]

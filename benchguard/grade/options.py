@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from ..adapters import time_limit
 from ..errors import UsageError
 from ..quarantine.contract import Convention, Language
 from ..replay.convergence import rule_of
@@ -50,7 +51,8 @@ class GradeOptions:
         until: stop rule, as in ReplayOptions. None: "ci=0.005".
         require_converged: the verdict is "unconverged" if the median is not known well enough (see ReplayOptions).
             Otherwise such a case passes, with `converged` false and a note. Not with `inline`.
-        timeout: seconds for the whole grade. The verdict is "timeout" when they have passed.
+        timeout: seconds for the whole grade. The verdict is "timeout" when they have passed. None: the time that
+            the problem's suite gives a ranked submission, else 300.
         memory_bytes: memory limit of the submission's processes together. 0: half of this machine's memory.
         sets: secret input sets per case.
         one_use: further input sets that serve one sample each: a submission that caches results is slower on them.
@@ -86,7 +88,7 @@ class GradeOptions:
     samples: int | None = None
     until: str | None = None
     require_converged: bool = False
-    timeout: float = TIMEOUT_SECONDS
+    timeout: float | None = None
     memory_bytes: int = 0
     sets: int = 8
     one_use: int = 12
@@ -103,7 +105,7 @@ class GradeOptions:
     def __post_init__(self) -> None:
         for name, (low, high) in _BOUNDS.items():
             value = getattr(self, name)
-            if not low <= value <= high:
+            if value is not None and not low <= value <= high:
                 raise UsageError(f"{name.replace('_', '-')} is {value:g}; give {low:g} to {high:g}")
         rule_of(self.until, self.samples)
         if self.inline and self.allow_images:
@@ -118,3 +120,11 @@ class GradeOptions:
             raise UsageError(
                 "--require-converged has no effect with --inline, which takes a fixed number of samples; leave it out"
             )
+
+    @property
+    def seconds(self) -> float:
+        return TIMEOUT_SECONDS if self.timeout is None else self.timeout
+
+    def limited(self, problem: str) -> GradeOptions:
+        """The options with a time limit for `problem`."""
+        return self if self.timeout is not None else replace(self, timeout=time_limit(problem, self.adapter))
