@@ -43,6 +43,9 @@ SHOWN_LINES = 10
 SANITIZERS = ("address,undefined", "thread")
 FUZZ_TARGETS = ("ptx", "run", "link", "fatbin", "hip", "globals", "kernels", "capture")
 FUZZ_COUNT = "20000"
+GRADES_COUNT = "2000"
+"""Mutated raw captures that are graded: one takes 100 times as long as an input of a reader."""
+
 DEMO = "examples/grayscale/submission.py"
 REPLAY_DEMO = "examples/replay/program.py"
 GRADE_DEMO = (
@@ -243,6 +246,7 @@ def test(here: bool, arguments: list[str]) -> None:
         sanitize(here, [])
         for target in FUZZ_TARGETS:
             fuzz(here, [target, "--count", FUZZ_COUNT])
+        fuzz(here, ["grade", "--count", GRADES_COUNT])
 
 
 def check(here: bool, arguments: list[str]) -> None:
@@ -268,11 +272,13 @@ def bench(here: bool, arguments: list[str]) -> None:
 
 
 def fuzz(here: bool, arguments: list[str]) -> None:
-    """feed mutated input to a reader: fuzz ptx|run|link|fatbin|hip|globals|kernels|capture [--count N]"""
+    """feed mutated input to a reader: fuzz ptx|run|link|fatbin|hip|globals|kernels|capture|grade [--count N]"""
     place = workshop("test", here)
-    place.run(
-        "tests/fuzz/run.py", *arguments, then="the lines above name the findings and how to repeat them"
-    )
+    program, rest = "tests/fuzz/run.py", arguments
+    if arguments[:1] == ["grade"]:
+        build_native(place)
+        program, rest = "tests/fuzz/grade.py", arguments[1:]
+    place.run(program, *rest, then="the lines above name the findings and how to repeat them")
 
 
 def device(here: bool, arguments: list[str]) -> None:

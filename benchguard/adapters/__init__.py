@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from types import ModuleType
 
 from ..errors import BenchguardError, UsageError
 from ..problem import load as problems
 from ..problem.suite import Suite
 from .detect import adapter_of
+from .options import known
 
 NAMES = ("auto", "problem", "gpumode", "kernelbench", "pygpubench")
 
@@ -40,11 +42,25 @@ def load_suite(spec: str, adapter: str = "auto", options: Mapping[str, str] = {}
 
     Raises ProblemError for mistakes in the files, UsageError for invalid arguments.
     """
+    chosen = _chosen(spec, adapter)
+    if chosen == "problem":
+        return problems.load(spec, "problem", options)
+    suite: Suite = _module(chosen).load(spec, options)
+    return suite
+
+
+def check_options(spec: str, adapter: str, options: Mapping[str, str]) -> None:
+    """Raises UsageError for an option that the problem's format does not have, without running the problem."""
+    if options:
+        chosen = _chosen(spec, adapter)
+        known(options, problems.OPTIONS if chosen == "problem" else _module(chosen).OPTIONS, chosen)
+
+
+def _chosen(spec: str, adapter: str) -> str:
     if adapter not in NAMES:
         raise UsageError(f"unknown adapter {adapter!r}; give {', '.join(NAMES)}")
-    name = adapter_of(spec) if adapter == "auto" else adapter
-    if name == "problem":
-        return problems.load(spec, "problem", options)
-    module = import_module(f".{name}", __name__)  # imported here, because adapters import YAML or torch
-    suite: Suite = module.load(spec, options)
-    return suite
+    return adapter_of(spec) if adapter == "auto" else adapter
+
+
+def _module(adapter: str) -> ModuleType:
+    return import_module(f".{adapter}", __name__)  # imported here, because adapters import YAML or torch

@@ -1,12 +1,11 @@
 """Demangle C++ names.
 
 A hostile process chooses kernel names, and demanglers are C code with a history of crashes on crafted names. The
-demangler therefore runs in a separate process; if that crashes or hangs, names stay mangled.
+demangler therefore runs in a separate, confined process; if that crashes or hangs, names stay mangled.
 """
 
 from __future__ import annotations
 
-import resource
 import select
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from typing import IO
 
 import msgspec
 
+from ..ipc.compute_only import compute_only
 from .kernel_name import display_name
 
 ANSWER_SECONDS = 2.0
@@ -100,7 +100,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
         import cxxfilt  # noqa: PLC0415 - only the worker needs it, and it fails without libstdc++
     except (ImportError, OSError):
         cxxfilt = None
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    compute_only(MEMORY_BYTES)
     for line in requests:
         name = msgspec.json.decode(line, type=str)
         demangled = None

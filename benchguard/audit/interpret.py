@@ -70,7 +70,7 @@ class Interpreter:
         return self._take_lines()
 
     def skip(self, items: list[Chunk | Ended]) -> None:
-        """Count what is not interpreted because the time is over."""
+        """Count the bytes of items that the deadline leaves uninterpreted."""
         for item in items:
             if isinstance(item, Chunk):
                 self.totals.unread_bytes += len(item.data)

@@ -79,7 +79,7 @@ class ChildOptions:
     attend: Attend | None = None
     """Replaces waiting for the command and enforces its own time-out. Used where other children must not be touched."""
     deadline: float | None = None
-    """Of the monotonic clock: trace records that have not been interpreted by then stay unread."""
+    """By the monotonic clock. Trace records that have not been interpreted by then stay unread."""
 
 
 @dataclass(frozen=True)

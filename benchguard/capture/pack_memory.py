@@ -16,6 +16,7 @@ from .raw_capture import Place, RawCapture
 from .writer import CaptureWriter
 
 ZERO_PAGE = bytes(PAGE)
+ZERO_BLOB = memoryview(bytes(BLOB_MAX))
 END = 1 << 64
 
 
@@ -72,6 +73,8 @@ def pack_before(writer: CaptureWriter, before: Snapshot) -> int:
     for begin, end in Joined((each.address, each.end) for each in before.stretches).ranges:
         for address, size in _windows(begin, end):
             memory = before.read(address, size)
+            if memory == ZERO_BLOB[:size]:
+                continue
             states = [_Page.LEFT_OUT if _is_zero(page) else _Page.KEPT for page in _pages(memory)]
             stored_bytes += _write(writer, Kind.BEFORE, address, memory, states)
     return stored_bytes

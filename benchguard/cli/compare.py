@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     GradeOptions,
     {
         "samples": Flag(f"Samples per replay.  [default: {COMPARE_SAMPLES}]", "N"),
-        "cold": "How to make the data caches cold before each sample (see `neutrino-bench replay --help`).",
-        "flush_cache": "Empty the instruction caches before each sample.",
+        "cold": "How to make the data caches cold before each sample (see `neutrino-bench grade --help`).",
+        "flush_cache": "Make the instruction caches cold before each sample: run copies of the code in turn.",
         "timeout": Flag(
             "Stop a grade or a replay after this time.  [default: the suite's time for a ranked submission, or 300]",
             "SECONDS",

@@ -6,6 +6,7 @@ computes a submission's score from the means; `score` is that number, in seconds
 
 from __future__ import annotations
 
+import fcntl
 import math
 import os
 import statistics
@@ -48,6 +49,15 @@ def popcorn_lines(result: GradeResult) -> Iterator[str]:
     if not result.cases:
         yield f"error: {one_line(result.reason, TEXT_MAX)}"
     yield f"check: {'pass' if result.verdict == 'pass' else 'fail'}"
+
+
+def has_popcorn_pipe(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether POPCORN_FD is a descriptor that can be written."""
+    try:
+        flags = fcntl.fcntl(int(environment["POPCORN_FD"]), fcntl.F_GETFL)
+    except (KeyError, ValueError, OverflowError, OSError):
+        return False
+    return flags & os.O_ACCMODE != os.O_RDONLY
 
 
 def write_popcorn(result: GradeResult, environment: Mapping[str, str] = os.environ) -> int:

@@ -112,6 +112,10 @@ def compare(
         The exceptions of grade().
     """
     options = replace(options, **changes).limited(str(problem))
+    if options.inline:
+        raise UsageError("inline times cannot be compared; leave `inline` out, or grade both submissions")
+    if options.until is not None:
+        raise UsageError("a comparison takes a fixed number of samples; give `samples` instead of `until`")
     if blocks < BLOCKS_MIN:
         raise UsageError(f"blocks is {blocks}; give at least {BLOCKS_MIN}")
     check_inputs(options, problem, a, b)

@@ -20,7 +20,7 @@ EXAMINER = f"{__name__}:examine"
 ON_THE_DEVICE = "decide in a kernel instead of host code, or grade with --inline"
 TEXT_MAX = 1000
 CAPTURES = 2
-"""Of each case."""
+"""Captures of a case."""
 
 
 class Examined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,12 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..adapters import check_options
 from ..errors import UsageError
 from ..judge.contract import Opened, Secrets
 from ..judge.process import JudgeProcess
 from ..problem.returned import replayed_case
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
+from ..quarantine.start import check_unreadable
 from ..quarantine.submission import submission_of
 from .case import CaseWork, grade_case
 from .inline import InlineRun
@@ -64,9 +66,8 @@ def grade(
     """
     options = replace(options, **changes).limited(str(problem))
     check_inputs(options, problem, submission)
-    if (
-        options.forbid_library or options.allow_images
-    ):  # before the time-out begins: a first index takes a while
+    # Before the time-out begins, because a first index takes a while.
+    if options.forbid_library or options.allow_images:
         if progress is not None:
             progress(GradeProgress("indexing the code of installed libraries"))
         prepare(options.forbid_library, options.allow_images)
@@ -78,13 +79,18 @@ def grade(
 def check_inputs(
     options: GradeOptions, problem: str | os.PathLike[str], *submissions: str | os.PathLike[str]
 ) -> None:
-    """Raises UsageError for paths that do not exist or cannot be written, before any of their code runs."""
+    """Raises UsageError for paths and options that cannot be used, and for paths that are open to submissions.
+
+    None of the submissions' code has run before.
+    """
     path = Path(problem)
     if not path.exists() and not Path(str(problem).rpartition(":")[0] or path).exists():
         raise UsageError(f"the problem {path} does not exist; give PATH or PATH:NAME")
+    check_options(str(problem), options.adapter, options.adapter_options)
     for submission in submissions:
         submission_of(submission, options.language, options.entry, options.convention or "arguments")
     if options.keep is not None:
+        check_unreadable(options.keep)
         try:
             options.keep.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -86,7 +86,7 @@ class _Orphans:
     def __call__(self, process: Process) -> bool:
         if process.parent != self._ours or process.pid in self._others:
             return process.pid in self.grouped
-        if not _has_no_new_privileges(process.pid):
+        if _is_in_our_session(process.pid) or not _has_no_new_privileges(process.pid):
             return False
         if process.ended:
             self.ended.append(process.pid)
@@ -102,6 +102,13 @@ def _reap(pids: Collection[int]) -> None:
 def _children() -> set[int]:
     ours = os.getpid()
     return {process.pid for process in processes() if process.parent == ours}
+
+
+def _is_in_our_session(pid: int) -> bool:
+    """Whether it is a worker of ours: the quarantine has sessions of its own, and no process can join another one."""
+    with contextlib.suppress(ProcessLookupError):
+        return os.getsid(pid) == os.getsid(0)
+    return False
 
 
 def _has_no_new_privileges(pid: int) -> bool:

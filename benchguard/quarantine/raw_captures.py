@@ -33,7 +33,7 @@ _ENTRIES_MAX = 4096
 
 @dataclass(frozen=True)
 class Packed:
-    """`captures` and `examined` are by case; `trouble` says why there are none."""
+    """`captures` and `examined` are by case; `trouble` gives the reason if captures are missing."""
 
     captures: tuple[tuple[Path, Path], ...] = ()
     examined: tuple[str, ...] = ()

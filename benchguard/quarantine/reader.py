@@ -21,7 +21,7 @@ ELEMENTS_MAX = 1 << 17
 """Elements of one raw capture besides its memory: far more operations than a graded call has."""
 
 LIMITS = Limits(table_bytes=64 << 20, elements=ELEMENTS_MAX)
-"""Of the captures of a grade."""
+"""Limits of the captures in a grade."""
 
 TEXT_MAX = 1000
 _REGION = re.compile(r"(0|[1-9][0-9]{0,5})/([01])", re.ASCII)

@@ -11,8 +11,10 @@ from typing import Literal
 
 import msgspec
 
+from ..errors import UsageError
 from .contract import Order, Reading
 from .group import Group
+from .sandbox import filesystem
 
 # Python's -I does not search the package's folder, so the folder is on the path while the stage is imported.
 _START = (
@@ -26,6 +28,24 @@ Sandbox = Literal["any", "full", "probe"]
 """any: run with the protections that this machine has. full: run only if all are on. probe: only report them."""
 
 
+def check_unreadable(folder: Path) -> None:
+    """Raises UsageError for a folder that later submissions could read."""
+    place = folder.resolve()
+    for readable in filesystem.places((), network=False, path=_python_path()).readable:
+        if place.is_relative_to(readable):
+            raise UsageError(
+                f"{folder} lies in {readable}, which submissions can read: a later one could read what this grade "
+                "leaves; name another folder"
+            )
+
+
+def _python_path() -> list[str]:
+    """The folders of PYTHONPATH, without this package's own."""
+    package = str(Path(__file__).resolve().parents[2])
+    folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return [each for each in folders if each and os.path.realpath(each) != package]
+
+
 def command(events: int, sandbox: Sandbox, group: Group) -> list[str]:
     """The command that starts the stage.
 
@@ -33,10 +53,8 @@ def command(events: int, sandbox: Sandbox, group: Group) -> list[str]:
     PYTHONPATH.
     """
     package = str(Path(__file__).resolve().parents[2])
-    installed = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    folders = [each for each in installed if each and os.path.realpath(each) != package]
     cgroup = str(group.cgroup or "")
-    words = [package, os.pathsep.join(folders), str(events), str(os.getpid()), sandbox, cgroup]
+    words = [package, os.pathsep.join(_python_path()), str(events), str(os.getpid()), sandbox, cgroup]
     return [sys.executable, "-I", "-c", _START, *words]
 
 

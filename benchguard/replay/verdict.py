@@ -40,7 +40,7 @@ def _stopped(collector: Collector, ended: Ended, seconds: float) -> tuple[Verdic
     """The verdict of a replay that exceeded a limit."""
     if ended.used_bytes:
         return "failed", (
-            f"the replay used {ended.used_bytes / (1 << 30):.1f} GiB of host memory, more than --memory allows; "
+            f"the replay used {ended.used_bytes >> 20} MiB of host memory, more than --memory allows; "
             "allocate less, or raise --memory"
         )
     return "timeout", f"no result within {seconds:g} s, in phase {collector.phase!r}; raise the time-out"

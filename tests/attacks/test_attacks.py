@@ -31,6 +31,7 @@ def _skip_without_compiler(path_suffix: str) -> None:
 
 
 QUICK_ATTACKS = {"02_expected_by_frames", "14_unjoined_stream", "16_cached_output"}
+NIGHTLY_ATTACKS = {"34_hole", "34_launch_shapes", "34_many_calls"}  # each needs its whole time-out
 QUICK_CONTROLS = {"Mix", "MixInPlace", "RowMean"}
 
 
@@ -40,6 +41,7 @@ def _attacks() -> list[object]:
 
 def _parameters(attack: Attack) -> object:
     marks = [pytest.mark.quick] if attack.name in QUICK_ATTACKS else []
+    marks += [pytest.mark.nightly] if attack.name in NIGHTLY_ATTACKS else []
     return pytest.param(attack, id=attack.name, marks=marks)
 
 

@@ -83,6 +83,26 @@ def test_python_decoder_on_mutated_captures_raises_only_capture_errors(folder: P
     assert "600 inputs" in result.stdout and " 0 decoded" not in result.stdout
 
 
+def grade(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(HERE / "grade.py"), *words, "--out", str(folder)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+
+
+def test_grade_of_mutated_raw_captures_ends_with_a_verdict(folder: Path, native: Path) -> None:
+    assert (native / "sim").is_dir()
+    done = grade(folder, "--count", "40", "--seed", "2026", "--replay-every", "8")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "40 inputs" in done.stdout and "refused by the packer" in done.stdout and "replayed" in done.stdout
+
+
+def test_grade_whose_reader_fails_otherwise_is_a_finding(folder: Path, native: Path) -> None:
+    """Control: a reader with a mistake."""
+    assert (native / "sim").is_dir()
+    done = grade(folder, "--count", "1", "--break-reader")
+    assert done.returncode == 1
+    assert "ZeroDivisionError" in done.stdout
+
+
 def test_python_decoder_that_fails_otherwise_is_a_finding(folder: Path) -> None:
     """Control: a decoder with a mistake."""
     result = decode(folder, "--count", "50", "--break-decoder")

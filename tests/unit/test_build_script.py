@@ -199,6 +199,7 @@ def test_nightly_tests_are_followed_by_sanitizers_and_fuzzing(
     assert "tests/sanitize" in tests[1]
     fuzzed = [command[2] for command in commands if command[1] == "tests/fuzz/run.py"]
     assert fuzzed == list(script.FUZZ_TARGETS)
+    assert commands[-1][1] == "tests/fuzz/grade.py"
 
 
 def test_build_task_passes_on_the_parts(script: ModuleType, commands: list[list[str]]) -> None:

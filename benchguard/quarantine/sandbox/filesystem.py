@@ -68,9 +68,12 @@ class Places:
     devices: tuple[str, ...]
 
 
-def places(extra: Sequence[str], network: bool) -> Places:
-    """The places of this machine and this Python, and `extra`: the submission and the shim."""
-    python = _python()
+def places(extra: Sequence[str], network: bool, path: Sequence[str] | None = None) -> Places:
+    """The places of this machine and this Python, and `extra`: the submission and the shim.
+
+    `path` is the quarantine's sys.path besides the installed packages; None: this process's.
+    """
+    python = _python(sys.path if path is None else path)
     system = [*SYSTEM, *(f"/etc/{name}" for name in (*ETC, *(ETC_NETWORK if network else ())))]
     kernel = [*(f"/proc/{name}" for name in PROC), *(f"/sys/{name}" for name in SYS)]
     readable = [*system, *kernel, *_toolkits(), *_libraries(), *python, *extra]
@@ -135,13 +138,13 @@ def beside(place: str, hidden: Sequence[str], always: Sequence[str] = ()) -> Ite
         yield from beside(path, within, always)
 
 
-def _python() -> list[str]:
+def _python(path: Sequence[str]) -> list[str]:
     """Folders of the Python installation, of its packages, and of this package."""
     package = Path(__file__).resolve().parents[2]
     folders = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
     folders += [str(Path(sys.executable).resolve().parent), *site.getsitepackages()]
     parent = str(package.parent)
-    folders += [each for each in sys.path if each and os.path.realpath(each) != parent]
+    folders += [each for each in path if each and os.path.realpath(each) != parent]
     return [*(each for each in folders if Path(each).exists()), str(package)]
 
 

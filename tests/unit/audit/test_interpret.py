@@ -51,6 +51,15 @@ def interpret(session: Session, *items: Chunk | Ended, keep: Path | None = None)
     return read([line for item in items for line in interpreter.feed([item])] + interpreter.finish())
 
 
+def test_items_after_the_deadline_are_counted_as_unread(session: Session) -> None:
+    interpreter = Interpreter(session, SURFACE, 0)
+    data = call(0x3000, 64)
+    interpreter.feed([Chunk(ONE, data)])
+    interpreter.skip([Chunk(ONE, data), Chunk(OTHER, data + data), Ended(ONE, 7, -1, 0, None)])
+    assert (interpreter.totals.calls, interpreter.totals.unread_bytes) == (1, 3 * len(data))
+    assert interpreter.totals.dropped == 7
+
+
 def test_call_line_has_names_times_and_arguments(session: Session) -> None:
     (line,) = interpret(session, Chunk(ONE, call(0x3000, 64, begin=1500, end=1700)), Chunk(OTHER, b""))
     assert line["arguments"] == {"dptr": 0x3000, "bytesize": 64}

@@ -8,10 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from benchguard.errors import BenchguardError, UsageError
+from benchguard.errors import BenchguardError
 from benchguard.grade import libraries
 from benchguard.grade.evidence import KernelEvidence
-from benchguard.grade.options import GradeOptions
 from benchguard.grade.provenance import SUBMISSION, attributed, refusal_of
 from tests.support.libraries import KIT_PTX, code_of, library_of
 
@@ -108,8 +107,3 @@ def test_unwritable_cache_reported(folder: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(BenchguardError, match="set XDG_CACHE_HOME to a folder that can be written"):
         libraries.index_of(library_of(folder / "libvendor.so.1", KIT_PTX))
-
-
-def test_allow_images_refused_with_inline() -> None:
-    with pytest.raises(UsageError, match="--allow-images has no effect with --inline"):
-        GradeOptions(inline=True, allow_images=("submission",))

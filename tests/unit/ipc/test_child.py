@@ -23,7 +23,10 @@ HEAD = "import os, sys, time, signal; fd, parent = int(sys.argv[1]), int(sys.arg
 
 
 def talk(
-    program: str, seconds: float = 20.0, handle: Callable[[bytes], bool] | None = None
+    program: str,
+    seconds: float = 20.0,
+    handle: Callable[[bytes], bool] | None = None,
+    memory_max: int = 0,
 ) -> tuple[Ended, list[bytes]]:
     lines: list[bytes] = []
 
@@ -41,6 +44,7 @@ def talk(
             handle=keep,
             line_max=LINE_MAX,
             lines_max=LINES_MAX,
+            memory_max=memory_max,
         )
     return ended, lines
 
@@ -68,6 +72,20 @@ def test_killed_child_described() -> None:
     ended, _ = talk("print('about to go', file=sys.stderr, flush=True); os.kill(os.getpid(), 9)")
     assert ended.status == -9 and not ended.timed_out
     assert ended.describe() == "killed by SIGKILL; last output: about to go"
+
+
+FILL = "memory = bytearray(b'x') * (256 << 20); os.write(fd, b'filled\\n'); time.sleep({seconds})"
+
+
+def test_child_above_memory_limit_killed() -> None:
+    ended, _ = talk(FILL.format(seconds=60), memory_max=128 << 20)
+    assert ended.used_bytes > 128 << 20
+    assert ended.status == -9 and not ended.timed_out
+
+
+def test_child_below_memory_limit_unharmed() -> None:
+    ended, lines = talk(FILL.format(seconds=0.3), memory_max=1 << 30)
+    assert (ended.used_bytes, ended.status, lines) == (0, 0, [b"filled"])
 
 
 def test_silent_exit_described() -> None:

@@ -1,0 +1,48 @@
+"""Names that a demangler takes long for, and the demangler's confinement."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import closing
+
+import pytest
+
+from benchguard.audit import demangle
+from benchguard.audit.demangle import Demangler
+from tests.conftest import ROOT
+
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def doubled(times: int) -> str:
+    """A mangled name whose text doubles with each substitution."""
+    numbers = ["S_", *(f"S{digit}_" for digit in DIGITS)]
+    return "_Z1f1AIiiE" + "".join(f"S_I{2 * numbers[each + 1]}E" for each in range(times))
+
+
+def test_names_are_demangled() -> None:
+    with closing(Demangler()) as demangler:
+        assert demangler.demangle("_Z3addPfi") == "add(float*, int)"
+        assert demangler.demangle(doubled(3)) is not None
+        assert demangler.demangle("_Z3subv") == "sub()"
+
+
+def test_names_stay_mangled_after_the_time_for_all_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demangle, "ANSWER_SECONDS", 0.1)
+    with closing(Demangler()) as demangler:
+        assert demangler.demangle(doubled(22)) is None
+        assert demangler.demangle("_Z3addPfi") is None
+        assert demangler.process is None
+
+
+@pytest.mark.parametrize(
+    "call", ["os.open('/etc/passwd', os.O_RDONLY)", "os.fork()", "os.kill(os.getppid(), 0)", "os.setsid()"]
+)
+def test_demangler_process_that_does_more_than_compute_is_killed(call: str) -> None:
+    program = "import os; from benchguard.ipc.compute_only import compute_only; compute_only(1 << 30)\n"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-c", program + f"print(sum(range(1000)), flush=True)\n{call}\nprint('alive')"]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("499500\n", -31), done.stderr
