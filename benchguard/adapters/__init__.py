@@ -9,13 +9,27 @@ from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
 
-from ..errors import UsageError
+from ..errors import BenchguardError, UsageError
 from ..problem import load as problems
 from ..problem.suite import Suite
 from .detect import adapter_of
 from .options import known
 
 NAMES = ("auto", "problem", "gpumode", "kernelbench", "leetgpu", "pygpubench")
+
+
+def time_limit(spec: str, adapter: str = "auto") -> float | None:
+    """The seconds that the suite's own harness gives a ranked submission; None without such a limit.
+
+    No code of the problem runs. Mistakes in its files are reported when it is opened.
+    """
+    if (adapter_of(spec) if adapter == "auto" else adapter) != "gpumode":
+        return None
+    try:
+        seconds: float = import_module(".gpumode", __name__).time_limit(spec)
+    except BenchguardError:
+        return None
+    return seconds
 
 
 def load_suite(spec: str, adapter: str = "auto", options: Mapping[str, str] = {}) -> Suite:
