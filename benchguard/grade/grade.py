@@ -64,7 +64,7 @@ def grade(
         BenchguardError: this machine failed, or the judge process did.
         TypeError: `changes` names no field of GradeOptions.
     """
-    options = replace(options, **changes)
+    options = replace(options, **changes).limited(str(problem))
     check_inputs(options, problem, submission)
     # Before the time-out begins, because a first index takes a while.
     if options.forbid_library or options.allow_images:
