@@ -1,4 +1,4 @@
-"""Problems in other formats: GPU MODE's tasks, KernelBench's files, pygpubench's test generators.
+"""Problems in other formats: GPU MODE's tasks, KernelBench's files, LeetGPU's challenges, pygpubench's generators.
 
 A task's own code is trusted. It runs in the judge's process only, which submissions cannot reach.
 """
@@ -7,13 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from types import ModuleType
 
-from ..errors import UsageError
+from ..errors import BenchguardError, UsageError
 from ..problem import load as problems
 from ..problem.suite import Suite
 from .detect import adapter_of
+from .options import known
 
-NAMES = ("auto", "problem", "gpumode", "kernelbench", "pygpubench")
+NAMES = ("auto", "problem", "gpumode", "kernelbench", "leetgpu", "pygpubench")
+
+
+def time_limit(spec: str, adapter: str = "auto") -> float | None:
+    """The seconds that the suite's own harness gives a ranked submission; None without such a limit.
+
+    No code of the problem runs. Mistakes in its files are reported when it is opened.
+    """
+    if (adapter_of(spec) if adapter == "auto" else adapter) != "gpumode":
+        return None
+    try:
+        seconds: float = import_module(".gpumode", __name__).time_limit(spec)
+    except BenchguardError:
+        return None
+    return seconds
 
 
 def load_suite(spec: str, adapter: str = "auto", options: Mapping[str, str] = {}) -> Suite:
@@ -22,15 +38,30 @@ def load_suite(spec: str, adapter: str = "auto", options: Mapping[str, str] = {}
     problem      PATH[:CLASS], a Python file with a benchguard.Problem
     gpumode      a folder with task.yml
     kernelbench  a Python file with Model, get_inputs and get_init_inputs
+    leetgpu      a challenge.py with a class Challenge, or its folder
     pygpubench   PATH:FUNCTION or MODULE.FUNCTION, a test generator
 
     Raises ProblemError for mistakes in the files, UsageError for invalid arguments.
     """
+    chosen = _chosen(spec, adapter)
+    if chosen == "problem":
+        return problems.load(spec, "problem", options)
+    suite: Suite = _module(chosen).load(spec, options)
+    return suite
+
+
+def check_options(spec: str, adapter: str, options: Mapping[str, str]) -> None:
+    """Raises UsageError for an option that the problem's format does not have, without running the problem."""
+    if options:
+        chosen = _chosen(spec, adapter)
+        known(options, problems.OPTIONS if chosen == "problem" else _module(chosen).OPTIONS, chosen)
+
+
+def _chosen(spec: str, adapter: str) -> str:
     if adapter not in NAMES:
         raise UsageError(f"unknown adapter {adapter!r}; give {', '.join(NAMES)}")
-    name = adapter_of(spec) if adapter == "auto" else adapter
-    if name == "problem":
-        return problems.load(spec, "problem", options)
-    module = import_module(f".{name}", __name__)  # imported here, because adapters import YAML or torch
-    suite: Suite = module.load(spec, options)
-    return suite
+    return adapter_of(spec) if adapter == "auto" else adapter
+
+
+def _module(adapter: str) -> ModuleType:
+    return import_module(f".{adapter}", __name__)  # imported here, because adapters import YAML or torch

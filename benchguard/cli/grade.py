@@ -13,6 +13,7 @@ from .options import (
     Flag,
     Size,
     cuda_driver_option,
+    given_options,
     is_stdout,
     json_option,
     options_of,
@@ -41,14 +42,18 @@ from .output import notify
         "convention": "Calling convention (docs/grading.md).  [default: the problem's]",
         "warm_up": Flag("Untimed calls per case before two calls are captured.", "N"),
         "cases": Flag("Grade only this test case; may be repeated.", "NAME", name="case"),
-        "cold": "How to make the data caches cold before each sample (see `neutrino-bench replay --help`).",
-        "flush_cache": "Empty the instruction caches before each sample.",
+        "cold": "How to make the data caches cold before each sample: write and read scratch memory (flush), only "
+        "write it (memset; biased), or not at all (none).",
+        "flush_cache": "Make the instruction caches cold before each sample: run copies of the code in turn.",
         "samples": Flag("Take exactly N samples per case, even if the median has not converged.", "N"),
         "until": Flag("Stop rule (see `neutrino-bench replay --help`).  [default: ci=0.005]", "ci=W|cv=W"),
         "require_converged": "Exit with 5 if the median is not known as well as --until says.",
         "sets": Flag("Secret input sets per case.", "K"),
         "one_use": Flag("Further input sets that serve one sample each, to detect cached results.", "N"),
-        "timeout": Flag("Stop after this time, and exit with 124.", "SECONDS"),
+        "timeout": Flag(
+            "Stop after this time, and exit with 124.  [default: the suite's time for a ranked submission, or 300]",
+            "SECONDS",
+        ),
         "memory_bytes": Flag(
             "Memory limit of the submission, as 16G.  [default: half of this machine's]",
             "SIZE",
@@ -82,8 +87,15 @@ from .output import notify
 @cuda_driver_option
 @options_of(GradeOptions, {"device": Flag("Ordinal of the device to time on.", "N")})
 @quiet_option
+@click.pass_context
 def grade(
-    problem: str, submission: Path, json_path: Path | None, popcorn: bool, quiet: bool, **values: Any
+    context: click.Context,
+    problem: str,
+    submission: Path,
+    json_path: Path | None,
+    popcorn: bool,
+    quiet: bool,
+    **values: Any,
 ) -> int:
     """Grade SUBMISSION (a .py, .cu or .ptx file, or a folder) as an answer to PROBLEM (PATH or PATH:NAME).
 
@@ -91,6 +103,14 @@ def grade(
     process that runs none of the submission's host code. Every timed output is compared with the problem's reference.
     """
     options = GradeOptions(**values)
+    options.check_inline(given_options(context))
+    from ..compat.popcorn import NO_PIPE, has_popcorn_pipe, write_popcorn
+
+    if popcorn and not has_popcorn_pipe():
+        notify(
+            "error: --popcorn: POPCORN_FD is not a writable descriptor; set it to one, as in POPCORN_FD=3 ... 3>FILE"
+        )
+        return NO_PIPE
     from ..grade.grade import grade as grade_submission
     from .grade_progress import progress_on
     from .grade_text import render
@@ -103,7 +123,5 @@ def grade(
     if result.verdict != "pass":
         notify(f"{result.verdict}: {result.reason}")
     if popcorn:
-        from ..compat.popcorn import write_popcorn
-
         return write_popcorn(result)
     return result.status

@@ -12,6 +12,7 @@ from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from ..errors import BenchguardError, UsageError
@@ -77,6 +78,13 @@ def _is_optional(kind: Any) -> bool:
 
 def _type_of(kind: Any) -> Any:
     return click.Choice(get_args(kind)) if get_origin(kind) is Literal else kind
+
+
+def given_options(context: click.Context) -> set[str]:
+    """The names of the options that the user gave, even if the value is the default."""
+    return {
+        name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    }
 
 
 class OutputPath(click.Path):

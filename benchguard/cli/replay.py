@@ -113,6 +113,8 @@ def replay(
     files = _outputs(outputs)
     options = ReplayOptions(keep_outputs="last" if files else "none", **values)
     sources = _inputs(inputs)
+    if options.seed is not None and not sources:
+        raise UsageError("--seed orders the input sets, and no --input gives one; leave it out")
     from ..replay.replay import replay as replay_capture
     from .replay_progress import progress_on
     from .replay_text import render

@@ -42,7 +42,10 @@ def starter(problem: str, lang: str, output: Path | None, dtype: str) -> int:
         raise UsageError(f"{output} exists; name another file, or remove it")
     from ..problem.load import opened, signature_of
 
-    text = starter_of(signature_of(*opened(problem), dtype), cast(Language, lang))
+    found, path = opened(problem)
+    if dtype and not any(each.get("type") == "[VAR]" for each in found.parameters or ()):
+        raise UsageError(f"--dtype {dtype}: no parameter of {path} has the type [VAR]; leave it out")
+    text = starter_of(signature_of(found, path, dtype), cast(Language, lang))
     if output is None:
         print_document(text)
         return 0

@@ -1,10 +1,12 @@
 """GPU MODE's output: lines of `key: value` on the descriptor POPCORN_FD, and an exit status.
 
-Cases named test.N are tests, all others are benchmarks, numbered in their order. Times are in nanoseconds.
+Cases named test.N are tests, all others are benchmarks, numbered in their order. Times are in nanoseconds. kernelbot
+computes a submission's score from the means; `score` is that number, in seconds.
 """
 
 from __future__ import annotations
 
+import fcntl
 import math
 import os
 import statistics
@@ -42,9 +44,20 @@ def popcorn_lines(result: GradeResult) -> Iterator[str]:
         yield f"benchmark-count: {len(benchmarks)}"
         for number, case in enumerate(benchmarks):
             yield from _benchmark(f"benchmark.{number}", case)
+    if result.score_s is not None:
+        yield f"score: {result.score_s}"
     if not result.cases:
         yield f"error: {one_line(result.reason, TEXT_MAX)}"
     yield f"check: {'pass' if result.verdict == 'pass' else 'fail'}"
+
+
+def has_popcorn_pipe(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether POPCORN_FD is a descriptor that can be written."""
+    try:
+        flags = fcntl.fcntl(int(environment["POPCORN_FD"]), fcntl.F_GETFL)
+    except (KeyError, ValueError, OverflowError, OSError):
+        return False
+    return flags & os.O_ACCMODE != os.O_RDONLY
 
 
 def write_popcorn(result: GradeResult, environment: Mapping[str, str] = os.environ) -> int:

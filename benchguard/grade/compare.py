@@ -111,7 +111,11 @@ def compare(
     Raises:
         The exceptions of grade().
     """
-    options = replace(options, **changes)
+    options = replace(options, **changes).limited(str(problem))
+    if options.inline:
+        raise UsageError("inline times cannot be compared; leave `inline` out, or grade both submissions")
+    if options.until is not None:
+        raise UsageError("a comparison takes a fixed number of samples; give `samples` instead of `until`")
     if blocks < BLOCKS_MIN:
         raise UsageError(f"blocks is {blocks}; give at least {BLOCKS_MIN}")
     check_inputs(options, problem, a, b)
@@ -129,7 +133,7 @@ def compare(
         if len(graded) < 2 or graded[-1].verdict != "pass":
             return _not_compared(graded, began)
         captures = [_captures(folder / label, each) for label, each in zip("ab", graded, strict=True)]
-        judge = stack.enter_context(JudgeProcess(timeout=options.timeout))
+        judge = stack.enter_context(JudgeProcess(timeout=options.seconds))
         judge.ask(_ask(str(problem), options, blocks, (str(a), str(b))))
         opened, _ = judge.answer(Opened)
         compared: list[ComparedCase] = []

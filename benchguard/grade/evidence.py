@@ -27,7 +27,7 @@ TARGETS_MAX = 64
 
 
 class KernelEvidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Launches of one kernel with one shape in one call.
+    """Launches of one kernel with one shape in one call; with --inline, the mean of all samples, rounded up.
 
     `origin` is the library or program that loaded the code. The submission's process recorded it and could
     forge it. `image_sha256` and `code_sha256` are computed from the code that was timed; the latter is that of the

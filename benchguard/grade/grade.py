@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..adapters import check_options
 from ..errors import UsageError
 from ..judge.contract import Opened, Secrets
 from ..judge.process import JudgeProcess
@@ -23,7 +24,7 @@ from .judged_replay import with_slots
 from .opening import Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
-from .provenance import prepare
+from .provenance import searched
 from .quarantined import finding_of
 from .result import GradeResult
 from .run import GradeRun, TimedCase
@@ -63,13 +64,13 @@ def grade(
         BenchguardError: this machine failed, or the judge process did.
         TypeError: `changes` names no field of GradeOptions.
     """
-    options = replace(options, **changes)
+    options = replace(options, **changes).limited(str(problem))
     check_inputs(options, problem, submission)
     # Before the time-out begins, because a first index takes a while.
     if options.forbid_library or options.allow_images:
         if progress is not None:
             progress(GradeProgress("indexing the code of installed libraries"))
-        prepare(options.forbid_library, options.allow_images)
+        searched(options.forbid_library, options.allow_images)
     with ExitStack() as stack:
         kind = InlineRun if options.inline else ReplayedRun
         return kind(str(problem), Path(submission), options, progress, stack).run()
@@ -78,13 +79,14 @@ def grade(
 def check_inputs(
     options: GradeOptions, problem: str | os.PathLike[str], *submissions: str | os.PathLike[str]
 ) -> None:
-    """Raises UsageError for paths that do not exist, cannot be written, or are open to submissions.
+    """Raises UsageError for paths and options that cannot be used, and for paths that are open to submissions.
 
     None of the submissions' code has run before.
     """
     path = Path(problem)
     if not path.exists() and not Path(str(problem).rpartition(":")[0] or path).exists():
         raise UsageError(f"the problem {path} does not exist; give PATH or PATH:NAME")
+    check_options(str(problem), options.adapter, options.adapter_options)
     for submission in submissions:
         submission_of(submission, options.language, options.entry, options.convention or "arguments")
     if options.keep is not None:

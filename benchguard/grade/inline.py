@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
+from ..errors import UsageError
 from ..inline.contract import SAMPLES_MAX, InlineCase
 from ..inline.result import InlineResult
 from ..inline.supervise import Inline
@@ -15,11 +17,15 @@ from ..problem.spec import CaseSpec
 from ..replay.protocol import Overhead
 from ..replay.result import time_block
 from ..replay.statistics import summarise
+from .evidence import KernelEvidence
+from .logged_kernels import logged_kernels
 from .opening import Opening
 from .outcome import Outcome
+from .provenance import attributed, refusal_of
 from .quarantined import finding_of
 from .result import Checks, GradedCase, GradeResult, Inputs
 from .run import GradeRun, TimedCase
+from .specification import Finding
 
 SAMPLES = 100
 
@@ -33,6 +39,10 @@ class InlineRun(GradeRun):
         judge, opening = self.start()
         opening.find()
         opened = opening.opened
+        if any(spec.returns is not None for spec in opened.cases):
+            raise UsageError(
+                "this problem's own check decides, which --inline cannot call; leave --inline out"
+            )
         submission = self.submission(opening)
         with self.timed("references"):
             secrets = [self._secrets(opening, index) for index in range(len(opened.cases))]
@@ -41,12 +51,33 @@ class InlineRun(GradeRun):
             quarantined = self.quarantine(submission, opening, inline)
             results = inline.results()
         finding = finding_of(quarantined)
+        calls = [0 if isinstance(result, str) else len(result.errors) for result in results]
+        kernels = logged_kernels(quarantined, calls)
         timed = [
-            TimedCase(_graded(spec, known, result))
-            for spec, (known, _), result in zip(opened.cases, secrets, results, strict=True)
+            TimedCase(self._with_kernels(_graded(spec, known, result), *evidence))
+            for spec, (known, _), result, evidence in zip(
+                opened.cases, secrets, results, kernels, strict=True
+            )
             if finding is None or not isinstance(result, str)
         ]
         return self.result(opened, submission, quarantined, timed, finding)
+
+    def _with_kernels(
+        self, case: GradedCase, kernels: tuple[KernelEvidence, ...], finding: Finding | None
+    ) -> GradedCase:
+        """The case with its kernels, and with the verdict that they lead to."""
+        forbid, allow = self.options.forbid_library, self.options.allow_images
+        kernels = attributed(kernels, forbid, allow)
+        if refusal := refusal_of(kernels, forbid, allow):
+            finding = Finding("violation", refusal)
+        elif (forbid or allow) and not kernels and finding is None:
+            text = "the trace has no launch in the timed calls, so --forbid-library and --allow-images cannot tell"
+            finding = Finding(
+                "failed", f"{text}; launch a kernel through the CUDA driver, or leave the option out"
+            )
+        if finding is not None and case.verdict == "pass":
+            case = replace(case, verdict=finding.verdict, reason=finding.text)
+        return replace(case, kernels=kernels)
 
     def ask(self) -> Ask:
         """One input set per sample and one for the warm-up: no set is used twice."""

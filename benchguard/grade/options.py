@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
+from ..adapters import time_limit
 from ..errors import UsageError
+from ..inline.contract import SAMPLES_MAX as INLINE_SAMPLES_MAX
 from ..quarantine.contract import Convention, Language
 from ..replay.convergence import rule_of
-from ..replay.protocol import Cold
 
 TIMEOUT_SECONDS = 300.0
 BLOCKS, BLOCKS_MIN = 6, 3
@@ -18,6 +20,23 @@ BLOCKS, BLOCKS_MIN = 6, 3
 
 COMPARE_SAMPLES = 100
 """Samples of each replay of a comparison."""
+
+Cold = Literal["flush", "memset", "none"]
+"""A replay can also remap or rotate memory, but then copies of the state lie where a hostile kernel reaches them."""
+
+_FIXED_COUNT = "inline timing takes a fixed number of samples; give --samples"
+_OWN_SETS = "inline timing uses an input set of its own for each sample; give --samples"
+_NOT_INLINE = {
+    "cold": "inline timing always flushes the data caches",
+    "device": "the submission's process uses device 0; choose the device with CUDA_VISIBLE_DEVICES",
+    "flush_cache": "inline timing does not empty the instruction caches",
+    "until": _FIXED_COUNT,
+    "require_converged": _FIXED_COUNT,
+    "require_evidence": "the checks of a time need a replay",
+    "sets": _OWN_SETS,
+    "one_use": _OWN_SETS,
+}
+"""Options without an effect on inline timing, and the reason."""
 
 _BOUNDS = {
     "warm_up": (1, 1000),
@@ -34,8 +53,8 @@ class GradeOptions:
     """Options of a grade. The defaults are those of `neutrino-bench grade`.
 
     Attributes:
-        adapter: format of the problem. "auto" detects GPU MODE and KernelBench problems; "problem" is a file with a
-            subclass of benchguard.Problem; "pygpubench" is PATH:FUNCTION of a test generator.
+        adapter: format of the problem. "auto" detects those of GPU MODE, KernelBench and LeetGPU; "problem" is a file
+            with a subclass of benchguard.Problem; "pygpubench" is PATH:FUNCTION of a test generator.
         adapter_options: options of the problem format, by name.
         language: language of the submission. None: by its suffix.
         entry: name of the function or class to call. None: the problem's.
@@ -45,27 +64,30 @@ class GradeOptions:
         driver: "auto" (this machine's CUDA driver, else the CPU driver), "sim" (the CPU driver), or the
             path of a driver library.
         device: ordinal of the device, from 0.
-        cold: how data caches are made cold before each sample (see ReplayOptions).
-        flush_cache: empty the instruction caches before each sample (see ReplayOptions). Not with `inline`.
+        cold: how data caches are made cold before each sample (see ReplayOptions): "flush", "memset" or "none".
+        flush_cache: make the instruction caches cold before each sample, by running copies of the code in turn.
         samples: number of timed samples per case. None: sample until the rule `until` is met.
         until: stop rule, as in ReplayOptions. None: "ci=0.005".
         require_converged: the verdict is "unconverged" if the median is not known well enough (see ReplayOptions).
-            Otherwise such a case passes, with `converged` false and a note. Not with `inline`.
-        timeout: seconds for the whole grade. The verdict is "timeout" when they have passed.
+            Otherwise such a case passes, with `converged` false and a note.
+        timeout: seconds for the whole grade. The verdict is "timeout" when they have passed. None: the time that
+            the problem's suite gives a ranked submission, else 300.
         memory_bytes: host memory limit of the submission's processes together, and of each process that reads or
             replays its captures. 0: half of this machine's memory.
         sets: secret input sets per case.
         one_use: further input sets that serve one sample each: a submission that caches results is slower on them.
         network: let the submission use the network.
         require_sandbox: "full" refuses to run the submission if any protection of the sandbox is missing.
-        require_evidence: "full" gives the verdict "unproven" if a check of the time could not tell. Not with `inline`.
+        require_evidence: "full" gives the verdict "unproven" if a check of the time could not tell.
         forbid_library: shell patterns. A timed kernel is a violation if its name matches, or the installed library that
             contains its code, or the library that loaded it.
         allow_images: shell patterns. A timed kernel is a violation unless one matches: the SHA-256 of its image, the
-            installed library that contains its code, or "submission" for all other code. Empty: all may run. Not with
-            `inline`.
+            installed library that contains its code, or "submission" for all other code. Empty: all may run. With
+            `inline` no code is searched: `forbid_library` acts on names and loaders, `allow_images` on the SHA-256.
         inline: time in the submission's own process, for work that cannot be replayed. Such times are less
-            trustworthy: do not rank them with replayed times.
+            trustworthy: do not rank them with replayed times. Not with `cold` (except "flush"), `flush_cache`,
+            `until`, `require_converged`, `require_evidence`, `sets`, `one_use`, a `device` other than 0, or more than
+            1023 `samples`.
         reference_device: device that computes the reference results.
         keep: folder for the captures and the audit log. None: they are deleted.
         seed: seed of the secret inputs, for tests only: whoever knows the seed knows the inputs. None: random.
@@ -74,7 +96,7 @@ class GradeOptions:
         UsageError: a value is out of range, or two options exclude each other.
     """
 
-    adapter: Literal["auto", "problem", "gpumode", "kernelbench", "pygpubench"] = "auto"
+    adapter: Literal["auto", "problem", "gpumode", "kernelbench", "leetgpu", "pygpubench"] = "auto"
     adapter_options: dict[str, str] = field(default_factory=dict)
     language: Language | None = None
     entry: str | None = None
@@ -88,7 +110,7 @@ class GradeOptions:
     samples: int | None = None
     until: str | None = None
     require_converged: bool = False
-    timeout: float = TIMEOUT_SECONDS
+    timeout: float | None = None
     memory_bytes: int = 0
     sets: int = 8
     one_use: int = 12
@@ -110,18 +132,32 @@ class GradeOptions:
     def __post_init__(self) -> None:
         for name, (low, high) in _BOUNDS.items():
             value = getattr(self, name)
-            if not low <= value <= high:
+            if value is not None and not low <= value <= high:
                 raise UsageError(f"{name.replace('_', '-')} is {value:g}; give {low:g} to {high:g}")
         rule_of(self.until, self.samples)
-        if self.inline and self.allow_images:
-            raise UsageError("--allow-images has no effect with --inline; leave it out")
-        if self.inline and self.flush_cache:
-            raise UsageError("--flush-cache has no effect with --inline; leave it out")
-        if self.inline and self.require_evidence:
+        if self.cold not in get_args(Cold):
             raise UsageError(
-                "--require-evidence has no effect with --inline, whose times are not checked so; leave it out"
+                f"cold cannot be {self.cold!r} for a submission; give {', '.join(get_args(Cold))}"
             )
-        if self.inline and self.require_converged:
+        self.check_inline({each.name for each in fields(self) if getattr(self, each.name) != each.default})
+
+    def check_inline(self, given: Collection[str]) -> None:
+        """Raises UsageError if `inline` excludes one of the options whose fields are in `given`."""
+        if not self.inline:
+            return
+        for name, why in _NOT_INLINE.items():
+            if name in given and not (name == "cold" and self.cold == "flush"):
+                raise UsageError(f"--{name.replace('_', '-')} has no effect with --inline: {why}")
+        if self.samples is not None and self.samples > INLINE_SAMPLES_MAX:
             raise UsageError(
-                "--require-converged has no effect with --inline, which takes a fixed number of samples; leave it out"
+                f"--samples is {self.samples}; give at most {INLINE_SAMPLES_MAX} with --inline, because each sample "
+                "needs an input set of its own"
             )
+
+    @property
+    def seconds(self) -> float:
+        return TIMEOUT_SECONDS if self.timeout is None else self.timeout
+
+    def limited(self, problem: str) -> GradeOptions:
+        """The options with a time limit for `problem`."""
+        return self if self.timeout is not None else replace(self, timeout=time_limit(problem, self.adapter))

@@ -61,12 +61,12 @@ class GradeRun:
         self.problem, self._path, self.options = problem, submission, options
         self.progress, self._stack = progress, stack
         self._started = time.monotonic()
-        self._deadline = self._started + options.timeout
+        self._deadline = self._started + options.seconds
         self.seconds: dict[str, float] = {}
 
     def start(self) -> tuple[JudgeProcess, Opening]:
         """Start the judge process, which opens the problem at once."""
-        judge = self._stack.enter_context(JudgeProcess(timeout=self.options.timeout))
+        judge = self._stack.enter_context(JudgeProcess(timeout=self.options.seconds))
         judge.ask(self.ask())
         judge.ask(AskThrowaway())
         self.report("opening the problem")

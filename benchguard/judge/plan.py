@@ -44,6 +44,8 @@ def plan(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int, available: 
     in_memory = (available - SLOTS_MIN * sizes.outputs) // max(1, sizes.inputs + sizes.expected)
     wished = min(most, REPEATED_WISHED) + min(one_use, ONE_USE_WISHED)
     total = min(most + one_use, max(in_pool, min(wished, in_memory), REPEATED_MIN))
+    if total == most + one_use:
+        return SlotPlan(total, one_use, slots)
     repeated = min(most, REPEATED_WISHED if total >= wished else REPEATED_MIN)
     once = min(one_use, total - repeated, max(ONE_USE_WISHED, total // 2))
     return SlotPlan(min(total, most + once), once, slots)

@@ -15,6 +15,8 @@ Progress = Callable[[str, int], None]
 SECONDS_MAX = 4096
 WORD_MAX = 32
 TEXT_MAX = 4096
+TIME = "time"
+NEVER = 1 << 63
 CASES_MAX = 1024
 
 
@@ -27,6 +29,8 @@ class Events:
         self.confined: Confined | None = None
         self.broke: Broke | None = None
         self.finished: Finished | None = None
+        self.timed_ns: dict[int, tuple[int, int]] = {}
+        self._phase: Began | None = None
         self.returned: dict[int, Returned] = {}
 
     def handle(self, line: bytes) -> bool:
@@ -40,6 +44,7 @@ class Events:
         if isinstance(event, Confined):
             self.confined = event
         elif isinstance(event, Began):
+            self._began(event)
             if self._progress is not None:
                 self._progress(printable(event.phase), event.case)
         elif isinstance(event, Broke):
@@ -55,6 +60,14 @@ class Events:
         else:
             self.finished = self.finished or event
         return True
+
+    def _began(self, event: Began) -> None:
+        """A case's samples are taken from its phase `time` to the next phase."""
+        last, self._phase = self._phase, event
+        if last is not None and last.phase == TIME:
+            self.timed_ns[last.case] = last.at_ns, event.at_ns
+        if event.phase == TIME:
+            self.timed_ns[event.case] = event.at_ns, NEVER
 
     @property
     def seconds(self) -> dict[str, float]:

@@ -76,11 +76,14 @@ class Machine:
             return "small" if self.is_sim else "large"
         return attack.small if self.is_sim else attack.large
 
-    @property
-    def options(self) -> tuple[str, ...]:
-        """Options that keep a grade short. The CPU driver has no caches, and would take seconds to flush a GPU's."""
+    def options(self, own: Sequence[str]) -> tuple[str, ...]:
+        """Options that keep a grade with `own` options short.
+
+        The CPU driver has no caches, and would take seconds to flush a GPU's. Inline timing always flushes.
+        """
         if self.is_sim:
-            return ("--samples", "14", "--cold", "none", "--timeout", f"{self.seconds:g}")
+            cold = () if "--inline" in own else ("--cold", "none")
+            return ("--samples", "14", *cold, "--timeout", f"{self.seconds:g}")
         return ("--samples", "100", "--timeout", f"{self.seconds:g}")
 
     def lacks(self, where: str) -> str:
@@ -151,7 +154,8 @@ def grade(path: Path, problem: str, machine: Machine, case: str, options: Sequen
         document = Path(result) / "result.json"
         command = [
             sys.executable, "-m", "benchguard", "grade", f"{PROBLEMS}:{problem}", str(folder),
-            "--driver", machine.driver, "--case", case, *machine.options, *options, "--json", str(document), "-q",
+            "--driver", machine.driver, "--case", case, *machine.options(options), *options,
+            "--json", str(document), "-q",
         ]  # fmt: skip
         began = time.monotonic()
         environment = {**os.environ, "PYTHONPATH": PYTHONPATH}

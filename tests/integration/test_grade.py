@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from benchguard.grade.grade import grade
 from benchguard.grade.result import GradeResult, read_result
 from tests.conftest import ROOT
 
@@ -107,7 +108,14 @@ def test_host_read_in_a_call_is_unreplayable(tmp_path: Path) -> None:
     result, _ = graded(tmp_path, "vector_add", written(tmp_path, "reads.cu", SAXPY % (reads, "1.0f")))
     assert (result.verdict, result.status) == ("unreplayable", 4)
     assert "--inline" in result.reason
-    inline, _ = graded(tmp_path, "vector_add", tmp_path / "reads.cu", "--inline")
+    inline = grade(
+        PROBLEMS / "vector_add.py",
+        tmp_path / "reads.cu",
+        cases=("small",),
+        driver="sim",
+        samples=14,
+        inline=True,
+    )
     assert (inline.verdict, inline.trust) == ("pass", "inline"), inline.reason
 
 

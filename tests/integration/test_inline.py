@@ -1,70 +1,79 @@
-"""Submissions timed inline in a real quarantine, on inputs that the judge made."""
+"""`grade --inline` on the CPU driver: all cases, the timed kernels in the result, options that act on them."""
 
 from __future__ import annotations
 
-import os
+import hashlib
 import shutil
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from benchguard.inline.contract import InlineCase
-from benchguard.inline.result import GUARDS, InlineResult
-from benchguard.inline.supervise import Inline
-from benchguard.judge.contract import (
-    Ask,
-    AskExpected,
-    AskSecrets,
-    AskThrowaway,
-    Expected,
-    Opened,
-    Secrets,
-    Throwaway,
-)
-from benchguard.judge.process import JudgeProcess
-from benchguard.quarantine.contract import Cases, Quarantined
-from benchguard.quarantine.quarantine import quarantine
-from benchguard.quarantine.submission import submission_of
-from benchguard.shim.interposer import interposer_for
+from benchguard.grade.grade import grade
+from benchguard.grade.options import GradeOptions
+from benchguard.grade.result import GradeResult
+from benchguard.inline.result import GUARDS
 from tests.conftest import ROOT
+from tests.integration.option_runs import PTX, TASK
 
 PROBLEMS = ROOT / "examples" / "problems"
+SUBMISSIONS = PROBLEMS / "submissions"
+NEED_A_GPU = ("torch_eager.py", "triton_kernel.py")
+RUNNABLE = sorted(
+    str(path.relative_to(SUBMISSIONS))
+    for path in SUBMISSIONS.glob("*/*")
+    if path.suffix in (".cu", ".ptx", ".py") and path.name not in NEED_A_GPU
+)
 SAMPLES = 4
+OPTIONS = GradeOptions(driver="sim", inline=True, samples=SAMPLES, timeout=280)
 pytestmark = pytest.mark.usefixtures("native")
 
+CALL = """
+import ctypes
 
-def graded(
-    folder: Path, problem: Path, submission: Path
-) -> tuple[Quarantined, tuple[InlineResult | str, ...]]:
-    """A small version of `grade --inline`: the first case only."""
-    with ExitStack() as stack:
-        judge = stack.enter_context(JudgeProcess(timeout=120))
-        judge.ask(Ask(str(problem), "problem", sets_max=SAMPLES + 1, one_use=0))
-        judge.ask(AskThrowaway())
-        opened, _ = judge.answer(Opened)
-        throwaway, (inputs, *_) = judge.answer(Throwaway)
-        judge.ask(AskSecrets(0))
-        judge.ask(AskExpected(0))
-        secrets, ends = judge.answer(Secrets)
-        expected, (reply, *_) = judge.answer(Expected)
-        for each in (inputs, reply, *ends):
-            stack.callback(os.close, each)
-        case = InlineCase(
-            ends[0], reply, secrets.inputs, expected.outputs, secrets.sets, dict(opened.tolerances[0])
-        )
-        inline = stack.enter_context(Inline([case], SAMPLES))
-        outcome = quarantine(
-            submission_of(submission, None, opened.entry, opened.convention),  # type: ignore[arg-type]
-            lambda: Cases(opened.cases[:1], throwaway.layouts[:1], throwaway.offsets[:1], inputs),
-            interposer=interposer_for("sim")[0],
-            folder=folder,
-            timeout=240,
-            memory_bytes=4 << 30,
-            hidden=(str(problem.parent),),
-            inline=inline,
-        )
-        return outcome, inline.results()
+cuda = ctypes.CDLL("libcuda.so.1")
+calls, module = [0], ctypes.c_uint64()
+kernel = ctypes.c_uint64()
+
+
+def launch(a, b, c, n):
+    if not kernel:
+        assert cuda.cuModuleLoadData(ctypes.byref(module), PTX) == 0
+        assert cuda.cuModuleGetFunction(ctypes.byref(kernel), module, b"solution") == 0
+    values = [ctypes.c_uint64(each.data_ptr()) for each in (a, b, c)] + [ctypes.c_uint64(n)]
+    places = (ctypes.c_void_p * 4)(*(ctypes.addressof(each) for each in values))
+    assert cuda.cuLaunchKernel(kernel, -(-n // 256), 1, 1, 256, 1, 1, 0, None, places, None) == 0
+
+
+def solution(a, b, c, n):
+    calls[0] += 1
+"""
+
+
+def written(folder: Path, body: str) -> tuple[str, Path]:
+    """A problem with two cases, and a submission whose solution() ends with `body`."""
+    (folder / "task").mkdir()
+    problem = folder / "task" / "problem.py"
+    problem.write_text(TASK)
+    submission = folder / "submission.py"
+    submission.write_text(f"PTX = {PTX.read_bytes() + bytes(1)!r}\n{CALL}    {body}\n")
+    return str(problem), submission
+
+
+def assert_whole_pass(result: GradeResult) -> None:
+    assert (result.verdict, result.reason, result.trust) == ("pass", "", "inline"), result.output
+    assert not any(GUARDS[1] in note or GUARDS[2] in note for note in result.notes)
+    for case in result.cases:
+        assert case.checks is not None and (case.checks.samples, case.checks.wrong) == (SAMPLES + 1, 0)
+        assert len(case.samples) == SAMPLES
+        assert case.kernels and all(len(each.image_sha256) == 64 for each in case.kernels)
+        assert sum(each.share for each in case.kernels) == pytest.approx(1)
+
+
+def skip_without_tools(submission: Path) -> None:
+    if submission.suffix == ".cu" and shutil.which("nvcc") is None:
+        pytest.skip("nvcc is not installed")
+    if submission.name.startswith("numba"):
+        pytest.importorskip("numba_cuda")
 
 
 @pytest.mark.parametrize(
@@ -72,32 +81,77 @@ def graded(
     [
         "vector_add/kernel.ptx",
         "grayscale/numba_kernel.py",
-        "softmax/cuda.cu",
         "argmax/cuda.cu",
         "adam/cuda.cu",
+        "prefix_sum/cuda.cu",
     ],
 )
-def test_example_passes_inline(tmp_path: Path, name: str) -> None:
-    """PTX, Python and CUDA C++; one output, several, in place."""
-    submission = PROBLEMS / "submissions" / name
-    if submission.suffix == ".cu" and shutil.which("nvcc") is None:
-        pytest.skip("no nvcc here")
-    outcome, results = graded(tmp_path, PROBLEMS / f"{submission.parent.name}.py", submission)
-    assert outcome.broke is None and not outcome.trouble, (outcome.broke, outcome.trouble, outcome.output)
-    (result,) = results
-    assert isinstance(result, InlineResult), (result, outcome.output)
-    assert result.correct and result.full and not result.altered, result
-    assert outcome.captures == () and result.attempts == ()
-    assert GUARDS[1] not in result.arena and GUARDS[2] not in result.arena, (
-        "the quarantine's filter leaves room for ours"
+def test_example_passes_inline(name: str) -> None:
+    """PTX, Python and CUDA C++; one output, several, in place, several launches."""
+    submission = SUBMISSIONS / name
+    skip_without_tools(submission)
+    result = grade(PROBLEMS / f"{submission.parent.name}.py", submission, OPTIONS, cases=("small",))
+    assert_whole_pass(result)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_every_example_passes_inline_in_all_cases(name: str) -> None:
+    submission = SUBMISSIONS / name
+    skip_without_tools(submission)
+    result = grade(PROBLEMS / f"{submission.parent.name}.py", submission, OPTIONS, timeout=800)
+    assert [case.name for case in result.cases] == ["small", "large"]
+    assert_whole_pass(result)
+
+
+def test_kernels_of_each_case_are_those_of_its_samples(tmp_path: Path) -> None:
+    """Launches in warm-up calls and of other cases do not count; launches are per call."""
+    problem, submission = written(tmp_path, "[launch(a, b, c, n) for _ in range(3 if n == 100 else 1)]")
+    submission.write_text(
+        submission.read_text() + "    if calls[0] <= 2:\n        launch(a, b, c, 1000 * 256)\n"
     )
+    result = grade(problem, submission, OPTIONS)
+    assert_whole_pass(result)
+    assert [[(each.name, each.launches, each.grid) for each in case.kernels] for case in result.cases] == [
+        [("solution", 3, (1, 1, 1))],
+        [("solution", 1, (1, 1, 1))],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "words"),
+    [
+        ({"forbid_library": ("sol*",)}, "violation", "forbidden by 'sol*'"),
+        ({"forbid_library": ("libcublas*",)}, "pass", ""),
+        ({"allow_images": ("libcublas*",)}, "violation", "is not allowed"),
+        ({"allow_images": (hashlib.sha256(PTX.read_bytes() + bytes(1)).hexdigest(),)}, "pass", ""),
+    ],
+)
+def test_library_options_act_inline(
+    tmp_path: Path, changes: dict[str, tuple[str, ...]], verdict: str, words: str
+) -> None:
+    problem, submission = written(tmp_path, "launch(a, b, c, n)")
+    result = grade(problem, submission, OPTIONS, cases=("one",), **changes)
+    assert result.verdict == verdict and words in result.reason, result.reason
+
+
+def test_library_options_do_not_pass_work_without_a_traced_launch(tmp_path: Path) -> None:
+    """The submission computes on the host and copies: no kernel can be held against the pattern."""
+    body = "import numpy; host = [numpy.empty(n, numpy.float32) for _ in range(2)]"
+    copies = (
+        "[cuda.cuMemcpyDtoH_v2(ctypes.c_void_p(to.ctypes.data), ctypes.c_uint64(each.data_ptr()), 4 * n) "
+        "for to, each in zip(host, (a, b))]; total = host[0] + host[1]; "
+        "cuda.cuMemcpyHtoD_v2(ctypes.c_uint64(c.data_ptr()), ctypes.c_void_p(total.ctypes.data), 4 * n)"
+    )
+    problem, submission = written(tmp_path, f"{body}; {copies}")
+    assert grade(problem, submission, OPTIONS, cases=("one",)).verdict == "pass"
+    result = grade(problem, submission, OPTIONS, cases=("one",), forbid_library=("libcublas*",))
+    assert result.verdict == "failed" and "no launch" in result.reason
 
 
 def test_wrong_answer_is_wrong_inline(tmp_path: Path) -> None:
-    submission = tmp_path / "wrong.py"
-    submission.write_text("def solution(*arguments): ...\n")
-    folder = tmp_path / "out"
-    folder.mkdir()
-    outcome, (result,) = graded(folder, PROBLEMS / "vector_add.py", submission)
-    assert isinstance(result, InlineResult), (result, outcome)
-    assert not result.correct and result.full and all(result.errors)
+    problem, submission = written(tmp_path, "pass")
+    result = grade(problem, submission, OPTIONS)
+    assert [case.verdict for case in result.cases] == ["wrong", "wrong"]
+    assert "5 of 5 outputs are wrong" in result.reason

@@ -45,6 +45,7 @@ MAY_IMPORT = {
     "quarantine": {"audit", "capture", "errors", "inline", "ipc", "problem", "region", "shim", "toolchain"},
     "grade": {
         "adapters",
+        "audit",
         "capture",
         "errors",
         "inline",

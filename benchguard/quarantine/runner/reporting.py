@@ -71,7 +71,7 @@ class Reporter:
     def begin(self, phase: str, case: int = -1) -> None:
         self._add()
         self.phase = phase
-        self.send(Began(phase, case))
+        self.send(Began(phase, case, time.monotonic_ns()))
 
     def called(self, case: int, seconds: float) -> None:
         """Note the duration of a call on the host, which the grade compares with the replay's time."""

@@ -8,10 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from benchguard.errors import BenchguardError, UsageError
+from benchguard.errors import BenchguardError
 from benchguard.grade import libraries
 from benchguard.grade.evidence import KernelEvidence
-from benchguard.grade.options import GradeOptions
 from benchguard.grade.provenance import SUBMISSION, attributed, refusal_of
 from tests.support.libraries import KIT_PTX, code_of, library_of
 
@@ -71,6 +70,13 @@ def test_code_that_library_loads_is_of_library(folder: Path) -> None:
     assert attributed([elsewhere], (), ())[0].source == SUBMISSION
 
 
+def test_code_of_two_libraries_is_of_its_loader(folder: Path) -> None:
+    library_of(folder / "libother.so.1", KIT_PTX)
+    place = library_of(folder / "libvendor.so.1", KIT_PTX)
+    (found,) = attributed([msgspec.structs.replace(BY_CTYPES, origin=str(place))], (), ["x"])
+    assert (found.source, found.source_by) == (str(place), "content")
+
+
 def test_only_allowed_code_may_run(folder: Path) -> None:
     place = library_of(folder / "libvendor.so.1", KIT_PTX)
     vendors = attributed([BY_CTYPES], (), ["x"])
@@ -108,8 +114,3 @@ def test_unwritable_cache_reported(folder: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(BenchguardError, match="set XDG_CACHE_HOME to a folder that can be written"):
         libraries.index_of(library_of(folder / "libvendor.so.1", KIT_PTX))
-
-
-def test_allow_images_refused_with_inline() -> None:
-    with pytest.raises(UsageError, match="--allow-images has no effect with --inline"):
-        GradeOptions(inline=True, allow_images=("submission",))

@@ -24,6 +24,12 @@ def test_plan_without_memory_beyond_the_pool_makes_two_repeated_sets_first(
     assert (plan_.sets, plan_.one_use) == (sets, one_use)
 
 
+@pytest.mark.parametrize(("sets", "one_use"), [(8, 12), (4, 9), (2, 0), (2, 20)])
+def test_plan_with_enough_memory_has_the_sets_asked_for(sets: int, one_use: int) -> None:
+    plan_ = plan(Sizes(100, 50, 25), sets, one_use, 1 << 20, available=1 << 20)
+    assert (plan_.sets, plan_.one_use) == (sets + one_use, one_use)
+
+
 @pytest.mark.parametrize("pool_sets", [0, 1, 3, 8])
 def test_plan_has_enough_one_use_sets_where_memory_allows(pool_sets: int) -> None:
     size = 128 << 20

@@ -1,0 +1,522 @@
+"""Runs of every command whose results show that each of its options has an effect.
+
+A run has words with options, the words of a baseline without them, and a check per option. A check must hold for the
+run and must not hold for the baseline, so that no check can pass by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from benchguard.audit.log import FORMAT, LogWriter
+from benchguard.capture import Capture
+from benchguard.capture.layout import ARENA
+from benchguard.capture.model import Launch
+from benchguard.ipc.json_text import json_line
+from tests.conftest import ROOT
+from tests.support.captures import CAPTURES, GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
+from tests.support.kernels import SAXPY
+
+PTX = ROOT / "examples" / "problems" / "submissions" / "vector_add" / "kernel.ptx"
+PROBLEM = "task/problem.py"
+SECONDS = 200
+VALUES = 1024
+SLEEP = (sys.executable, "-c", "import time; time.sleep(30)")
+
+PROGRAM = '''
+"""Launches saxpy twice in a region, then three times between two events, by a library of its own."""
+
+import ctypes
+from pathlib import Path
+
+from benchguard import region
+
+cuda = ctypes.CDLL("libcuda.so.1")
+
+
+def call(name, *words):
+    status = getattr(cuda, name)(*words)
+    assert status == 0, (name, status)
+
+
+def word(value=0):
+    return ctypes.c_uint64(value)
+
+
+device, context, module, function = ctypes.c_int(), word(), word(), word()
+call("cuInit", 0)
+call("cuDeviceGet", ctypes.byref(device), 0)
+call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+call("cuCtxSetCurrent", context)
+call("cuModuleLoadData", ctypes.byref(module), Path("saxpy.ptx").read_bytes() + b"\\0")
+call("cuModuleGetFunction", ctypes.byref(function), module, b"saxpy")
+x, y = word(), word()
+for each in (x, y):
+    call("cuMemAlloc_v2", ctypes.byref(each), ctypes.c_size_t(4096))
+    call("cuMemsetD8_v2", each, 0, ctypes.c_size_t(4096))
+events = word(), word()
+for each in events:
+    call("cuEventCreate", ctypes.byref(each), 0)
+
+
+def saxpy():
+    values = ctypes.c_float(2.0), x, y, ctypes.c_uint32(1024)
+    places = (ctypes.c_void_p * 4)(*(ctypes.addressof(each) for each in values))
+    call("cuLaunchKernel", function, 8, 1, 1, 128, 1, 1, 0, None, places, None)
+
+
+with region("own"):
+    saxpy()
+    saxpy()
+call("cuEventRecord", events[0], None)
+for _ in range(3):
+    saxpy()
+call("cuEventRecord", events[1], None)
+call("cuCtxSynchronize")
+'''
+
+SUBMISSION = '''
+import socket, time
+import ctypes
+
+cuda = ctypes.CDLL("libcuda.so.1")
+
+
+def renamed(c, a, b, n=None):
+    """Called output first. The network's state is printed; nothing is computed."""
+    try:
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("127.0.0.1", 9))
+        print("network on")
+    except OSError:
+        print("network off")
+    assert c.size == a.size and n is None
+
+
+def greedy(*arguments):
+    kept = bytearray(800 << 20)
+    kept[:: 4096] = b"1" * len(kept[:: 4096])
+    time.sleep(20)
+
+
+def slow(*arguments):
+    time.sleep(30)
+
+
+def solution(*arguments):
+    pass
+'''
+
+TASK = """
+import numpy as np
+
+import benchguard
+
+
+class Add(benchguard.Problem):
+    parameters = [
+        {"name": "a", "type": "float", "pointer": True, "const": True},
+        {"name": "b", "type": "float", "pointer": True, "const": True},
+        {"name": "c", "type": "float", "pointer": True, "const": False},
+        {"name": "n", "type": "size_t", "pointer": False, "const": True},
+    ]
+
+    def __init__(self):
+        super().__init__("add")
+
+    def generate_test_cases(self):
+        return [self.case("one", 100), self.case("two", 200)]
+
+    def generate_sample(self):
+        return self.case("sample", 50)
+
+    def case(self, name, n):
+        return {"name": name, "n": n, "create_inputs": lambda: tuple(np.random.random((2, n)).astype(np.float32))}
+
+    def reference_solution(self, a, b):
+        return a + b
+
+    def get_outputs(self, test_case):
+        return [((test_case["n"],), "float")]
+
+    def get_extra_params(self, test_case):
+        return [test_case["n"]]
+"""
+TYPED = TASK.replace('"float", "pointer"', '"[VAR]", "pointer"')
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A finished command and the folder in which it ran."""
+
+    status: int
+    out: str
+    err: str
+    folder: Path
+
+    def text(self, name: str) -> str:
+        return (self.folder / name).read_text()
+
+    @cached_property
+    def result(self) -> Any:
+        """The JSON in the file that --json names, or on standard output."""
+        paths = [self.folder / name for name in ("other.json", "result.json")]
+        return json.loads(next((path.read_text() for path in paths if path.exists()), self.out))
+
+    @property
+    def case(self) -> Any:
+        return self.result["cases"][0]
+
+    def log(self, name: str, kind: str) -> list[Any]:
+        return [line for line in map(json.loads, self.text(name).splitlines()) if line["kind"] == kind]
+
+    def captured_launches(self, name: str = "x.ncap") -> int:
+        with Capture.open(self.folder / name) as capture:
+            return sum(isinstance(each, Launch) for each in capture.operations)
+
+
+Check = Callable[[Ran], Any]
+
+
+@dataclass(frozen=True)
+class OptionRun:
+    """`words` with the options in `checks`, `baseline` without them. `slow`: it takes more than ten seconds."""
+
+    words: tuple[str, ...]
+    baseline: tuple[str, ...]
+    checks: Mapping[str, Check] = field(default_factory=dict)
+    slow: bool = False
+
+    @property
+    def command(self) -> str:
+        return self.words[0]
+
+
+def prepare(folder: Path) -> None:
+    """The files that the words name."""
+    x, _, _ = map(floats, saxpy_values(VALUES))
+    files = {
+        "program.py": PROGRAM,
+        "saxpy.ptx": SAXPY,
+        "submission.py": SUBMISSION,
+        "submission.txt": SUBMISSION,
+        "slow.py": SUBMISSION.replace("def solution", "def other").replace("def slow", "def solution"),
+        "kernel.ptx": PTX.read_text(),
+        "slower.ptx": f"// launch: grid=(ceil(n/256) * 200, 1, 1) block=256\n{PTX.read_text()}",
+        "task/problem.py": TASK,
+        "task/typed.py": TYPED,
+        "old.jsonl": "old\n",
+        "old.ncap": "old\n",
+    }
+    (folder / "task").mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    log = LogWriter(folder / "valid.jsonl")
+    for line in ({"kind": "session", "format": FORMAT}, {"kind": "end"}):
+        log.write(json_line(line))
+    log.close()
+    (folder / "x1.bin").write_bytes(x)
+    (folder / "x2.bin").write_bytes(bytes(len(x)))
+    CAPTURES["saxpy"](folder / "saxpy.ncap")
+    CAPTURES["refused"](folder / "refused.ncap")
+    with Builder(folder / "many.ncap") as builder:
+        builder.device()
+        builder.saxpy()
+        builder.stream()
+        for number in range(30):
+            builder.memory(Memory(ARENA + number * GRANULE, x, x))
+        builder.operation(saxpy_launch(ARENA, ARENA + GRANULE, VALUES))
+        builder.end()
+
+
+def run(folder: Path, words: tuple[str, ...], cache: Path | None = None) -> Ran:
+    """Run a command in a folder of its own. POPCORN_FD is open; torch sees no GPU."""
+    folder.mkdir()
+    prepare(folder)
+    with (folder / "popcorn.txt").open("w") as popcorn:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", "CUDA_VISIBLE_DEVICES": ""}
+        environment["POPCORN_FD"] = str(popcorn.fileno())
+        environment.update({"XDG_CACHE_HOME": str(cache)} if cache is not None else {})
+        done = subprocess.run(
+            [sys.executable, "-m", "benchguard", *words],
+            cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False,
+            pass_fds=[popcorn.fileno()],
+        )  # fmt: skip
+    return Ran(done.returncode, done.stdout, done.stderr, folder)
+
+
+PY = (sys.executable, "program.py")
+OBSERVE = ("observe", "--driver", "sim", "--log", "run.jsonl")
+RECORD = ("record", "--driver", "sim", "-o", "x.ncap")
+REPLAY = ("replay", "saxpy.ncap", "--driver", "sim", "--json", "result.json")
+SIM = ("--driver", "sim")
+JSON = ("--json", "result.json")
+GRADE = ("grade", PROBLEM, "kernel.ptx", *SIM, *JSON, "--samples", "3")
+PYTHON = ("grade", PROBLEM, "submission.py", *SIM, *JSON, "--samples", "3")
+COMPARE = ("compare", PROBLEM, "kernel.ptx", "submission.py", *SIM, *JSON, "--samples", "3")
+
+
+def ended_with(status: int, text: str = "") -> Check:
+    return lambda ran: ran.status == status and text in ran.err
+
+
+def launches_in(name: str) -> Check:
+    return lambda ran: len(ran.log(name, "launch"))
+
+
+NOWHERE = ended_with(2, "/nowhere/libcuda.so.1")
+
+RUNS: dict[str, OptionRun] = {
+    "version": OptionRun(("--version",), ("--help",), {"--version": lambda ran: "neutrino-bench 0" in ran.out}),
+    "observe": OptionRun(
+        ("observe", "--driver", "sim", "--log", "old.jsonl", "--force", "--keep-images", "images", "--summary",
+         "summary.json", "--quiet", "--", *PY),
+        (*OBSERVE, "--", *PY),
+        {
+            "--log": lambda ran: ran.log("old.jsonl", "end"),
+            "--force": lambda ran: ran.status == 0 and ran.text("old.jsonl") != "old\n",
+            "--keep-images": lambda ran: list((ran.folder / "images").iterdir()),
+            "--summary": lambda ran: json.loads(ran.text("summary.json"))["schema"],
+            "--quiet": lambda ran: not ran.err,
+        },
+    ),
+    "observe, filter": OptionRun(
+        (*OBSERVE, "--filter", "libffi,_ctypes", "--", *PY),
+        (*OBSERVE, "--", *PY),
+        {"--filter": lambda ran: ran.log("run.jsonl", "end") and not ran.log("run.jsonl", "launch")},
+    ),
+    "observe, driver": OptionRun(
+        ("observe", "--driver", "/nowhere/libcuda.so.1", "--", "true"), (*OBSERVE, "--", "true"), {"--driver": NOWHERE}
+    ),
+    "observe, timeout": OptionRun(
+        (*OBSERVE, "--timeout", "0.5", "--", *SLEEP),
+        (*OBSERVE, "--", "true"),
+        {"--timeout": ended_with(124, "killed after 0.5 s")},
+    ),
+    "record": OptionRun(
+        ("record", "--driver", "sim", "-o", "old.ncap", "--log", "old.jsonl", "--force", "--keep-raw", "--quiet",
+         "--", *PY),
+        (*RECORD, "--", *PY),
+        {
+            "--output": lambda ran: ran.captured_launches("old.ncap") == 2,
+            "--log": lambda ran: ran.log("old.jsonl", "end"),
+            "--force": lambda ran: ran.status == 0 and ran.text("old.jsonl") != "old\n",
+            "--keep-raw": lambda ran: "raw captures are in" in ran.err,
+            "--quiet": lambda ran: "operations" not in ran.err,
+        },
+    ),
+    "record, launches": OptionRun(
+        (*RECORD, "--launches", "1:4", "--", *PY),
+        (*RECORD, "--", *PY),
+        {"--launches": lambda ran: ran.captured_launches() == 3},
+    ),
+    "record, kernel": OptionRun(
+        (*RECORD, "--kernel", "sax*:2", "--", *PY),
+        (*RECORD, "--", *PY),
+        {"--kernel": lambda ran: ran.captured_launches() == 1},
+    ),
+    "record, window": OptionRun(
+        (*RECORD, "--window", "1", "--", *PY),
+        (*RECORD, "--", *PY),
+        {"--window": lambda ran: ran.captured_launches() == 3},
+    ),
+    "record, driver": OptionRun(
+        ("record", "-o", "x.ncap", "--driver", "/nowhere/libcuda.so.1", "--", "true"),
+        (*RECORD, "--", *PY),
+        {"--driver": NOWHERE},
+    ),
+    "record, timeout": OptionRun(
+        (*RECORD, "--timeout", "0.5", "--", *SLEEP), (*RECORD, "--", *PY), {"--timeout": ended_with(124, "0.5 s")}
+    ),
+    "inspect": OptionRun(
+        ("inspect", "many.ncap", "--json", "--operations", "--check"),
+        ("inspect", "many.ncap"),
+        {
+            "--json": lambda ran: ran.result["kernels"],
+            "--operations": lambda ran: ran.result["operation_list"],
+            "--check": lambda ran: "match their SHA-256" in ran.err,
+        },
+    ),
+    "inspect, text": OptionRun(
+        ("inspect", "many.ncap", "--memory", "--images", "images"),
+        ("inspect", "many.ncap"),
+        {
+            "--memory": lambda ran: "more" not in ran.out and hex(ARENA + 29 * GRANULE) in ran.out,
+            "--images": lambda ran: list((ran.folder / "images").glob("*.ptx")),
+        },
+    ),
+    "replay": OptionRun(
+        ("replay", "saxpy.ncap", "--driver", "sim", "--cold", "rotate", "--rotating-count", "3", "--icache", "cold",
+         "--no-prime", "--verify", "--samples", "9", "--json", "result.json", "--raw", "raw.csv", "--seed", "7",
+         "--input", "x=x1.bin", "--input", "x=x2.bin", "--output", "x=out.bin", "--quiet"),
+        ("replay", "saxpy.ncap", "--driver", "sim"),
+        {
+            "--cold": lambda ran: ran.result["settings"]["cold"] == "rotate",
+            "--rotating-count": lambda ran: ran.result["settings"]["rotating_count"] == 3,
+            "--icache": lambda ran: ran.result["settings"]["icache"] == "cold",
+            "--no-prime": lambda ran: ran.result["settings"]["prime"] is False,
+            "--verify": lambda ran: ran.result["verification"]["exact"],
+            "--samples": lambda ran: len(ran.text("raw.csv").splitlines()) == 10,
+            "--json": lambda ran: ran.result["schema"],
+            "--raw": lambda ran: ran.text("raw.csv").startswith("n,"),
+            "--seed": lambda ran: ran.result["settings"]["seed"] == 7,
+            "--input": lambda ran: ran.result["settings"]["input_sets"] == 2,
+            "--output": lambda ran: len((ran.folder / "out.bin").read_bytes()) == 4 * VALUES,
+            "--quiet": lambda ran: not ran.out and not ran.err,
+        },
+    ),
+    "replay, rule": OptionRun(
+        (*REPLAY, "--until", "cv=1e-6", "--require-converged", "--flush-cache"),
+        REPLAY,
+        {
+            "--until": lambda ran: ran.result["settings"]["until"] == "cv=1e-06",
+            "--require-converged": lambda ran: ran.result["verdict"] == "unconverged" and ran.status == 5,
+            "--flush-cache": lambda ran: ran.result["settings"]["flush_cache"],
+        },
+        slow=True,
+    ),
+    "replay, timeout": OptionRun((*REPLAY, "--timeout", "0.01"), REPLAY, {"--timeout": ended_with(124, "timeout")}),
+    "replay, device": OptionRun((*REPLAY, "--device", "99"), REPLAY, {"--device": lambda ran: "99" in ran.err}),
+    "replay, driver": OptionRun(
+        ("replay", "saxpy.ncap", "--driver", "/nowhere/libcuda.so.1"), REPLAY, {"--driver": NOWHERE}
+    ),
+    "replay, refused": OptionRun(
+        ("replay", "refused.ncap", "--driver", "sim", "--samples", "3", "--ignore-refusals"),
+        ("replay", "refused.ncap", "--driver", "sim", "--samples", "3"),
+        {"--ignore-refusals": lambda ran: ran.status == 0},
+    ),
+    "grade": OptionRun(
+        ("grade", PROBLEM, "kernel.ptx", *SIM, "--json", "other.json", "--case", "one", "--cold", "none",
+         "--flush-cache", "--samples", "7", "--sets", "4", "--one-use", "9", "--warm-up", "3", "--keep",
+         "kept", "--popcorn", "--quiet"),
+        GRADE,
+        {
+            "--case": lambda ran: [case["name"] for case in ran.result["cases"]] == ["one"],
+            "--cold": lambda ran: ran.result["settings"]["cold"] == "none",
+            "--flush-cache": lambda ran: ran.result["settings"]["flush_cache"],
+            "--samples": lambda ran: ran.case["checks"]["samples"] == 7,
+            "--sets": lambda ran: ran.case["inputs"]["sets"] - ran.case["inputs"]["one_use"] == 4,
+            "--one-use": lambda ran: ran.case["inputs"]["one_use"] == 9,
+            "--json": lambda ran: json.loads(ran.text("other.json"))["verdict"] == "pass",
+            "--warm-up": lambda ran: len(ran.log("kept/audit.jsonl", "launch")) == 5,
+            "--keep": lambda ran: len(list((ran.folder / "kept").glob("*.ncap"))) == 2,
+            "--popcorn": lambda ran: "check: pass" in ran.text("popcorn.txt"),
+            "--quiet": lambda ran: not ran.out and not ran.err,
+        },
+    ),
+    "grade, call": OptionRun(
+        ("grade", PROBLEM, "submission.txt", *SIM, *JSON, "--case", "one", "--language", "python", "--entry", "renamed",
+         "--convention", "output_first", "--network", "--until", "cv=1"),
+        PYTHON,
+        {
+            "--language": lambda ran: ran.result["submission"]["path"] == "submission.txt",
+            "--entry": lambda ran: ran.result["submission"]["entry"] == "renamed",
+            "--convention": lambda ran: ran.result["verdict"] == "wrong" and "network" in ran.result["output"],
+            "--network": lambda ran: "network on" in ran.result["output"],
+            "--until": lambda ran: ran.result["settings"]["until"] == "cv=1",
+        },
+    ),
+    "grade, rule": OptionRun(
+        ("grade", PROBLEM, "kernel.ptx", *SIM, "--case", "one", "--until", "cv=1e-6", "--require-converged"),
+        GRADE,
+        {"--require-converged": ended_with(5, "unconverged")},
+        slow=True,
+    ),
+    "grade, timeout": OptionRun(
+        (*PYTHON, "--entry", "slow", "--timeout", "3"), PYTHON, {"--timeout": ended_with(124, "--timeout")}
+    ),
+    "grade, memory": OptionRun(
+        (*PYTHON, "--entry", "greedy", "--memory", "500M"), PYTHON, {"--memory": ended_with(65, "--memory")}
+    ),
+    "grade, sandbox": OptionRun(
+        (*GRADE, "--require-sandbox", "full"), GRADE, {"--require-sandbox": lambda ran: ran.status == 70}
+    ),
+    "grade, library": OptionRun(
+        (*GRADE, "--forbid-library", "sol*"), GRADE, {"--forbid-library": ended_with(3, "forbidden by 'sol*'")}
+    ),
+    "grade, images": OptionRun(
+        (*GRADE, "--allow-images", "libcu*"), GRADE, {"--allow-images": ended_with(3, "is not allowed")}
+    ),
+    "grade, evidence": OptionRun(
+        (*GRADE, "--require-evidence", "full"), GRADE, {"--require-evidence": ended_with(8)}
+    ),
+    "grade, inline": OptionRun(
+        (*GRADE, "--inline"), GRADE, {"--inline": lambda ran: ran.result["trust"] == "inline"}
+    ),
+    "grade, reference": OptionRun(
+        (*GRADE, "--reference-device", "cuda"), GRADE, {"--reference-device": ended_with(2, "cuda")}
+    ),
+    "grade, adapter": OptionRun((*GRADE, "--adapter", "pygpubench"), GRADE, {"--adapter": ended_with(2, "FUNCTION")}),
+    "grade, adapter option": OptionRun(
+        (*GRADE, "--adapter-option", "sample=yes"),
+        GRADE,
+        {"--adapter-option": lambda ran: ran.case["name"] == "sample"},
+    ),
+    "grade, driver": OptionRun(
+        ("grade", PROBLEM, "kernel.ptx", "--driver", "/nowhere/libcuda.so.1"), GRADE, {"--driver": NOWHERE}
+    ),
+    "grade, device": OptionRun((*GRADE, "--device", "99"), GRADE, {"--device": lambda ran: "99" in ran.err}),
+    "compare": OptionRun(
+        ("compare", PROBLEM, "kernel.ptx", "slower.ptx", *SIM, "--json", "other.json", "--case", "one", "--blocks", "3",
+         "--samples", "5", "--cold", "none", "--flush-cache", "--fail-on", "slower", "--quiet"),
+        COMPARE,
+        {
+            "--case": lambda ran: [case["name"] for case in ran.result["a"]["cases"]] == ["one"],
+            "--blocks": lambda ran: len(ran.case["blocks"]) == 3,
+            "--samples": lambda ran: ran.result["a"]["cases"][0]["checks"]["samples"] == 5,
+            "--cold": lambda ran: ran.result["b"]["settings"]["cold"] == "none",
+            "--flush-cache": lambda ran: ran.result["b"]["settings"]["flush_cache"],
+            "--fail-on": lambda ran: (ran.result["call"], ran.status) == ("SLOWER", 6),
+            "--json": lambda ran: ran.text("other.json"),
+            "--quiet": lambda ran: not ran.out and not ran.err,
+        },
+    ),
+    "compare, timeout": OptionRun(
+        ("compare", PROBLEM, "slow.py", "kernel.ptx", *SIM, "--timeout", "3"),
+        COMPARE,
+        {"--timeout": ended_with(124, "--timeout")},
+    ),
+    "compare, adapter": OptionRun(
+        (*COMPARE, "--adapter", "pygpubench"), COMPARE, {"--adapter": ended_with(2, "FUNCTION")}
+    ),
+    "compare, driver": OptionRun(
+        ("compare", PROBLEM, "kernel.ptx", "kernel.ptx", "--driver", "/nowhere/libcuda.so.1"),
+        COMPARE,
+        {"--driver": NOWHERE},
+    ),
+    "starter": OptionRun(
+        ("starter", PROBLEM, "--lang", "numba", "-o", "written.py"),
+        ("starter", PROBLEM),
+        {
+            "--lang": lambda ran: "numba" in ran.out + ran.text("written.py"),
+            "--output": lambda ran: "solution" in ran.text("written.py"),
+        },
+    ),
+    "starter, type": OptionRun(
+        ("starter", "task/typed.py", "--dtype", "double"),
+        ("starter", "task/typed.py"),
+        {"--dtype": lambda ran: "const double* a" in ran.out},
+    ),
+    "verify-log": OptionRun(
+        ("verify-log", "valid.jsonl", "--head", "0" * 64),
+        ("verify-log", "valid.jsonl"),
+        {"--head": ended_with(1, "the head is")},
+    ),
+    "doctor": OptionRun(("doctor", "--json"), ("doctor",), {"--json": lambda ran: ran.result["findings"]}),
+    "build": OptionRun(
+        ("build", "--driver", "sim", "--force"),
+        ("build", "--driver", "sim"),
+        {"--force": lambda ran: "(built)" in ran.out},
+        slow=True,
+    ),
+    "build, driver": OptionRun(
+        ("build", "--driver", "/nowhere/libcuda.so.1"), ("doctor",), {"--driver": NOWHERE}
+    ),
+}  # fmt: skip

@@ -1,0 +1,162 @@
+"""Every option of every command has an effect, or is refused before anything runs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from benchguard.cli.main import SUMMARIES, cli, main
+from benchguard.errors import BenchguardError
+from benchguard.quarantine.probe import features
+from tests.integration.option_runs import RUNS, TASK, Check, OptionRun, Ran, run
+
+RAISES = "raise SystemExit('code of the problem or of the submission ran')\n"
+
+
+def options_of_all_commands() -> Iterator[tuple[str, str]]:
+    """Each option as (command, longest name), from the definition of the command line."""
+    context = click.Context(cli)
+    commands = {"": cli, **{name: cli.get_command(context, name) for name in SUMMARIES}}
+    for name, command in commands.items():
+        assert command is not None
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                yield name, max(parameter.opts, key=len)
+
+
+def checked_options() -> set[tuple[str, str]]:
+    return {
+        ("" if each.command.startswith("-") else each.command, option)
+        for each in RUNS.values()
+        for option in each.checks
+    }
+
+
+@pytest.mark.quick
+def test_every_option_of_every_command_has_a_check() -> None:
+    """A new option needs an entry in option_runs.py."""
+    assert set(options_of_all_commands()) == checked_options()
+
+
+@pytest.mark.quick
+def test_every_check_has_its_option_in_its_run() -> None:
+    short = {"--output": "-o"}
+    for name, each in RUNS.items():
+        for option in each.checks:
+            assert option in each.words or short.get(option) in each.words, (name, option)
+
+
+def holds(check: Check, ran: Ran) -> bool:
+    """False also if the run has left nothing to look at."""
+    with contextlib.suppress(LookupError, OSError, TypeError, json.JSONDecodeError, BenchguardError):
+        return bool(check(ran))
+    return False
+
+
+@pytest.mark.parametrize("command", sorted({each.command for each in RUNS.values() if not each.slow}))
+def test_every_option_of_a_command_has_an_effect(command: str, tmp_path: Path, native: Path) -> None:
+    """Each check holds for the run with the option, and does not hold without."""
+    assert (native / "sim").is_dir()
+    check_runs(
+        {name: each for name, each in RUNS.items() if each.command == command and not each.slow}, tmp_path
+    )
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", [name for name, each in RUNS.items() if each.slow])
+def test_option_has_an_effect_in_a_slow_run(name: str, tmp_path: Path, native: Path) -> None:
+    assert (native / "sim").is_dir()
+    if RUNS[name].command == "build":
+        run(
+            tmp_path / "first", RUNS[name].baseline, tmp_path / "cache"
+        )  # a later build finds the shim in the cache
+    check_runs({name: RUNS[name]}, tmp_path)
+
+
+def check_runs(runs: dict[str, OptionRun], folder: Path) -> None:
+    """Run baselines once each, then every run, and hold the checks against both."""
+    baselines: dict[tuple[str, ...], Ran] = {}
+    for name, each in runs.items():
+        if name == "grade, sandbox" and is_sandbox_full():
+            continue
+        cache = folder / "cache" if each.command == "build" else None
+        if each.baseline not in baselines:
+            baselines[each.baseline] = run(folder / f"baseline of {name}", each.baseline, cache)
+        without = baselines[each.baseline]
+        ran = run(folder / name, each.words, cache)
+        for option, check in each.checks.items():
+            assert holds(check, ran), (name, option, ran.status, ran.err)
+            assert not holds(check, without), (name, option, without.status, without.err)
+
+
+def is_sandbox_full() -> bool:
+    """Whether --require-sandbox has nothing to refuse here."""
+    return all(why == "on" for why in features().values())
+
+
+INLINE = ("grade", "problem.py", "submission.py", "--inline")
+GRADE = ("grade", "problem.py", "submission.py")
+COMPARE = ("compare", "problem.py", "submission.py", "submission.py")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((*INLINE, "--cold", "none"), "--cold has no effect with --inline"),
+        ((*INLINE, "--flush-cache"), "--flush-cache has no effect with --inline"),
+        ((*INLINE, "--until", "cv=0.1"), "--until has no effect with --inline"),
+        ((*INLINE, "--require-converged"), "--require-converged has no effect with --inline"),
+        ((*INLINE, "--sets", "4"), "--sets has no effect with --inline"),
+        ((*INLINE, "--sets", "8"), "--sets has no effect with --inline"),  # the default of a replayed grade
+        ((*INLINE, "--one-use", "12"), "--one-use has no effect with --inline"),
+        ((*INLINE, "--device", "1"), "--device has no effect with --inline"),
+        ((*INLINE, "--require-evidence", "full"), "--require-evidence has no effect with --inline"),
+        ((*INLINE, "--samples", "1024"), "give at most 1023"),
+        ((*GRADE, "--cold", "rotate"), "'rotate' is not one of"),
+        ((*GRADE, "--cold", "remap"), "'remap' is not one of"),
+        ((*COMPARE, "--cold", "rotate"), "'rotate' is not one of"),
+        ((*GRADE, "--samples", "5", "--until", "cv=0.1"), "give one of them"),
+        ((*GRADE, "--adapter-option", "nothing=1"), "no option 'nothing'"),
+        ((*GRADE, "--adapter-option", "nothing"), "NAME=VALUE"),
+        (("starter", "task.py", "--dtype", "double"), "no parameter of"),
+        (("replay", "absent.ncap", "--seed", "1"), "--seed"),
+        (("record", "-o", "x.ncap", "--window", "1", "--kernel", "k", "--", "true"), "give only one"),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
+)
+def test_option_without_effect_is_refused_before_anything_runs(
+    words: tuple[str, ...],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "problem.py").write_text(RAISES)
+    (tmp_path / "submission.py").write_text(RAISES)
+    (tmp_path / "task.py").write_text(TASK)
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    err = capsys.readouterr().err
+    assert (ended.value.code, err.count("\n")) == (2, 1), err
+    assert message in err and "ran" not in err.split()
+
+
+@pytest.mark.quick
+def test_popcorn_without_a_descriptor_is_refused_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """GPU MODE's own status for a missing pipe."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("POPCORN_FD", raising=False)
+    (tmp_path / "problem.py").write_text(RAISES)
+    (tmp_path / "submission.py").write_text(RAISES)
+    with pytest.raises(SystemExit, match="111"):
+        main((*GRADE, "--popcorn"))
+    assert "POPCORN_FD" in capsys.readouterr().err
