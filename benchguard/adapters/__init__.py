@@ -1,4 +1,4 @@
-"""Problems in other formats: GPU MODE's tasks, KernelBench's files, pygpubench's test generators.
+"""Problems in other formats: GPU MODE's tasks, KernelBench's files, LeetGPU's challenges, pygpubench's generators.
 
 A task's own code is trusted. It runs in the judge's process only, which submissions cannot reach.
 """
@@ -9,13 +9,27 @@ from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
 
-from ..errors import UsageError
+from ..errors import BenchguardError, UsageError
 from ..problem import load as problems
 from ..problem.suite import Suite
 from .detect import adapter_of
 from .options import known
 
-NAMES = ("auto", "problem", "gpumode", "kernelbench", "pygpubench")
+NAMES = ("auto", "problem", "gpumode", "kernelbench", "leetgpu", "pygpubench")
+
+
+def time_limit(spec: str, adapter: str = "auto") -> float | None:
+    """The seconds that the suite's own harness gives a ranked submission; None without such a limit.
+
+    No code of the problem runs. Mistakes in its files are reported when it is opened.
+    """
+    if (adapter_of(spec) if adapter == "auto" else adapter) != "gpumode":
+        return None
+    try:
+        seconds: float = import_module(".gpumode", __name__).time_limit(spec)
+    except BenchguardError:
+        return None
+    return seconds
 
 
 def load_suite(spec: str, adapter: str = "auto", options: Mapping[str, str] = {}) -> Suite:
@@ -24,6 +38,7 @@ def load_suite(spec: str, adapter: str = "auto", options: Mapping[str, str] = {}
     problem      PATH[:CLASS], a Python file with a benchguard.Problem
     gpumode      a folder with task.yml
     kernelbench  a Python file with Model, get_inputs and get_init_inputs
+    leetgpu      a challenge.py with a class Challenge, or its folder
     pygpubench   PATH:FUNCTION or MODULE.FUNCTION, a test generator
 
     Raises ProblemError for mistakes in the files, UsageError for invalid arguments.

@@ -45,6 +45,10 @@ _HIDDEN = ("reference", "eval")
 """Modules that are not placed beside a submission: those that the suite's own harness runs."""
 
 _RANKINGS = ("last", "mean", "geom")
+_TIMEOUTS = ("test_timeout", "benchmark_timeout", "ranked_timeout")
+SECONDS = 180.0
+"""kernelbot's default for each limit."""
+SECONDS_MAX = 100_000
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class TaskFile:
     files: dict[str, Path]
     arguments: dict[str, tuple[dict[str, Any], ...]]
     ranking: str
+    timeouts: tuple[float, ...]
     main: str
 
     @property
@@ -99,6 +104,12 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     )
 
 
+def time_limit(spec: str) -> float:
+    """kernelbot runs the tests, the benchmarks and the ranked benchmarks one after the other, each with a limit."""
+    path = Path(spec)
+    return sum(read_task((path if path.name == TASK_FILE else path / TASK_FILE).resolve()).timeouts)
+
+
 def read_task(path: Path) -> TaskFile:
     """Raises UsageError if the file is missing, ProblemError if it is not a task."""
     try:
@@ -123,6 +134,7 @@ def read_task(path: Path) -> TaskFile:
         _files_of(path, document.get("files", [])),
         {kind: _arguments_of(path, kind, document.get(kind) or []) for kind in _KINDS},
         ranking,
+        tuple(_seconds_of(path, name, document.get(name, SECONDS)) for name in _TIMEOUTS),
         str(config.get("main", "")) if isinstance(config, dict) else "",
     )
 
@@ -146,6 +158,12 @@ def _files_of(path: Path, listed: object) -> dict[str, Path]:
     if REFERENCE not in found:
         raise ProblemError(f"{path}: files has no reference.py; add it")
     return found
+
+
+def _seconds_of(path: Path, name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= SECONDS_MAX:
+        raise ProblemError(f"{path}: {name} is {value!r}; give a number of seconds up to {SECONDS_MAX}")
+    return float(value)
 
 
 def _arguments_of(path: Path, kind: str, listed: object) -> tuple[dict[str, Any], ...]:

@@ -40,7 +40,7 @@ class Blobs:
     def read(self, index: int) -> bytes:
         """The decompressed bytes of one blob, compared with its SHA-256."""
         if not 0 <= index < self.count:
-            raise MalformedError(f"blob {index} of {self.count}")
+            raise MalformedError(f"blob {index} does not exist; the capture has {self.count}")
         digest, offset, stored, size, compression, _ = BLOB.struct.unpack_from(
             self._entries, index * BLOB.size
         )

@@ -141,7 +141,9 @@ def _finish(gathered: Gathered, writer: CaptureWriter) -> None:
 
     end, operations = _end(gathered), len(gathered.elements[Kind.OPERATION])
     if end.operations != operations:
-        raise MalformedError(f"{operations} operations instead of {end.operations}")
+        raise MalformedError(
+            f"the raw capture has {operations} operations, but its end counts {end.operations}"
+        )
     if end.status:
         reason = f"the driver answered {end.status} when the region ended; a kernel may have faulted"
         writer.add(Refusal(operations, "", reason))

@@ -42,7 +42,7 @@ class Snapshot:
         for stretch in self.stretches:
             where = f"memory of {stretch.place.bytes} bytes at {stretch.address:#x}"
             if stretch.address % PAGE or stretch.end > END:
-                raise MalformedError(f"{where} cannot be")
+                raise MalformedError(f"{where} is not whole pages of the address space")
             if stretch.address < end:
                 raise MalformedError(f"{where} was recorded twice")
             end = stretch.end

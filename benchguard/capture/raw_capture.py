@@ -61,14 +61,16 @@ class RawCapture:
         self.unknown = 0
         header = self.read(0, min(RAW_CAPTURE.size, self.bytes))
         if len(header) < RAW_CAPTURE.size:
-            raise MalformedError("the raw capture has no beginning")
+            raise MalformedError("the raw capture is shorter than its header")
         magic, version, self.process, self.region, _ = RAW_CAPTURE.struct.unpack(header)
         if magic == CAPTURE_MAGIC:
-            raise MalformedError("a capture, which is packed already")
+            raise MalformedError("this is a packed capture, not a raw one; inspect or replay it as it is")
         if magic != RAW_CAPTURE_MAGIC:
             raise MalformedError("not a raw capture")
         if version != VERSION:
-            raise MalformedError(f"version {version} of the format, but this program reads {VERSION}")
+            raise MalformedError(
+                f"the file has version {version} of the format; this program reads version {VERSION}"
+            )
 
     def elements(self) -> Iterator[Element]:
         """All of them up to the region's end, which is the last. Kinds that are not known are counted only."""
@@ -86,7 +88,9 @@ class RawCapture:
             count += 1
             runs += number in _RUNS
             if size % 8:
-                raise MalformedError(f"element {count} at {at}: {size} bytes cannot be")
+                raise MalformedError(
+                    f"element {count} at {at}: its size, {size} bytes, is not a multiple of 8"
+                )
             if count > ELEMENTS_MAX or count - runs > self._elements_max:
                 raise MalformedError(
                     f"more than {self._elements_max} elements besides memory, or {ELEMENTS_MAX} in all"
@@ -104,14 +108,18 @@ class RawCapture:
 
     def _element(self, kind: Kind, at: int, size: int) -> Element:
         if kind is Kind.DATA or size < ELEMENTS[kind].size:
-            raise MalformedError(f"{kind.name.lower()} at {at}: {size} bytes cannot be")
+            raise MalformedError(
+                f"{kind.name.lower()} at {at}: an element of this kind does not have {size} bytes"
+            )
         return Element(kind, self.read(at, ELEMENTS[kind].size), at, size)
 
     def span(self, element: Element, offset: int, size: int) -> bytes:
         """Small data of an element."""
         self._check_inside(element, offset, size)
         if size > SPAN_MAX:
-            raise MalformedError(f"{element.kind.name.lower()} at {element.at}: {size} bytes of small data")
+            raise MalformedError(
+                f"{element.kind.name.lower()} at {element.at}: {size} bytes of small data; at most {SPAN_MAX} are read"
+            )
         return self.read(element.at + offset, size) if size else b""
 
     def place(self, element: Element, first: int, size: int) -> Place:

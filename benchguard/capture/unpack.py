@@ -46,7 +46,7 @@ def _unzstd(data: bytes, size: int) -> bytes:
     if frame.content_size not in (size, zstandard.CONTENTSIZE_UNKNOWN):
         raise ValueError(f"the zstd frame holds {frame.content_size} bytes instead of {size}")
     if frame.window_size > max(WINDOW_MAX, size):
-        raise ValueError(f"the zstd frame wants a window of {frame.window_size} bytes for {size}")
+        raise ValueError(f"the zstd frame needs a window of {frame.window_size} bytes for {size}")
     return zstandard.ZstdDecompressor().decompress(data, max_output_size=size)
 
 

@@ -45,7 +45,10 @@ if TYPE_CHECKING:
         "samples": Flag(f"Samples per replay.  [default: {COMPARE_SAMPLES}]", "N"),
         "cold": "How to make the data caches cold before each sample (see `neutrino-bench grade --help`).",
         "flush_cache": "Make the instruction caches cold before each sample: run copies of the code in turn.",
-        "timeout": Flag("Stop a grade or a replay after this time.", "SECONDS"),
+        "timeout": Flag(
+            "Stop a grade or a replay after this time.  [default: the suite's time for a ranked submission, or 300]",
+            "SECONDS",
+        ),
     },
 )
 @click.option(

@@ -54,7 +54,10 @@ from .output import notify
         "require_converged": "Exit with 5 if the median is not known as well as --until says.",
         "sets": Flag("Secret input sets per case.", "K"),
         "one_use": Flag("Further input sets that serve one sample each, to detect cached results.", "N"),
-        "timeout": Flag("Stop after this time, and exit with 124.", "SECONDS"),
+        "timeout": Flag(
+            "Stop after this time, and exit with 124.  [default: the suite's time for a ranked submission, or 300]",
+            "SECONDS",
+        ),
         "memory_bytes": Flag(
             "Memory limit of the submission, as 16G.  [default: half of this machine's]",
             "SIZE",

@@ -44,6 +44,8 @@ def closing_lines(result: GradeResult) -> Iterator[str]:
                 f"{case.name}: {case.checks.samples} outputs checked in full, {case.checks.wrong} wrong; "
                 f"{case.inputs.sets} secret input sets ({kinds}), {case.inputs.one_use} of them for one sample each"
             )
+    if result.score_s is not None:
+        yield f"score {result.score_s:.6g} s, by the rule of the problem's leaderboard"
     yield from _unknown_lines(result)
     if result.sandbox.full or not result.sandbox.features:  # otherwise a note names the missing protections
         yield f"sandbox: {'full' if result.sandbox.full else 'not started'}"

@@ -1,6 +1,7 @@
 """GPU MODE's output: lines of `key: value` on the descriptor POPCORN_FD, and an exit status.
 
-Cases named test.N are tests, all others are benchmarks, numbered in their order. Times are in nanoseconds.
+Cases named test.N are tests, all others are benchmarks, numbered in their order. Times are in nanoseconds. kernelbot
+computes a submission's score from the means; `score` is that number, in seconds.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ def popcorn_lines(result: GradeResult) -> Iterator[str]:
         yield f"benchmark-count: {len(benchmarks)}"
         for number, case in enumerate(benchmarks):
             yield from _benchmark(f"benchmark.{number}", case)
+    if result.score_s is not None:
+        yield f"score: {result.score_s}"
     if not result.cases:
         yield f"error: {one_line(result.reason, TEXT_MAX)}"
     yield f"check: {'pass' if result.verdict == 'pass' else 'fail'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
+from ..errors import UsageError
 from ..inline.contract import SAMPLES_MAX, InlineCase
 from ..inline.result import InlineResult
 from ..inline.supervise import Inline
@@ -38,6 +39,10 @@ class InlineRun(GradeRun):
         judge, opening = self.start()
         opening.find()
         opened = opening.opened
+        if any(spec.returns is not None for spec in opened.cases):
+            raise UsageError(
+                "this problem's own check decides, which --inline cannot call; leave --inline out"
+            )
         submission = self.submission(opening)
         with self.timed("references"):
             secrets = [self._secrets(opening, index) for index in range(len(opened.cases))]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Literal, get_args
 
+from ..adapters import time_limit
 from ..errors import UsageError
 from ..inline.contract import SAMPLES_MAX as INLINE_SAMPLES_MAX
 from ..quarantine.contract import Convention, Language
@@ -55,8 +56,8 @@ class GradeOptions:
     """Options of a grade. The defaults are those of `neutrino-bench grade`.
 
     Attributes:
-        adapter: format of the problem. "auto" detects GPU MODE and KernelBench problems; "problem" is a file with a
-            subclass of benchguard.Problem; "pygpubench" is PATH:FUNCTION of a test generator.
+        adapter: format of the problem. "auto" detects those of GPU MODE, KernelBench and LeetGPU; "problem" is a file
+            with a subclass of benchguard.Problem; "pygpubench" is PATH:FUNCTION of a test generator.
         adapter_options: options of the problem format, by name.
         language: language of the submission. None: by its suffix.
         entry: name of the function or class to call. None: the problem's.
@@ -72,7 +73,8 @@ class GradeOptions:
         until: stop rule, as in ReplayOptions. None: "ci=0.005".
         require_converged: the verdict is "unconverged" if the median is not known well enough (see ReplayOptions).
             Otherwise such a case passes, with `converged` false and a note.
-        timeout: seconds for the whole grade. The verdict is "timeout" when they have passed.
+        timeout: seconds for the whole grade. The verdict is "timeout" when they have passed. None: the time that
+            the problem's suite gives a ranked submission, else 300.
         memory_bytes: host memory limit of the submission's processes together, and of each process that reads or
             replays its captures. 0: half of this machine's memory.
         sets: secret input sets per case.
@@ -97,7 +99,7 @@ class GradeOptions:
         UsageError: a value is out of range, or two options exclude each other.
     """
 
-    adapter: Literal["auto", "problem", "gpumode", "kernelbench", "pygpubench"] = "auto"
+    adapter: Literal["auto", "problem", "gpumode", "kernelbench", "leetgpu", "pygpubench"] = "auto"
     adapter_options: dict[str, str] = field(default_factory=dict)
     language: Language | None = None
     entry: str | None = None
@@ -111,7 +113,7 @@ class GradeOptions:
     samples: int | None = None
     until: str | None = None
     require_converged: bool = False
-    timeout: float = TIMEOUT_SECONDS
+    timeout: float | None = None
     memory_bytes: int = 0
     sets: int = 8
     one_use: int = 12
@@ -133,7 +135,7 @@ class GradeOptions:
     def __post_init__(self) -> None:
         for name, (low, high) in _BOUNDS.items():
             value = getattr(self, name)
-            if not low <= value <= high:
+            if value is not None and not low <= value <= high:
                 raise UsageError(f"{name.replace('_', '-')} is {value:g}; give {low:g} to {high:g}")
         rule_of(self.until, self.samples)
         if self.cold not in get_args(Cold):
@@ -154,3 +156,11 @@ class GradeOptions:
                 f"--samples is {self.samples}; give at most {INLINE_SAMPLES_MAX} with --inline, because each sample "
                 "needs an input set of its own"
             )
+
+    @property
+    def seconds(self) -> float:
+        return TIMEOUT_SECONDS if self.timeout is None else self.timeout
+
+    def limited(self, problem: str) -> GradeOptions:
+        """The options with a time limit for `problem`."""
+        return self if self.timeout is not None else replace(self, timeout=time_limit(problem, self.adapter))

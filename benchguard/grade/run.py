@@ -57,16 +57,18 @@ class GradeRun:
         options: GradeOptions,
         progress: Report | None,
         stack: ExitStack,
+        others: Sequence[str] = (),
     ) -> None:
+        self._submissions = (str(submission), *others)
         self.problem, self._path, self.options = problem, submission, options
         self.progress, self._stack = progress, stack
         self._started = time.monotonic()
-        self._deadline = self._started + options.timeout
+        self._deadline = self._started + options.seconds
         self.seconds: dict[str, float] = {}
 
     def start(self) -> tuple[JudgeProcess, Opening]:
         """Start the judge process, which opens the problem at once."""
-        judge = self._stack.enter_context(JudgeProcess(timeout=self.options.timeout))
+        judge = self._stack.enter_context(JudgeProcess(timeout=self.options.seconds))
         judge.ask(self.ask())
         judge.ask(AskThrowaway())
         self.report("opening the problem")
@@ -135,7 +137,7 @@ class GradeRun:
             seed=options.seed,
             device=options.reference_device,
             adapter_options=options.adapter_options,
-            submissions=(str(self._path),),
+            submissions=self._submissions,
         )
 
     def folder(self) -> Path:

@@ -116,7 +116,7 @@ def _turn(
     judge.ask(AskSecrets(case))
     secret = with_slots(judge, case, *judge.answer(Secrets), capture.returned)
     try:
-        result, checked = judged_replay(capture.path, secret, judge, options, options.timeout)
+        result, checked = judged_replay(capture.path, secret, judge, options, options.seconds)
     finally:
         for each in secret.ends:
             os.close(each)

@@ -87,7 +87,7 @@ def _raw_captures(folder: Path, most: int) -> list[Path]:
                 found.append(Path(entry.path))
     for path in found:
         if not _is_plain(path):
-            raise CaptureError(f"the raw capture {path.name} is a link, or no file")
+            raise CaptureError(f"the raw capture {path.name} is a link, or not a regular file")
     if len(found) > most:
         raise CaptureError(f"{len(found)} regions were recorded, {most} were asked for")
     return sorted(found)

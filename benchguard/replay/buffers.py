@@ -154,8 +154,8 @@ def _shared_pool(shared: SharedInputs, subject: Subject) -> Pool:
     """The caller's memory as a pool. Raises UsageError for what the capture, or the memory, has not."""
     if not 0 <= shared.one_use < shared.sets <= SETS_MAX:
         raise UsageError(
-            f"of {shared.sets} input sets {shared.one_use} cannot be for one sample each; give from 1 to "
-            f"{SETS_MAX} sets, one of them at least for any number of samples"
+            f"{shared.one_use} of {shared.sets} input sets are one-use; give 1 to {SETS_MAX} sets, and let at least "
+            "one of them be repeated"
         )
     _check_shared("inputs", shared.descriptor, shared.sets, shared.stride, shared.places)
     parts = [
@@ -176,7 +176,7 @@ def slot_request(buffers: Buffers, subject: Subject) -> SlotRequest | None:
     if pool is None:
         return None
     if not 1 <= pool.slots <= SLOTS_MAX:
-        raise UsageError(f"a slot pool cannot have {pool.slots} slots; give 1 to {SLOTS_MAX}")
+        raise UsageError(f"the slot pool has {pool.slots} slots; give 1 to {SLOTS_MAX}")
     _check_shared("outputs", pool.descriptor, pool.slots, pool.stride, pool.places)
     parts = [
         SlotPart(_place(subject, name, size), size, offset, name not in input_names)
@@ -211,7 +211,7 @@ def make_outputs(
 ) -> Outputs:
     """Room for the wanted outputs; None: those that the program named. Raises UsageError."""
     if keep not in {"last", "sets", "none"}:
-        raise UsageError(f"keep_outputs cannot be {keep!r}; give last, sets or none")
+        raise UsageError(f"keep_outputs is {keep!r}; give last, sets or none")
     outputs: Sequence[str | tuple[int, int]] = subject.outputs() if keys is None else keys
     names, parts, offset = [], [], 0
     for each in outputs:
@@ -248,7 +248,7 @@ def _set_count(inputs: Mapping[str | int, Source]) -> int:
     computed = any(callable(source) for source in inputs.values())
     count = counts.pop() if counts else (POOL_SETS if computed else 1)
     if not 1 <= count <= SETS_MAX:
-        raise UsageError(f"inputs cannot have {count} sets; give from 1 to {SETS_MAX}")
+        raise UsageError(f"inputs have {count} sets; give 1 to {SETS_MAX}")
     return count
 
 

@@ -36,22 +36,22 @@ def caches_of(api: Api, options: ReplayOptions) -> Caches:
     """
     cold, icache, rotating_count = options.cold, options.icache, options.rotating_count
     if cold is not None and cold not in COLD:
-        raise UsageError(f"cold cannot be {cold!r}; give {', '.join(sorted(COLD))}")
+        raise UsageError(f"cold is {cold!r}; give {', '.join(sorted(COLD))}")
     if icache not in {"warm", "cold"}:
-        raise UsageError(f"icache cannot be {icache!r}; give warm or cold")
+        raise UsageError(f"icache is {icache!r}; give warm or cold")
     if rotating_count is not None and not 1 <= rotating_count <= ROTATING_MAX:
         raise UsageError(
-            f"a rotating count of {rotating_count} cannot be; give 1 for no copies, or more, up to {ROTATING_MAX}"
+            f"the rotating count is {rotating_count}; give 1 for no copies, or up to {ROTATING_MAX}"
         )
     rotates = rotating_count is not None and rotating_count > 1
     if rotates and cold not in {None, "rotate"}:
         raise UsageError(
-            f"cold {cold!r} has no copies to rotate; give rotate, or leave the rotating count out"
+            f"a rotating count has no effect with cold {cold!r}; give rotate, or leave the count out"
         )
     mode: Cold = cold or ("rotate" if rotates else "flush")
     if options.strict and mode in {"remap", "rotate"}:
         raise UsageError(
-            f"cold {mode!r} keeps copies of the state where kernels reach them; with strict give flush or none"
+            f"cold {mode!r} keeps copies of the state that kernels can reach; give flush or none with strict"
         )
     return Caches(
         cold=mode,

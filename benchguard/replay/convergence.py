@@ -57,10 +57,10 @@ class Decision:
 def rule_of(until: str | None, samples: int | None) -> Rule:
     """From --until and --samples. Raises UsageError."""
     if until is not None and samples is not None:
-        raise UsageError("both a number of samples and a rule until when are given; give one of them")
+        raise UsageError("samples and until are both given; give one of them")
     if samples is not None:
         if not 1 <= samples <= SAMPLES_MAX:
-            raise UsageError(f"{samples} samples cannot be taken; give from 1 to {SAMPLES_MAX}")
+            raise UsageError(f"samples is {samples}; give 1 to {SAMPLES_MAX}")
         return Count(samples)
     if until is None:
         return Interval()
@@ -121,8 +121,8 @@ def _decide_interval(
     notes = []
     if floored:
         notes.append(
-            f"the event tick of {tick:.3g} us is {target:.2%} of the median: the interval is held to no less "
-            "than a tick, and medians stick to ticks: look at the trimmed mean"
+            f"one tick of the event clock is {tick:.3g} us, {target:.2%} of the median: the interval cannot be "
+            "narrower, and medians fall on ticks; use the trimmed mean"
         )
     if unsteady:
         notes.append(f"{tagged} of {len(times)} samples ran at another clock than the rest")

@@ -286,7 +286,7 @@ def _differences(collector: Collector, subject: Subject) -> tuple[Different, ...
 def _notes(collector: Collector, table: Sequence[SampleRow], settings: Settings) -> tuple[str, ...]:
     notes = []
     if collector.opened is not None and collector.opened.refusals:
-        notes.append(f"recorded as not replayable ({collector.opened.refusals[0]}), replayed all the same")
+        notes.append(f"replayed in spite of a refusal: {collector.opened.refusals[0]}")
     if collector.ready is not None and settings.prime and not collector.ready.prepared.primed:
         notes.append("too many operations to queue them all first: launch latency may be in the samples")
     elif unprimed := sum(row.unprimed for row in table):

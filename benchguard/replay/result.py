@@ -111,7 +111,7 @@ class ReplayResult:
     overhead: Overhead | None = None
     device: Device | None = None
     prepared: Prepared | None = None
-    clocks: Clocks = field(default_factory=lambda: Clocks("the replay did not come to it"))
+    clocks: Clocks = field(default_factory=lambda: Clocks("the replay ended before it read clocks"))
     verified: bool | None = None
     differences: tuple[Different, ...] = ()
     difference_count: int = 0

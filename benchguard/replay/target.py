@@ -31,7 +31,8 @@ def target_of(api: Api, spec: str) -> Target:
         return Target(driver, str(driver.path), {})
     if not HIP_BRIDGE.is_file():
         raise ShimError(
-            f"{HIP_BRIDGE}: what replays HIP is not built; run `python build.py build` where HIP's headers are"
+            f"{HIP_BRIDGE}: the library that replays HIP is not built; install HIP's headers and run "
+            "`python build.py build`"
         )
     variables = {BRIDGE_DRIVER: str(driver.path), **hiprtc_environment(driver.path)}
     return Target(driver, str(HIP_BRIDGE), variables)

@@ -24,7 +24,7 @@ def _cut_short(collector: Collector, ended: Ended, seconds: float) -> tuple[Verd
     if ended.used_bytes or ended.timed_out:
         return _stopped(collector, ended, seconds)
     if ended.trouble:
-        return "error", f"the replay process is not to be trusted: {ended.trouble}; {ended.describe()}"
+        return "error", f"the replay process broke its protocol: {ended.trouble}; {ended.describe()}"
     if collector.failed is not None:
         return _failure(collector.failed.status), collector.failed.text
     if collector.opened is not None and collector.refused:
@@ -72,5 +72,5 @@ def _difference_text(differences: tuple[Different, ...], count: int) -> str:
         f"from offset {first.first_offset:#x} on"
     )
     if all(each.again for each in differences):
-        return f"{text}; two replays differ there too: the region does not do the same twice (atomics, races)"
+        return f"{text}; two replays differ there too: the region is not deterministic (atomics, races)"
     return text

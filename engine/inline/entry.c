@@ -77,7 +77,8 @@ int nb_inline_open(const struct nb_inline_opening *opening, struct nb_inline_ope
     const char *step = "";
     if (nb_gate.head != 0 || opening->cases == 0 || opening->cases > NB_INLINE_CASES_MAX ||
         opening->samples == 0 || opening->samples >= NB_INLINE_SAMPLES_MAX)
-        return fail(error, "cannot be asked: one session a process, 1 to 256 cases, 1 to 1023 samples", 0);
+        return fail(error,
+                    "invalid order: a process has one session, of 1 to 256 cases and 1 to 1023 samples", 0);
     struct nb_session *session = new_session(opening);
     if (session == NULL)
         return fail(error, "too little host memory for the arena", 0);

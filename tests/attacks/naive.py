@@ -69,6 +69,9 @@ class DriverEvent:
 class Naive:
     """One case of a problem, and one submission. `arrays` are its buffers on the device."""
 
+    tensors = False
+    """Of CaseMemory, which an entry binds: this suite does not ask for torch's tensors."""
+
     def __init__(self, problem: str, submission: Path, wanted: str | None) -> None:
         suite = load(problem)
         self.case = next(each for each in suite.cases if wanted in (None, each.spec.name))

@@ -102,6 +102,10 @@ def test_gpu_mode_task_is_observed(native: Path, tmp_path: Path) -> None:
     status, result = grade(tmp_path, folder / "rowscale", wrong, "--case", "test.0")
     assert (status, result["verdict"]) == (1, "wrong")
     assert "check_implementation" in result["reason"]
+    done = run(
+        tmp_path, "-m", "benchguard", "grade", folder / "rowscale", wrong, "--driver", "sim", "--inline"
+    )
+    assert done.returncode == 2 and "this problem's own check decides" in done.stderr
 
 
 @pytest.mark.timeout(300)

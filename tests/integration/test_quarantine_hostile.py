@@ -106,12 +106,12 @@ def test_forged_events_do_not_give_a_verdict(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("program", "why"),
     [
-        ("os.symlink('/etc/passwd', captures + '/1-1.nrec')", "is a link, or no file"),
-        ("os.mkfifo(captures + '/1-1.nrec')", "is a link, or no file"),
-        ("os.mkdir(captures + '/1-1.nrec')", "is a link, or no file"),
+        ("os.symlink('/etc/passwd', captures + '/1-1.nrec')", "is a link, or not a regular file"),
+        ("os.mkfifo(captures + '/1-1.nrec')", "is a link, or not a regular file"),
+        ("os.mkdir(captures + '/1-1.nrec')", "is a link, or not a regular file"),
         (
             "open(captures + '/x', 'w'); os.link(captures + '/x', captures + '/1-1.nrec')",
-            "is a link, or no file",
+            "is a link, or not a regular file",
         ),
         ("for n in range(5000): open(f'{captures}/{n}', 'w')", "more than 4096 files"),
         (

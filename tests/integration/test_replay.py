@@ -101,8 +101,8 @@ def test_cache_handling_is_in_the_result(saxpy: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "status", "message"),
     [
-        (["--rotating-count", 3, "--cold", "flush"], 2, "cold 'flush' has no copies to rotate"),
-        (["--rotating-count", 0], 2, "a rotating count of 0 cannot be"),
+        (["--rotating-count", 3, "--cold", "flush"], 2, "a rotating count has no effect with cold 'flush'"),
+        (["--rotating-count", 0], 2, "the rotating count is 0; give 1"),
         (["--until", "soon"], 2, "soon"),
         (["--driver", "/nowhere/libcuda.so.1"], 2, "No such file or directory"),
         (["--json", "/nowhere/x.json"], 2, "/nowhere is not a folder"),
@@ -232,7 +232,7 @@ def test_stop_rule_is_passed_on_and_named_in_the_output(saxpy: Path) -> None:
     ("arguments", "said"),
     [
         (["--until", "sd=1"], "is not a stop rule"),
-        (["--samples", "0"], "0 samples"),
+        (["--samples", "0"], "samples is 0; give 1"),
         (["--samples", "5", "--until", "cv=1"], "give one of them"),
         (["--cold", "hot"], "--cold"),
         (["--input", "x"], "NAME=FILE"),

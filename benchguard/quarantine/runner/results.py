@@ -22,10 +22,6 @@ class Results:
     returned: Returned
     memory: dict[str, Memory]
 
-    def address(self, number: int, given: Mapping[str, Memory]) -> int:
-        form = self.returned.results[number]
-        return (self.memory.get(form.buffer) or given[form.buffer]).address + form.offset
-
 
 def find_results(case: CaseSpec, given: Mapping[str, Memory], value: object) -> Results:
     """The results of a call; if it returned None, they are in the memory that it was given. Raises SubmissionError."""
@@ -37,20 +33,6 @@ def find_results(case: CaseSpec, given: Mapping[str, Memory], value: object) -> 
     else:
         tree, arrays = _taken_apart(value, wanted)
     return _located(case, given, tree, arrays)
-
-
-def inline_addresses(case: CaseSpec, given: Mapping[str, Memory], value: object) -> dict[str, int]:
-    """The address of each result, which must have the reference's dtype and no gaps, because the device compares it."""
-    results = find_results(case, given, value)
-    found = {}
-    for number, (form, buffer) in enumerate(zip(results.returned.results, results_of(case), strict=True)):
-        if form.dtype != buffer.dtype or form.strides is not None or form.buffer not in results.memory:
-            raise SubmissionError(
-                f"{buffer.name} was returned as {form.dtype} in {form.buffer}; with --inline return {buffer.dtype}, "
-                "contiguous and not in an input's memory"
-            )
-        found[buffer.name] = results.address(number, given)
-    return found
 
 
 def _given_array(form: Form, given: Mapping[str, Memory]) -> GpuArray:

@@ -14,7 +14,7 @@ from .driver import Driver
 from .entry import Call
 from .memory import CaseMemory
 from .reporting import Reporter, SubmissionError
-from .results import find_results, inline_addresses
+from .results import find_results
 from .returned import outputs_of
 
 REGIONS = 2
@@ -121,13 +121,9 @@ class InlineRounds:
         addresses = {name: place.address for name, place in buffers.items()}
 
         def outputs(returned: object) -> dict[str, int]:
-            if case.returns is not None:
-                return inline_addresses(case, buffers, returned)
             return {name: place.address for name, place in outputs_of(case, buffers, returned).items()}
 
         memory.prepare(0)
         returns = call() is not None  # without a return value the outputs' addresses never change
-        if case.returns is not None and not returns:
-            addresses.update(inline_addresses(case, buffers, None))
         self._reporter.begin("time", number)  # each launch from here on is a sample's (grade/inline.py)
         self._session.run(number, call, addresses, outputs if returns else None)

@@ -41,8 +41,7 @@ int nb_begin(struct nb_replay *replay, char *error)
     replay->error = error;
     error[0] = '\0';
     if (replay->gone != NB_REPLAY_OK)
-        return nb_fail(replay, replay->gone,
-                       "the context is gone since an earlier error; replay in a new process");
+        return nb_fail(replay, replay->gone, "an earlier error ended the context; replay in a new process");
     if (!replay->prepared)
         return nb_fail(replay, NB_REPLAY_OURS, "nothing is prepared yet");
     return NB_REPLAY_OK;

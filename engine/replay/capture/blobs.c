@@ -15,10 +15,10 @@ static const char *check_blob(const struct nb_reader_file *file, const struct nb
     if (blob->raw_bytes == 0 || blob->raw_bytes > NB_BLOB_MAX)
         return "is empty, or larger than a blob may be";
     if (blob->compression > NB_BLOB_ZSTD)
-        return "is compressed in a way that is not known";
+        return "is compressed by an unknown method";
     if (blob->stored_bytes == 0 || blob->stored_bytes > blob->raw_bytes ||
         (blob->stored_bytes < blob->raw_bytes) != compressed)
-        return "has as many bytes in the file as cannot hold it";
+        return "has an impossible number of bytes in the file";
     return NULL;
 }
 
@@ -95,10 +95,10 @@ const char *nb_file_check_content(const struct nb_reader_file *file, struct nb_c
         return NULL;
     const uint64_t before_last = (content.bytes - 1) / NB_BLOB_MAX;
     if (content.first >= count || before_last >= count - content.first)
-        return "a content leads behind the last blob";
+        return "a content ends after the last blob";
     const uint64_t last = content.first + before_last;
     if (file->next_short[content.first] < last ||
         file->blobs[last].raw_bytes != content.bytes - before_last * NB_BLOB_MAX)
-        return "a content is of another size than its blobs";
+        return "a content has another size than its blobs";
     return NULL;
 }

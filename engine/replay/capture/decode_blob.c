@@ -83,11 +83,11 @@ const char *nb_decode_reason(enum nb_decode_outcome outcome)
     case NB_DECODE_NOT_ONE_FRAME:
         return "is not one zstd frame with a checksum";
     case NB_DECODE_OTHER_SIZE:
-        return "is of another size than its frame says";
+        return "has another size than its frame declares";
     case NB_DECODE_CORRUPT:
         return "cannot be decompressed";
     case NB_DECODE_OTHER_HASH:
-        return "has not the bytes that its SHA-256 was taken of";
+        return "does not match its SHA-256";
     default:
         return "could not be decoded";
     }

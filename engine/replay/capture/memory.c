@@ -108,16 +108,16 @@ static int check_amount(const struct nb_checker *checker)
 
 /* FNV-1a (Fowler, Noll, Vo) of a symbol. Two symbols of one hash count as one: a submission that makes such
  * names harms itself alone. */
-static uint64_t hash_symbol(const struct nb_reader *reader, const struct nb_capture_global *variable)
+static uint64_t hash_symbol(const struct nb_reader *reader, const struct nb_capture_global *global)
 {
-    uint64_t hash = 0xcbf29ce484222325 ^ variable->module;
-    for (uint64_t i = 0; i < variable->name.bytes; i++)
-        hash = (hash ^ reader->data[variable->name.offset + i]) * 0x100000001b3;
+    uint64_t hash = 0xcbf29ce484222325 ^ global->module;
+    for (uint64_t i = 0; i < global->name.bytes; i++)
+        hash = (hash ^ reader->data[global->name.offset + i]) * 0x100000001b3;
     return hash;
 }
 
 /* Two names for one byte would let a submission turn its input and its output into one memory. Sorted ranges
- * are disjoint if each begins after the one before it. */
+ * are disjoint if each range begins after its predecessor ends. */
 static const char *check_names(const struct nb_checker *checker, struct nb_ranges *symbols)
 {
     const struct nb_reader *reader = checker->reader;
@@ -127,7 +127,7 @@ static const char *check_names(const struct nb_checker *checker, struct nb_range
     const struct nb_address_range *all = checker->globals.at, *allocated = checker->allocations.at;
     for (uint32_t i = 1; i < reader->global_count; i++) {
         if (symbols->at[i].begin == symbols->at[i - 1].begin)
-            return "a symbol of one module is there twice";
+            return "a module has two globals of one name";
         if (all[i].begin <= all[i - 1].last)
             return "two globals share memory";
     }
@@ -179,9 +179,9 @@ static const char *check_run(struct nb_checker *checker, const struct nb_capture
                              bool may_be_empty)
 {
     if (run->address % NB_CAPTURE_PAGE != 0 || run->bytes == 0 || run->bytes > NB_BLOB_MAX)
-        return "runs begin at pages and hold up to a blob's bytes";
+        return "it does not begin at a page, is empty, or is larger than a blob";
     if (!is_first && run->address <= checker->run_end)
-        return "it begins before the run before it ends";
+        return "it overlaps the previous run, or is out of order";
     if (!holds(&checker->pages, run->address, run->bytes))
         return "it is outside every allocation";
     if (run->content.bytes != run->bytes && (run->content.bytes != 0 || !may_be_empty))

@@ -63,7 +63,7 @@ static const char *check_launch(const struct nb_reader *reader, const struct nb_
         return "parameters outside the data";
     if (parameters.bytes < reader->kernels[operation->as.launch.kernel].parameter_bytes ||
         parameters.bytes > NB_READER_PARAMETERS_MAX)
-        return "fewer bytes of parameters than its kernel has, or more than can be";
+        return "fewer bytes of parameters than its kernel has, or more than 65536";
     const struct nb_span attributes = operation->as.launch.attributes;
     if (!nb_span_is_array(reader, attributes, sizeof(struct nb_attribute)) ||
         attributes.bytes > ATTRIBUTES_MAX * sizeof(struct nb_attribute))
@@ -90,7 +90,7 @@ static const char *check_extent(const struct nb_checker *checker, const struct e
         return "slices overlap";
     const nb_wide bytes = (nb_wide)(extent->depth - 1) * extent->slice + plane;
     if (extent->width != 0 && !nb_memory_holds(checker, extent->address, bytes))
-        return "no allocation or global holds what it reads or writes";
+        return "it reads or writes memory outside every allocation and global";
     return NULL;
 }
 
@@ -98,9 +98,9 @@ static const char *check_set(const struct nb_checker *checker, const struct nb_c
 {
     const uint32_t bytes = operation->as.set.element_bytes;
     if (bytes != 1 && bytes != 2 && bytes != 4)
-        return "elements of another size than 1, 2 or 4";
+        return "elements that have not 1, 2 or 4 bytes";
     if ((uint64_t)operation->as.set.value >> 8 * bytes != 0)
-        return "a value that its elements do not hold";
+        return "a value that does not fit its elements";
     const struct extent extent = {operation->as.set.address,
                                   operation->as.set.pitch,
                                   0,

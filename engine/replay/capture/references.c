@@ -23,7 +23,9 @@ static const char *check_range(struct nb_checker *checker, uint32_t index)
         return nb_no_text;
     if (!nb_span_is_array(checker->reader, range->shape, sizeof(uint64_t)))
         return nb_no_array;
-    return nb_memory_holds(checker, range->address, range->bytes) ? NULL : "no allocation or global holds it";
+    return nb_memory_holds(checker, range->address, range->bytes)
+               ? NULL
+               : "it is outside every allocation and global";
 }
 
 int nb_check_references(struct nb_checker *checker)

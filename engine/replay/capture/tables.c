@@ -48,7 +48,7 @@ static const char *check_size(const struct nb_reader_file *file, const struct nb
         return "more bytes than a table may have";
     const uint64_t bytes = section->count * element_bytes;
     if (section->blob_count != (bytes + NB_BLOB_MAX - 1) / NB_BLOB_MAX)
-        return "other blobs than its bytes need";
+        return "a wrong number of blobs for its bytes";
     return nb_file_check_content(file, (struct nb_content){section->first_blob, bytes});
 }
 

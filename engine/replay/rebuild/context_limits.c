@@ -26,12 +26,13 @@ static int set_limit(struct nb_replay *replay, const struct nb_capture_limit *ca
     if (is_known && value == captured->value)
         return NB_REPLAY_OK;
     if (is_known && lasting && replay->options.strict != 0 && captured->value > value) {
-        nb_note(replay, "limit %u of the context was %llu; it is left at %zu", captured->limit,
-                (unsigned long long)captured->value, value);
+        nb_note(replay, "limit %u of the captured context was %llu; the replay leaves it at %zu",
+                captured->limit, (unsigned long long)captured->value, value);
         return NB_REPLAY_OK;
     }
     if (captured->value > most)
-        return nb_fail(replay, NB_REPLAY_CANNOT, "limit %u of the context was %llu; at most %llu is given",
+        return nb_fail(replay, NB_REPLAY_CANNOT,
+                       "limit %u of the captured context was %llu; a replay gives at most %llu",
                        captured->limit, (unsigned long long)captured->value, (unsigned long long)most);
     return NB_CALL(replay, cuCtxSetLimit, limit, (size_t)captured->value);
 }

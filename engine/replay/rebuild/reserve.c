@@ -118,7 +118,10 @@ int nb_memory_reserve(struct nb_replay *replay)
     NB_TRY(NB_CALL(replay, cuMemGetAllocationGranularity, &granule, &memory->physical,
                    CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     if (granule < NB_CAPTURE_PAGE || (granule & (granule - 1)) != 0)
-        return nb_fail(replay, NB_REPLAY_FAILED, "the driver maps memory in pieces of %zu bytes", granule);
+        return nb_fail(
+            replay, NB_REPLAY_FAILED,
+            "the driver maps memory in pieces of %zu bytes; the replay needs a power of two from 4096",
+            granule);
     memory->granule = granule;
     if (count == 0)
         return NB_REPLAY_OK;

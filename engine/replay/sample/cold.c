@@ -38,7 +38,7 @@ uint32_t nb_cold_sets(struct nb_replay *replay)
     const uint32_t count = nb_rotation_as_asked(requested, footprint);
     if (count < requested)
         nb_note(replay,
-                "the rotating count is %u instead of %u: all of them take at most 2 GiB, as "
+                "the rotating count is %u instead of %u: all copies together take at most 2 GiB, as "
                 "Composable Kernel's do",
                 count, requested);
     return count;

@@ -83,7 +83,7 @@ NB_REPLAY_EXPORT int nb_replay_input(struct nb_replay *replay, uint32_t set, uin
     struct nb_inputs *inputs = &replay->inputs;
     NB_TRY(check_place(replay, address, bytes));
     if (set >= NB_INPUT_SETS_MAX)
-        return nb_fail(replay, NB_REPLAY_CANNOT, "input set %u; there are at most %u", set,
+        return nb_fail(replay, NB_REPLAY_CANNOT, "input set %u is too many; give at most %u sets", set,
                        NB_INPUT_SETS_MAX);
     NB_TRY(grow(replay, (void **)&inputs->inputs, inputs->count, &inputs->room, sizeof *inputs->inputs));
     struct nb_input *input = &inputs->inputs[inputs->count];

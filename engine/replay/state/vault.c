@@ -47,7 +47,8 @@ int nb_vault_reserve(struct nb_replay *replay, uint64_t bytes)
     if (bytes == 0)
         return NB_REPLAY_OK;
     if (bytes > UINT64_MAX - replay->memory.granule)
-        return nb_fail(replay, NB_REPLAY_CANNOT, "%llu bytes of inputs", (unsigned long long)bytes);
+        return nb_fail(replay, NB_REPLAY_CANNOT, "inputs of %llu bytes do not fit the address space",
+                       (unsigned long long)bytes);
     if (vault->count == vault->room) {
         const uint32_t room = vault->room == 0 ? 8 : 2 * vault->room;
         struct nb_vault_piece *grown = realloc(vault->pieces, room * sizeof *grown);

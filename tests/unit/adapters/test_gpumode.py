@@ -9,9 +9,10 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from benchguard.adapters import load_suite
+from benchguard.adapters import load_suite, time_limit
 from benchguard.adapters.gpumode_case import NO_SEED
 from benchguard.errors import UsageError
+from benchguard.grade.options import GradeOptions
 from benchguard.problem.arrays import to_numpy
 from benchguard.problem.errors import ProblemError
 from benchguard.problem.spec import Buffer, Form, Scalar
@@ -270,6 +271,7 @@ def test_ungradable_task_reported(tmp_path: Path, reference: str, words: str) ->
         ("files: [1]\n", "files has 1"),
         ('files: [{"name": "../up.py", "source": "reference.py"}]\n', "give a path below the task's folder"),
         ("tests: {}\nbenchmarks: 3\n", "benchmarks must be a list"),
+        ("ranked_timeout: soon\n", "ranked_timeout is 'soon'; give a number of seconds"),
         ("ranking_by: best\n", "ranking_by is 'best'; give last, mean, geom"),
         ("gpus: [MI300, MI355X]\n", r"is for AMD's MI300, MI355X \(task.yml\)"),
         ("multi_gpu: true\n", "runs on several GPUs"),
@@ -281,6 +283,17 @@ def test_ungradable_task_reported(tmp_path: Path, reference: str, words: str) ->
 def test_invalid_task_file_reported(tmp_path: Path, yaml: str, words: str) -> None:
     with pytest.raises(ProblemError, match=words):
         opened(write_task(tmp_path, RETURNS, yaml))
+
+
+def test_time_limit_is_the_suites(tmp_path: Path) -> None:
+    """The three limits that kernelbot has for a ranked submission, of which two are its defaults here."""
+    task = write_task(tmp_path, "raise SystemExit(3)\n", YAML + "ranked_timeout: 420\n")
+    assert time_limit(str(task)) == time_limit(str(task / "task.yml")) == 180 + 180 + 420
+    assert GradeOptions().limited(str(task)).seconds == 780
+    assert GradeOptions(timeout=5).limited(str(task)).seconds == 5
+    (task / "task.yml").write_text("files: [")
+    assert time_limit(str(task)) is None
+    assert GradeOptions().limited(str(task / "reference.py")).seconds == 300
 
 
 def test_amd_task_of_a_competition_refused(tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def test_frame_larger_than_its_blob_is_refused(tmp_path: Path) -> None:
     altered = Altered(captures.saxpy_capture(tmp_path / "whole.ncap"))
     blob = altered.blobs[altered.section(Kind.DATA).first_blob]
     blob.stored, blob.compression = frame, Compression.ZSTD
-    assert "is of another size than its frame says" in refused(altered.write(tmp_path / "x.ncap"))
+    assert "has another size than its frame declares" in refused(altered.write(tmp_path / "x.ncap"))
 
 
 def test_capture_beyond_its_limits_is_refused(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import msgspec
 import pytest
 
 from benchguard.compat.popcorn import popcorn_lines, popcorn_status, write_popcorn
@@ -35,6 +36,11 @@ def test_result_has_lines_for_tests_and_benchmarks() -> None:
         "check: pass",
     ]
     assert popcorn_status(result) == 0
+
+
+def test_score_has_a_line() -> None:
+    result = msgspec.structs.replace(made_result(timed_case("benchmark.0", 10.0)), score_s=1e-5)
+    assert list(popcorn_lines(result))[-2:] == ["score: 1e-05", "check: pass"]
 
 
 def test_failed_case_has_status_and_error() -> None:

@@ -91,7 +91,7 @@ def test_input_function_is_called_for_every_set() -> None:
         ({-5: b"ab"}, "not within one allocation"),
         ({"x": 8}, "is a int"),
         ({"x": "abcdefgh"}, "is a str"),
-        ({"x": []}, "cannot have 0 sets"),
+        ({"x": []}, "inputs have 0 sets; give 1"),
         ({"x": [bytes(8)] * 2, BASE + 128: [b"a"]}, "1 and 2 sets"),
         ({"x": [bytes(8)] * 5000}, "5000 sets"),
     ],

@@ -176,7 +176,7 @@ def test_unreasonable_context_limit_is_refused(tmp_path: Path) -> None:
     path = one_kernel(tmp_path / "x.ncap", FOLLOW, "follow", bytes(16), limits=(Limit(0, 1 << 30),))
     (refused,) = replayed(path)
     assert refused["status"] == CANNOT
-    assert "limit 0 of the context was 1073741824" in refused["text"]
+    assert "limit 0 of the captured context was 1073741824" in refused["text"]
 
 
 def test_kernel_missing_in_its_image_fails(tmp_path: Path) -> None:

@@ -310,7 +310,9 @@ def test_strict_limits_do_not_exceed_the_drivers(tmp_path: Path, forgetful_drive
     assert limits() == (["0 8192", "0x1 67108864", "0x2 1073741824"], [])
     strict, notes = limits(**STRICT)
     assert strict == ["0x6 0", "0 8192"]
-    assert len(notes) == 2 and notes[0].startswith("limit 1 of the context was 67108864; it is left at")
+    assert len(notes) == 2 and notes[0].startswith(
+        "limit 1 of the captured context was 67108864; the replay leaves it at"
+    )
 
 
 @sim_only

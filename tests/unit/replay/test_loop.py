@@ -143,7 +143,7 @@ def test_coarse_tick_bounds_the_interval_with_a_note() -> None:
     engine = FakeEngine(lambda n: sample(ticks[n % 3]), overhead=Overhead(1.024, 2.0, 3.0))
     result = done_of(events_of(engine, request()))
     assert result.converged and result.wanted == pytest.approx(0.25)
-    assert "tick of 1.02 us" in result.notes[0]
+    assert "tick of the event clock is 1.02 us" in result.notes[0]
 
 
 def test_warm_up_lasts_until_times_are_steady() -> None:

@@ -177,16 +177,16 @@ BLOBS = {
     "too large": Case(
         "saxpy", lambda a: a.blobs.append(Blob(bytes(BLOB_MAX + 1))), "larger than a blob may be"
     ),
-    "compression": Case("saxpy", blob(0, compression=2), "in a way that is not known"),
-    "stored larger": Case("saxpy", blob(0, raw_bytes=1), "as cannot hold it"),
+    "compression": Case("saxpy", blob(0, compression=2), "by an unknown method"),
+    "stored larger": Case("saxpy", blob(0, raw_bytes=1), "an impossible number of bytes"),
     "stored smaller": Case(
-        "saxpy", lambda a: a.blobs.append(Blob(bytes(9), stored_bytes=8)), "as cannot hold it"
+        "saxpy", lambda a: a.blobs.append(Blob(bytes(9), stored_bytes=8)), "an impossible number of bytes"
     ),
-    "hash": Case("saxpy", blob(0, sha256=bytes(32)), "blob 0 has not the bytes"),
+    "hash": Case("saxpy", blob(0, sha256=bytes(32)), "blob 0 does not match its SHA-256"),
     "hash of compressed": Case(
         "saxpy",
         lambda a: a.blobs.append(Blob(bytes(99), compressed(bytes(99)), 1, sha256=bytes(32))),
-        "has not the bytes",
+        "does not match its SHA-256",
     ),
     "no frame": Case("saxpy", frame(lambda _: b"no frame"), "not one zstd frame"),
     "a magic number": Case("saxpy", frame(lambda _: b"\x28\xb5\x2f\xfd"), "not one zstd frame"),
@@ -215,11 +215,11 @@ SECTIONS = {
         "saxpy", lambda a: a.sections.extend([Section(99, 1, 0, 0, 0)] * 2), "two sections"
     ),
     "elements": Case("saxpy", section(Kind.DEVICE, element_bytes=79), "section device: elements of another"),
-    "count": Case("saxpy", section(Kind.STREAM, count=2), "section stream: a content is of another size"),
+    "count": Case("saxpy", section(Kind.STREAM, count=2), "section stream: a content has another size"),
     "huge count": Case("saxpy", section(Kind.BEFORE, count=1 << 61), "section before: more bytes than"),
     "too large": Case("saxpy", section(Kind.DATA, count=(256 << 20) + 1), "section data: more bytes than"),
-    "blobs": Case("saxpy", section(Kind.DEVICE, blob_count=2), "section device: other blobs"),
-    "first blob": Case("saxpy", section(Kind.DEVICE, first_blob=LARGE), "behind the last blob"),
+    "blobs": Case("saxpy", section(Kind.DEVICE, blob_count=2), "section device: a wrong number of blobs"),
+    "first blob": Case("saxpy", section(Kind.DEVICE, first_blob=LARGE), "after the last blob"),
     "other blob": Case("saxpy", section(Kind.DEVICE, first_blob=0), "another size than its blobs"),
     "no device": Case("saxpy", without(Kind.DEVICE), "0 elements of kind device instead of one"),
     "two devices": Case("saxpy", lambda a: a.duplicate(Kind.DEVICE), "2 elements of kind device"),
@@ -291,27 +291,35 @@ ELEMENTS = {
     "refusal reason": Case("refused", on(Kind.REFUSAL, 0, "reason", 0, 1 << 63), "refusal 0: a text"),
     "range role": Case("saxpy", on(Kind.RANGE, 1, "role", 0), "range 1: an unknown role"),
     "range shape": Case("saxpy", on(Kind.RANGE, 1, "shape", 0, 7), "range 1: an array"),
-    "range outside": Case("saxpy", on(Kind.RANGE, 0, "bytes", 4097), "range 0: no allocation"),
-    "range below": Case("saxpy", on(Kind.RANGE, 0, "address", ARENA - 1), "range 0: no allocation"),
+    "range outside": Case(
+        "saxpy", on(Kind.RANGE, 0, "bytes", 4097), "range 0: it is outside every allocation"
+    ),
+    "range below": Case(
+        "saxpy", on(Kind.RANGE, 0, "address", ARENA - 1), "range 0: it is outside every allocation"
+    ),
     "range type": Case("saxpy", on(Kind.RANGE, 0, "type", 3, 3), "range 0: a text"),
 }
 MEMORY = {
-    "askew": Case("saxpy", on(Kind.BEFORE, 0, "address", ARENA + 1), "before 0: runs begin at pages"),
-    "empty": Case("saxpy", on(Kind.BEFORE, 0, "bytes", 0), "before 0: runs begin at pages"),
-    "too large": Case("saxpy", on(Kind.BEFORE, 0, "bytes", BLOB_MAX + 1), "before 0: runs begin at pages"),
-    "same place": Case("saxpy", on(Kind.BEFORE, 1, "address", ARENA), "before 1: it begins before"),
+    "askew": Case("saxpy", on(Kind.BEFORE, 0, "address", ARENA + 1), "before 0: it does not begin at a page"),
+    "empty": Case("saxpy", on(Kind.BEFORE, 0, "bytes", 0), "before 0: it does not begin at a page"),
+    "too large": Case(
+        "saxpy", on(Kind.BEFORE, 0, "bytes", BLOB_MAX + 1), "before 0: it does not begin at a page"
+    ),
+    "same place": Case(
+        "saxpy", on(Kind.BEFORE, 1, "address", ARENA), "before 1: it overlaps the previous run"
+    ),
     "overlap": Case(
         "saxpy",
         many(
             on(Kind.ALLOCATION, 0, "bytes", 4 * PAGE),
             lambda a: a.replace_table(Kind.AFTER, run(ARENA, 2 * PAGE) + run(ARENA + PAGE, PAGE)),
         ),
-        "after 1: it begins before",
+        "after 1: it overlaps the previous run",
     ),
     "unsorted": Case(
         "saxpy",
         lambda a: a.replace_table(Kind.AFTER, run(ARENA + GRANULE, PAGE) + run(ARENA, PAGE)),
-        "after 1: it begins before",
+        "after 1: it overlaps the previous run",
     ),
     "outside": Case("saxpy", on(Kind.AFTER, 0, "address", ARENA + PAGE), "after 0: it is outside"),
     "half outside": Case(
@@ -324,7 +332,7 @@ MEMORY = {
     "no such blob": Case(
         "saxpy",
         lambda a: a.replace_table(Kind.AFTER, run(ARENA, PAGE, 1 << 40, PAGE)),
-        "after 0: a content leads behind",
+        "after 0: a content ends after",
     ),
 }
 LAUNCH = Kind.OPERATION
@@ -371,16 +379,24 @@ OPERATIONS = {
     "set value": Case("copies", on(LAUNCH, 0, "as.set.value", 256), "operation 0: a value"),
     "set no rows": Case("copies", on(LAUNCH, 0, "as.set.height", 0), "operation 0: no rows"),
     "set pitch": Case("copies", on(LAUNCH, 3, "as.set.pitch", 2047), "operation 3: rows overlap"),
-    "set outside": Case("copies", on(LAUNCH, 3, "as.set.pitch", 2049), "operation 3: no allocation"),
+    "set outside": Case(
+        "copies", on(LAUNCH, 3, "as.set.pitch", 2049), "operation 3: it reads or writes memory outside"
+    ),
     "set that wraps": Case("copies", on(LAUNCH, 3, "as.set.width", 1 << 62), "operation 3: rows overlap"),
-    "set of all memory": Case("copies", on(LAUNCH, 0, "as.set.width", LARGEST), "operation 0: no alloc"),
+    "set of all memory": Case(
+        "copies", on(LAUNCH, 0, "as.set.width", LARGEST), "operation 0: it reads or writes memory outside"
+    ),
     "set of many rows": Case(
         "copies",
         many(on(LAUNCH, 0, "as.set.pitch", LARGEST), on(LAUNCH, 0, "as.set.height", LARGEST)),
-        "operation 0: no allocation",
+        "operation 0: it reads or writes memory outside",
     ),
-    "copy source": Case("copies", on(LAUNCH, 2, "as.copy.source", 0), "operation 2: no allocation"),
-    "copy destination": Case("copies", on(LAUNCH, 2, "as.copy.destination", ARENA + 8), "2: no allocation"),
+    "copy source": Case(
+        "copies", on(LAUNCH, 2, "as.copy.source", 0), "operation 2: it reads or writes memory outside"
+    ),
+    "copy destination": Case(
+        "copies", on(LAUNCH, 2, "as.copy.destination", ARENA + 8), "2: it reads or writes"
+    ),
     "copy slices": Case("copies", on(LAUNCH, 2, "as.copy.depth", 2), "operation 2: slices overlap"),
     "copy no slices": Case("copies", on(LAUNCH, 2, "as.copy.depth", 0), "operation 2: no rows"),
     "upload content": Case("copies", on(LAUNCH, 1, "as.copy.content", 0, 4095), "1: a content"),
@@ -406,7 +422,7 @@ OPERATIONS = {
 }
 VARIABLES = {
     "symbol twice": Case(
-        "global", another(name=None, address=0x7000), "a symbol of one module is there twice"
+        "global", another(name=None, address=0x7000), "a module has two globals of one name"
     ),
     "two variables in one place": Case("global", another(name=0), "two globals share memory"),
     "a variable across another": Case(

@@ -114,11 +114,14 @@ def test_count_above_the_limit_is_reported(tmp_path: Path) -> None:
     """2 MiB of state: 1024 copies are 2 GiB; the CPU driver has less than that, so it is refused all the same."""
     path = add_one_capture(tmp_path / "x.ncap", n=4)
     prepared, notes = replayed(path, ["notes"], cold="rotate", rotating_count=5000)
-    output = "the rotating count is 1024 instead of 5000: all of them take at most 2 GiB, as Composable Kernel's do"
+    note = (
+        "the rotating count is 1024 instead of 5000: all copies together take at most 2 GiB, as Composable "
+        "Kernel's do"
+    )
     if isinstance(prepared, dict):
         assert prepared["status"] == CANNOT
     else:
-        assert (prepared[1]["copies"], notes) == (1024, [output])
+        assert (prepared[1]["copies"], notes) == (1024, [note])
 
 
 def test_rotating_count_without_rotation_is_refused(tmp_path: Path) -> None:

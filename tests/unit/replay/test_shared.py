@@ -72,10 +72,10 @@ def test_empty_buffer_makes_no_part() -> None:
 @pytest.mark.parametrize(
     ("sets", "one_use", "stride", "places", "said"),
     [
-        (2, 2, 256, {"x": (0, 8)}, "of 2 input sets 2 cannot be for one sample each"),
+        (2, 2, 256, {"x": (0, 8)}, "2 of 2 input sets are one-use; give 1"),
         (0, 0, 256, {"x": (0, 8)}, "of 0 input sets"),
         (5000, 0, 256, {"x": (0, 8)}, "of 5000 input sets"),
-        (2, -1, 256, {"x": (0, 8)}, "-1 cannot be"),
+        (2, -1, 256, {"x": (0, 8)}, "-1 of 2 input sets"),
         (3, 0, 256, {"x": (0, 8)}, "have 512 bytes, 3 times 256 are needed"),
         (2, 0, 256, {"x": (252, 8)}, "do not fit their stride of 256 bytes"),
         (2, 0, 256, {"x": (-8, 8)}, "do not fit their stride"),
@@ -190,7 +190,7 @@ def _with_ends(folder: Path, closed: bool, **options: Any) -> benchguard.ReplayR
 @pytest.mark.parametrize("cold", ["remap", "rotate"])
 def test_strict_with_copies_of_the_state_is_refused(native: Path, tmp_path: Path, cold: Any) -> None:
     assert native
-    with pytest.raises(UsageError, match="with strict give flush or none"):
+    with pytest.raises(UsageError, match="give flush or none with strict"):
         benchguard.replay(CAPTURES["saxpy"](tmp_path / "x.ncap"), driver="sim", strict=True, cold=cold)
 
 
