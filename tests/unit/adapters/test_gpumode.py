@@ -15,7 +15,8 @@ from benchguard.errors import UsageError
 from benchguard.grade.options import GradeOptions
 from benchguard.problem.arrays import to_numpy
 from benchguard.problem.errors import ProblemError
-from benchguard.problem.spec import Buffer, Form, FunctionCall, Scalar
+from benchguard.problem.returned import ReturnedError, replayed_case
+from benchguard.problem.spec import Buffer, Form, FunctionCall, Returned, Scalar
 from benchguard.problem.suite import ReturningCase, Suite
 from benchguard.problem.suite import TestCase as Case
 from benchguard.problem.tree import Entries, Items, Leaf, Value
@@ -152,6 +153,25 @@ def test_result_of_other_dtype_judged_by_the_check(tmp_path: Path) -> None:
     assert reason == "check_implementation: not the running sum: (8, 1)"
     reason = check(inputs, Items("tuple", (Leaf("result0"),)), {"result0": result})
     assert reason == "check_implementation: AttributeError: 'tuple' object has no attribute 'shape'"
+
+
+def test_broadcasting_check_accepts_an_empty_result(tmp_path: Path) -> None:
+    """So the number of elements is fixed before the check is asked (tests/unit/problem/test_returned.py)."""
+    broadcasts = BARE.replace(
+        "wrong = [str(i) for i in range(2) if not torch.allclose(output[i].double(), expected[i].double())]",
+        "wrong = [str(i) for i in range(2) if torch.not_equal(output[i], expected[i]).any()]",
+    )
+    assert broadcasts != BARE
+    case = case_of(tmp_path, broadcasts)
+    inputs = case.inputs(3, "own")
+    right, nothing = on_host(case.expected(inputs)), np.zeros(0)
+    assert case.verify(on_host(inputs), {}, right) is None
+    assert case.verify(on_host(inputs), {}, {"result0": nothing, "result1": nothing}) is None
+    given = Returned(
+        Items("tuple", (Leaf("result0"), Leaf("result1"))), (Form("result0", "float64", (0,)),) * 2
+    )
+    with pytest.raises(ReturnedError, match=r"returned with shape \[0\]"):
+        replayed_case(case.spec, given)
 
 
 def test_nested_data_opened(tmp_path: Path) -> None:
