@@ -1,4 +1,4 @@
-"""Problems in other formats: GPU MODE's tasks, KernelBench's files, pygpubench's test generators.
+"""Problems in other formats: GPU MODE's tasks, KernelBench's files, LeetGPU's challenges, pygpubench's generators.
 
 A task's own code is trusted. It runs in the judge's process only, which submissions cannot reach.
 """
@@ -15,7 +15,7 @@ from ..problem.suite import Suite
 from .detect import adapter_of
 from .options import known
 
-NAMES = ("auto", "problem", "gpumode", "kernelbench", "pygpubench")
+NAMES = ("auto", "problem", "gpumode", "kernelbench", "leetgpu", "pygpubench")
 
 
 def time_limit(spec: str, adapter: str = "auto") -> float | None:
@@ -38,6 +38,7 @@ def load_suite(spec: str, adapter: str = "auto", options: Mapping[str, str] = {}
     problem      PATH[:CLASS], a Python file with a benchguard.Problem
     gpumode      a folder with task.yml
     kernelbench  a Python file with Model, get_inputs and get_init_inputs
+    leetgpu      a challenge.py with a class Challenge, or its folder
     pygpubench   PATH:FUNCTION or MODULE.FUNCTION, a test generator
 
     Raises ProblemError for mistakes in the files, UsageError for invalid arguments.

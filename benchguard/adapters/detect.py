@@ -7,12 +7,15 @@ from pathlib import Path
 
 TASK_FILE = "task.yml"
 _KERNELBENCH = {"Model", "get_inputs"}
+LEETGPU_FILE = "challenge.py"
 
 
 def adapter_of(spec: str) -> str:
     path = Path(spec)
     if path.name == TASK_FILE or (path / TASK_FILE).is_file():
         return "gpumode"
+    if path.name == LEETGPU_FILE or (path / LEETGPU_FILE).is_file():
+        return "leetgpu"
     if path.suffix == ".py" and path.is_file() and _defined_in(path) >= _KERNELBENCH:
         return "kernelbench"
     return "problem"

@@ -136,7 +136,7 @@ class KernelBenchCase:
         return self._results(inputs, wide=False)
 
     def baseline(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """What Model itself gives in the submission's precision; nothing if it has no other."""
+        """Model's own outputs in the submission's precision; empty if it has no other."""
         return self._results(inputs, wide=False) if self._is_wide else {}
 
     def verify(

@@ -15,7 +15,7 @@ import site
 import sys
 import tempfile
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -57,10 +57,13 @@ def is_installed(origin: str) -> bool:
     return inside and ".." not in path.parts and path.is_file() and bool(_sections(path))
 
 
-def holder_of(codes: Iterable[str], libraries: Iterable[Path]) -> Path | None:
-    """The first library that contains one of the digests. Raises BenchguardError."""
+def holder_of(codes: Iterable[str], indices: Mapping[Path, bytes], loader: str = "") -> Path | None:
+    """A library whose index has one of the digests: the loader if it is one of several, for cuBLAS and cuBLASLt share
+    kernels.
+    """
     wanted = [bytes.fromhex(code)[:KEPT_BYTES] for code in codes]
-    return next((path for path in libraries if wanted and _holds(index_of(path), wanted)), None)
+    holders = [path for path, index in indices.items() if wanted and _holds(index, wanted)]
+    return next((path for path in holders if str(path) == loader), holders[0] if holders else None)
 
 
 def index_of(library: Path) -> bytes:

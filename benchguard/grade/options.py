@@ -53,8 +53,8 @@ class GradeOptions:
     """Options of a grade. The defaults are those of `neutrino-bench grade`.
 
     Attributes:
-        adapter: format of the problem. "auto" detects GPU MODE and KernelBench problems; "problem" is a file with a
-            subclass of benchguard.Problem; "pygpubench" is PATH:FUNCTION of a test generator.
+        adapter: format of the problem. "auto" detects those of GPU MODE, KernelBench and LeetGPU; "problem" is a file
+            with a subclass of benchguard.Problem; "pygpubench" is PATH:FUNCTION of a test generator.
         adapter_options: options of the problem format, by name.
         language: language of the submission. None: by its suffix.
         entry: name of the function or class to call. None: the problem's.
@@ -96,7 +96,7 @@ class GradeOptions:
         UsageError: a value is out of range, or two options exclude each other.
     """
 
-    adapter: Literal["auto", "problem", "gpumode", "kernelbench", "pygpubench"] = "auto"
+    adapter: Literal["auto", "problem", "gpumode", "kernelbench", "leetgpu", "pygpubench"] = "auto"
     adapter_options: dict[str, str] = field(default_factory=dict)
     language: Language | None = None
     entry: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
 import msgspec
@@ -23,22 +23,18 @@ def attributed(
     Libraries that a pattern names are searched for the code; with `allow`, all installed ones are. Raises
     BenchguardError.
     """
-    searched = _searched(forbid, allow)
-    return tuple(_attributed(each, searched) for each in kernels)
+    indices = searched(forbid, allow)
+    return tuple(_attributed(each, indices) for each in kernels)
 
 
-def prepare(forbid: Sequence[str], allow: Sequence[str]) -> None:
-    """Index the libraries that attributed() searches. Raises BenchguardError."""
-    for path in _searched(forbid, allow):
-        libraries.index_of(path)
+def searched(forbid: Sequence[str], allow: Sequence[str]) -> dict[Path, bytes]:
+    """The indices of the libraries that attributed() searches; the first call takes a while. Raises BenchguardError."""
+    paths = libraries.installed() if allow else libraries.installed(forbid) if forbid else ()
+    return {path: index for path in paths if (index := libraries.index_of(path))}
 
 
-def _searched(forbid: Sequence[str], allow: Sequence[str]) -> tuple[Path, ...]:
-    return libraries.installed() if allow else libraries.installed(forbid) if forbid else ()
-
-
-def _attributed(kernel: KernelEvidence, searched: Sequence[Path]) -> KernelEvidence:
-    holder = libraries.holder_of(kernel.code_sha256, searched)
+def _attributed(kernel: KernelEvidence, indices: Mapping[Path, bytes]) -> KernelEvidence:
+    holder = libraries.holder_of(kernel.code_sha256, indices, kernel.origin)
     if holder is not None:
         return msgspec.structs.replace(kernel, source=str(holder), source_by="content")
     source = kernel.origin if libraries.is_installed(kernel.origin) else SUBMISSION

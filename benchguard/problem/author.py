@@ -52,6 +52,11 @@ class Author:
             inputs = self.problem.draw(test_case, seed, distribution)
         return None if inputs is None else listed(inputs)
 
+    def extras(self, test_case: TestCaseDict) -> list[Any]:
+        """The result of get_extra_params."""
+        with blaming(self.path, "get_extra_params"), self._in_torch():
+            return list(self.problem.get_extra_params(test_case))
+
     def reference(self, inputs: Sequence[Any], inplace: Sequence[int], *, wide: bool) -> list[Array]:
         """The outputs of the reference, which gets copies of the inputs, with floats in float64 if `wide`.
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,7 +16,8 @@ from ..errors import BenchguardError
 from ..shim.interposer import Interposer
 from .submission import Submission, copy_to
 
-REMOVE_SECONDS = 60.0
+REMOVE_SECONDS, REMOVE_SECONDS_MIN = 60.0, 1.0
+_REMOVE = 'rm -rf -- "$1" || { chmod -R u+rwx -- "$1"; rm -rf -- "$1"; }'
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,12 @@ class Private:
 
 @contextmanager
 def private(
-    submission: Submission, folder: Path, other_user: bool, files: Mapping[str, Path] = {}
+    submission: Submission, folder: Path, other_user: bool, deadline: float, files: Mapping[str, Path] = {}
 ) -> Iterator[Private]:
     """Make the folders in `folder`, and remove them at the end. Raises BenchguardError, UsageError.
 
-    `files` of the problem, by name, are copied to a folder that the submission may read.
+    The removal is waited for until `deadline` of the monotonic clock. `files` of the problem, by name, are copied to a
+    folder that the submission may read.
     If the quarantine runs as another user who cannot enter `folder`, they are made in the system's temporary folder.
     """
     parent = folder if not other_user or _is_open(folder) else Path(tempfile.gettempdir())
@@ -64,7 +68,7 @@ def private(
         folders.scratch.mkdir(mode=0o700)
         yield folders
     finally:
-        remove(base)
+        remove(base, max(REMOVE_SECONDS_MIN, deadline - time.monotonic()))
 
 
 def readable_interposer(interposer: Interposer, folders: Private) -> Interposer:
@@ -98,22 +102,19 @@ def _copy_files(files: Mapping[str, Path], target: Path) -> None:
         ) from error
 
 
-def remove(base: Path) -> None:
-    """Remove a tree with rm, because a hostile tree may be too deep for shutil.rmtree, which recurses."""
-    for command in (["rm", "-rf"], ["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
-        try:
-            subprocess.run(
-                [*command, "--", str(base)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=REMOVE_SECONDS,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return
-        if not base.exists():
-            return
+def remove(base: Path, seconds: float = REMOVE_SECONDS) -> None:
+    """Remove a tree with rm, because a hostile tree may be too deep for shutil.rmtree, which recurses.
+
+    A removal that takes longer than `seconds` goes on in the background: a submission can make a million files.
+    """
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.Popen(
+            ["/bin/sh", "-c", _REMOVE, "sh", str(base)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ).wait(seconds)
 
 
 def _is_open(folder: Path) -> bool:

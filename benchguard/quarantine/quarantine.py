@@ -36,7 +36,7 @@ from .watch import Watch
 PACKAGE = Path(__file__).resolve().parents[1]
 
 AUDIT_LOG = "audit.jsonl"
-AUDIT_SECONDS = 1.0
+AUDIT_SECONDS = 0.5
 """Time for the last trace records of a submission that was killed at the deadline."""
 
 READER_PROCESSES = 64
@@ -71,8 +71,9 @@ def quarantine(
     submission did.
     """
     user = identity.free_user()
+    deadline = time.monotonic() + timeout
     with ExitStack() as stack:
-        where = stack.enter_context(private(submission, folder, user is not None, files))
+        where = stack.enter_context(private(submission, folder, user is not None, deadline, files))
         interposer = readable_interposer(interposer, where) if user is not None else interposer
         sender = stack.enter_context(CaseSender(find_cases))
         order = Order(

@@ -70,6 +70,13 @@ def test_code_that_library_loads_is_of_library(folder: Path) -> None:
     assert attributed([elsewhere], (), ())[0].source == SUBMISSION
 
 
+def test_code_of_two_libraries_is_of_its_loader(folder: Path) -> None:
+    library_of(folder / "libother.so.1", KIT_PTX)
+    place = library_of(folder / "libvendor.so.1", KIT_PTX)
+    (found,) = attributed([msgspec.structs.replace(BY_CTYPES, origin=str(place))], (), ["x"])
+    assert (found.source, found.source_by) == (str(place), "content")
+
+
 def test_only_allowed_code_may_run(folder: Path) -> None:
     place = library_of(folder / "libvendor.so.1", KIT_PTX)
     vendors = attributed([BY_CTYPES], (), ["x"])

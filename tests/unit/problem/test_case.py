@@ -339,3 +339,47 @@ def test_verify_result_decides_without_tolerances(tmp_path: Path) -> None:
         assert case.verify(inputs, expected, right) is None
         reason = case.verify(inputs, expected, {"y": right["y"] + 1})
         assert reason == "verify_result: {'max_difference': 1}"
+
+
+def test_reference_that_does_not_run_in_float64_runs_in_the_kernels_dtype(tmp_path: Path) -> None:
+    body = """
+        class Written(Base):
+            def reference_solution(self, x):
+                assert x.dtype == np.float32
+                return x
+        """
+    case = suite(tmp_path, body).cases[0]
+    assert case.spec.checked == (Buffer("y", "float32", (256,), "output"),)
+    assert case.expected(case.inputs(1, "own"))["y"].dtype == np.float32
+
+
+def test_reference_that_says_float64_fails_in_it(tmp_path: Path) -> None:
+    body = """
+        class Written(Base):
+            reference_dtype = "float64"
+            def reference_solution(self, x):
+                assert x.dtype == np.float32
+                return x
+        """
+    case = suite(tmp_path, body).cases[0]
+    with pytest.raises(ProblemError, match="on float64"):
+        case.expected(case.inputs(1, "own"))
+
+
+def test_reference_in_the_kernels_dtype_passes_its_own_check(tmp_path: Path) -> None:
+    """A check without any tolerance: the float64 reference's rounding is not that of float32."""
+    body = """
+        class Written(Base):
+            def reference_solution(self, x):
+                return (x * np.float32(1e-3) + x * x).astype(x.dtype) ** 3
+            def verify_result(self, expected_output, actual_output):
+                return bool((expected_output == actual_output).all()), {}
+        """
+    case = suite(tmp_path, body).cases[0]
+    inputs = {name: np.asarray(each) for name, each in case.inputs(1, "own").items()}
+    expected = case.expected(inputs)
+    x = inputs["x"]
+    own = ((x * np.float32(1e-3) + x * x).astype(x.dtype)) ** 3
+    assert not np.array_equal(own, expected["y"].astype(np.float32)), "the case tests nothing"
+    assert case.verify(inputs, expected, {"y": own}) is None
+    assert case.verify(inputs, expected, {"y": np.nextafter(own, np.float32(9))}) is not None

@@ -1,0 +1,230 @@
+"""LeetGPU's challenges: a file challenge.py with a class Challenge (https://github.com/AlphaGPU/leetgpu-challenges).
+
+The submission is a function solve(...) with the parameters of get_solve_signature: a function of the host in CUDA C++,
+or one in Python that takes torch's tensors. It writes to the parameters with the direction "out" or "inout".
+
+The performance test is the only case by default: functional tests are mostly written out, so a submission can know
+their results. Functional tests whose inputs depend on the seed are cases too with cases=all. An input that does not
+depend on the seed is a constant of its case.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ..errors import UsageError
+from ..problem.arrays import Array, dtype_of, is_torch, shape_of, strides_of, to_numpy, to_torch
+from ..problem.c_types import FLOATS, from_ctypes
+from ..problem.errors import ProblemError, blaming
+from ..problem.seeding import seeded
+from ..problem.spec import Argument, Buffer, CaseSpec, Role, Scalar, Tolerance
+from ..problem.suite import Suite
+from . import leetgpu_base
+from .host import device_for, running_on, torch_module
+from .modules import TaskModules
+from .options import known, one_of
+from .values import described
+
+OPTIONS = {"device": "auto", "cases": "performance"}
+"""Where the reference runs; performance, or all: also the functional tests that depend on the seed."""
+
+ENTRY = "solve"
+PERFORMANCE = "performance"
+ROLES: dict[str, Role] = {"in": "input", "out": "output", "inout": "inout"}
+
+
+def load(spec: str, options: Mapping[str, str]) -> Suite:
+    settings = known(options, OPTIONS, "leetgpu")
+    everything = one_of(settings, "cases", ("performance", "all")) == "all"
+    path = Path(spec)
+    path = path / "challenge.py" if path.is_dir() else path
+    if not path.is_file():
+        raise UsageError(f"no such challenge: {spec}; give the path of a challenge.py, or its folder")
+    challenge = opened(path.resolve(), device_for(settings["device"]))
+    cases = [LeetGpuCase(challenge, PERFORMANCE, challenge.instance.generate_performance_test)]
+    if everything:
+        cases += functional_cases(challenge)
+    return Suite(challenge.name, tuple(cases), "arguments", ENTRY, tensors=True)
+
+
+@dataclass(frozen=True)
+class LeetGpuChallenge:
+    """`signature` has the ctypes type and the direction of each parameter, by name."""
+
+    path: Path
+    modules: TaskModules
+    device: str
+    instance: Any
+    signature: Mapping[str, tuple[Any, str]]
+    tolerance: Tolerance
+
+    @property
+    def name(self) -> str:
+        return str(getattr(self.instance, "name", self.path.parent.name))
+
+    def call(self, doing: str, function: Callable[..., Any], *values: Any) -> Any:
+        with self.modules.active(), running_on(self.device), blaming(self.path, doing):
+            return function(*values)
+
+
+class LeetGpuCase:
+    """A suite.TestCase. Its specification needs two draws, to find the inputs that depend on the seed."""
+
+    own_verdict = False
+    distributions = ("own",)
+
+    def __init__(self, challenge: LeetGpuChallenge, name: str, generate: Callable[[], Any]) -> None:
+        self.challenge, self.name, self._generate = challenge, name, generate
+        self.where = f"{challenge.path}: case {name}"
+        self._is_wide = True  # until it fails: a reference that asserts float32 does not run in float64
+
+    @cached_property
+    def spec(self) -> CaseSpec:
+        arguments = tuple(self._argument(name, *each) for name, each in self.challenge.signature.items())
+        params = {each.name: f"{each.value:g}" for each in arguments if isinstance(each, Scalar)}
+        return CaseSpec(self.name, arguments, params)
+
+    @cached_property
+    def tolerances(self) -> Mapping[str, Tolerance]:
+        return {
+            each.name: self.challenge.tolerance if each.dtype in FLOATS else Tolerance()
+            for each in self.spec.checked
+        }
+
+    @property
+    def is_seeded(self) -> bool:
+        return any(not _equal(self._first[each.name], self._other[each.name]) for each in self.spec.read)
+
+    def inputs(self, seed: int, distribution: str) -> dict[str, Array]:
+        del distribution
+        values = self._draw(seed)
+        first = self._first
+        before, now = described([*first.values()]), described([*values.values()])
+        if before != now:
+            raise ProblemError(
+                f"{self.where}: the test has {', '.join(before)} for one seed and {', '.join(now)} for another; "
+                "shapes, dtypes and numbers may not depend on it"
+            )
+        return {
+            each.name: first[each.name] if each.role == "constant" else values[each.name]
+            for each in self.spec.read
+        }
+
+    def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        if self._is_wide:
+            try:
+                return self._results(inputs, wide=True)
+            except ProblemError:
+                self._is_wide = False
+        return self._results(inputs, wide=False)
+
+    def baseline(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """The reference's outputs in the submission's precision; empty if it has no other."""
+        return self._results(inputs, wide=False) if self._is_wide else {}
+
+    def verify(
+        self, inputs: Mapping[str, Array], expected: Mapping[str, Array], actual: Mapping[str, Array]
+    ) -> str | None:
+        del inputs, expected, actual
+        return None
+
+    def _results(self, inputs: Mapping[str, Array], wide: bool) -> dict[str, Array]:
+        torch, device = torch_module(), self.challenge.device
+        values = dict(self._first)
+        for name, value in values.items():
+            if is_torch(value):
+                values[name] = to_torch(inputs.get(name, value), device)
+                if wide and value.is_floating_point():
+                    values[name] = values[name].to(torch.float64)
+        self.challenge.call("reference_impl", lambda: self.challenge.instance.reference_impl(**values))
+        return {each.name: values[each.name] for each in self.spec.checked}
+
+    @cached_property
+    def _first(self) -> dict[str, Any]:
+        return self._draw(None)
+
+    def _draw(self, secret: int | None) -> dict[str, Any]:
+        challenge, torch = self.challenge, torch_module()
+
+        def generate() -> Any:
+            test = self._generate()
+            if not isinstance(test, Mapping):
+                return None
+            return {name: leetgpu_base.made(each, torch, challenge.device) for name, each in test.items()}
+
+        with seeded(secret):
+            test = challenge.call(f"the {self.name} test", generate)
+        if test is None or test.keys() != challenge.signature.keys():
+            names = ", ".join(challenge.signature)
+            raise ProblemError(f"{self.where}: the test is not a dictionary of {names}; return one")
+        return {name: test[name] for name in challenge.signature}
+
+    @cached_property
+    def _other(self) -> dict[str, Any]:
+        return self._draw(1)
+
+    def _argument(self, name: str, ctype: Any, direction: str) -> Argument:
+        value = self._first[name]
+        kind = from_ctypes(ctype)
+        if kind is None or direction not in ROLES:
+            raise ProblemError(
+                f"{self.where}: {name} has the type {ctype!r}, {direction!r}, which is not supported"
+            )
+        type_, is_pointer = kind
+        if not is_pointer:
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise ProblemError(f"{self.where}: {name} is a {type(value).__name__}; give a number")
+            return Scalar(name, type_.name, value)
+        if not is_torch(value):
+            raise ProblemError(f"{self.where}: {name} is a {type(value).__name__}; give a tensor")
+        role = ROLES[direction]
+        if role == "input" and _equal(value, self._other[name]):
+            role = "constant"
+        strides = None if role == "output" else strides_of(value)
+        try:
+            return Buffer(name, dtype_of(value), shape_of(value), role, strides)
+        except TypeError as error:
+            raise ProblemError(f"{self.where}: {name} is {error}") from error
+
+
+def functional_cases(challenge: LeetGpuChallenge) -> list[LeetGpuCase]:
+    def test(number: int) -> Callable[[], Any]:
+        return lambda: challenge.instance.generate_functional_test()[number]
+
+    with seeded(None):
+        count = len(challenge.call("generate_functional_test", challenge.instance.generate_functional_test))
+    cases = [LeetGpuCase(challenge, f"functional.{number}", test(number)) for number in range(count)]
+    return [each for each in cases if each.is_seeded]
+
+
+def opened(path: Path, device: str) -> LeetGpuChallenge:
+    """Import the file and make its Challenge. Raises ProblemError."""
+    modules = TaskModules.of(path, _aliases())
+    kind = getattr(modules.load(path.stem), "Challenge", None)
+    if not isinstance(kind, type):
+        raise ProblemError(f"{path}: has no class Challenge; define it")
+    with modules.active(), running_on(device), blaming(path, "Challenge"):
+        instance = kind(device=device)
+        signature = dict(instance.get_solve_signature())
+        tolerance = Tolerance(float(instance.atol), float(instance.rtol))
+        gpus = int(getattr(instance, "num_gpus", 1))
+    if gpus != 1:
+        raise ProblemError(f"{path}: the challenge runs on {gpus} GPUs; grade challenges for one GPU")
+    return LeetGpuChallenge(path, modules, device, instance, signature, tolerance)
+
+
+def _aliases() -> dict[str, ModuleType]:
+    package = ModuleType("core")
+    base = sys.modules[leetgpu_base.__name__]
+    package.challenge_base = base  # type: ignore[attr-defined]
+    return {"core": package, "core.challenge_base": base}
+
+
+def _equal(one: Array, other: Array) -> bool:
+    return bool((to_numpy(one) == to_numpy(other)).all())

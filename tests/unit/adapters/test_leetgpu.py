@@ -1,0 +1,102 @@
+"""LeetGPU's challenges as suites: parameters, directions, tests and tolerances."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchguard.adapters import load_suite
+from benchguard.adapters.detect import adapter_of
+from benchguard.errors import UsageError
+from benchguard.problem import suite as suites
+from benchguard.problem.arrays import dtype_of, to_numpy
+from benchguard.problem.errors import ProblemError
+from benchguard.problem.spec import Scalar, Tolerance
+
+pytest.importorskip("torch")
+GIVEN = Path(__file__).parent / "given" / "leetgpu_scale" / "challenge.py"
+
+
+def opened(path: Path = GIVEN, **options: str) -> suites.Suite:
+    return load_suite(str(path), "auto", {"device": "cpu", **options})
+
+
+def changed(folder: Path, old: str, new: str) -> Path:
+    text = GIVEN.read_text()
+    assert old in text
+    file = folder / "challenge.py"
+    file.write_text(text.replace(old, new))
+    return file
+
+
+def test_folder_and_file_are_detected() -> None:
+    assert adapter_of(str(GIVEN)) == adapter_of(str(GIVEN.parent)) == "leetgpu"
+    assert opened(GIVEN.parent).name == "Scale"
+
+
+def test_parameters_have_the_signatures_order_types_and_directions() -> None:
+    suite = opened()
+    assert (suite.convention, suite.entry, suite.tensors) == ("arguments", "solve", True)
+    (case,) = suite.cases
+    assert case.name == "performance"
+    assert [(each.name, each.role, each.dtype) for each in case.spec.buffers] == [
+        ("x", "input", "float32"),
+        ("weights", "constant", "float32"),
+        ("out", "output", "float32"),
+        ("seen", "inout", "int32"),
+    ]
+    assert [each for each in case.spec.arguments if isinstance(each, Scalar)] == [
+        Scalar("factor", "float", 1.5),
+        Scalar("n", "size_t", 1000),
+    ]
+    assert case.tolerances == {"out": Tolerance(1e-5, 1e-5), "seen": Tolerance()}
+
+
+def test_reference_runs_in_float64_on_secret_inputs() -> None:
+    (case,) = opened().cases
+    inputs = case.inputs(7, "own")
+    assert not np.array_equal(to_numpy(inputs["x"]), to_numpy(case.inputs(8, "own")["x"]))
+    expected = case.expected(inputs)
+    assert dtype_of(expected["out"]) == "float64"
+    assert np.allclose(to_numpy(expected["out"]), to_numpy(inputs["x"]).astype(float) * 4.5, rtol=1e-12)
+    assert to_numpy(expected["seen"]).tolist() == [1, 2, 3, 4]
+    assert to_numpy(inputs["seen"]).tolist() == [0, 1, 2, 3], "the reference gets copies"
+
+
+def test_reference_that_asserts_float32_runs_in_float32(tmp_path: Path) -> None:
+    file = changed(tmp_path, "assert x.shape == (n,)", "assert x.dtype == torch.float32")
+    (case,) = opened(file).cases
+    assert dtype_of(case.expected(case.inputs(1, "own"))["out"]) == "float32"
+
+
+def test_written_out_functional_test_is_not_a_case() -> None:
+    """A submission can know its result."""
+    assert [case.name for case in opened(cases="all").cases] == ["performance", "functional.1"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("class Challenge(", "class Other(", "has no class Challenge"),
+        ("num_gpus = 1", "num_gpus = 2", "runs on 2 GPUs"),
+        ('"factor": factor,', "", "is not a dictionary of x, weights, out"),
+        ('ctypes.c_float, "in")', 'ctypes.c_char_p, "in")', "not supported"),
+        ("out.copy_(", "undefined(", "reference_impl failed"),
+    ],
+)
+def test_mistakes_reported(tmp_path: Path, old: str, new: str, words: str) -> None:
+    file = changed(tmp_path, old, new)
+    with pytest.raises(ProblemError, match=words) as caught:
+        (case,) = opened(file).cases
+        case.expected(case.inputs(1, "own"))
+    assert "\n" not in str(caught.value)
+
+
+def test_invalid_options_refused() -> None:
+    for options in ({"cases": "some"}, {"precision": "fp16"}):
+        with pytest.raises(UsageError):
+            opened(**options)
+    with pytest.raises(UsageError, match="no such challenge"):
+        load_suite("/nowhere/challenge.py", "leetgpu")
