@@ -19,6 +19,7 @@ from .traces import first_difference
 EXAMINER = f"{__name__}:examine"
 ON_THE_DEVICE = "decide in a kernel instead of host code, or grade with --inline"
 TEXT_MAX = 1000
+REFUSALS = ("failed", "unreplayable", "violation")
 CAPTURES = 2
 """Captures of a case."""
 
@@ -45,18 +46,15 @@ def examine(first: Capture, second: Capture, spec: CaseSpec) -> Examined:
 
 
 def examined_of(document: str) -> Examined:
-    """The examiner's result, which a hostile capture may have forged."""
+    """The examiner's result. A hostile capture may have forged it, but no forgery is a pass."""
     try:
         examined = msgspec.json.decode(document, type=Examined)
     except (msgspec.MsgspecError, RecursionError) as error:
         return Examined(_shown(Finding("failed", f"the captures cannot be used: {error}")))
-    if len(examined.facts) not in (0, CAPTURES):
-        return Examined(Finding("failed", "the captures cannot be used"))
-    return (
-        examined
-        if examined.finding is None
-        else msgspec.structs.replace(examined, finding=_shown(examined.finding))
-    )
+    finding = examined.finding
+    if len(examined.facts) not in (0, CAPTURES) or (finding is not None and finding.verdict not in REFUSALS):
+        return Examined(Finding("failed", "the captures cannot be used: their reader sent an invalid result"))
+    return examined if finding is None else msgspec.structs.replace(examined, finding=_shown(finding))
 
 
 def _shown(finding: Finding) -> Finding:

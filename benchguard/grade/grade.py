@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -64,7 +64,21 @@ def grade(
         BenchguardError: this machine failed, or the judge process did.
         TypeError: `changes` names no field of GradeOptions.
     """
-    options = replace(options, **changes).limited(str(problem))
+    options = replace(options, **changes)
+    if options.keep is not None:
+        check_unreadable(options.keep)
+    return grade_beside(problem, submission, (), options, progress)
+
+
+def grade_beside(
+    problem: str | os.PathLike[str],
+    submission: str | os.PathLike[str],
+    others: Sequence[str],
+    options: GradeOptions,
+    progress: Report | None,
+) -> GradeResult:
+    """As grade(). The judge imports none of the `others` either: they are submissions, too."""
+    options = options.limited(str(problem))
     check_inputs(options, problem, submission)
     # Before the time-out begins, because a first index takes a while.
     if options.forbid_library or options.allow_images:
@@ -73,7 +87,7 @@ def grade(
         searched(options.forbid_library, options.allow_images)
     with ExitStack() as stack:
         kind = InlineRun if options.inline else ReplayedRun
-        return kind(str(problem), Path(submission), options, progress, stack).run()
+        return kind(str(problem), Path(submission), options, progress, stack, others).run()
 
 
 def check_inputs(
@@ -90,7 +104,6 @@ def check_inputs(
     for submission in submissions:
         submission_of(submission, options.language, options.entry, options.convention or "arguments")
     if options.keep is not None:
-        check_unreadable(options.keep)
         try:
             options.keep.mkdir(parents=True, exist_ok=True)
         except OSError as error:
