@@ -25,7 +25,8 @@ from ..problem.suite import Suite
 from .detect import TASK_FILE
 from .gpumode_case import GpuModeCase
 from .gpumode_refused import refusal
-from .gpumode_task import OneFunction, Task
+from .gpumode_several import GENERATE, SeveralFunctions, references_of
+from .gpumode_task import NAMES, OneFunction, Task
 from .host import device_for
 from .modules import TaskModules
 from .options import known, one_of
@@ -99,8 +100,9 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     if not cases:
         raise ProblemError(f"{file.path}: no {'cases' if kinds == 'all' else kinds}; add one")
     cases[0].check_reference()
+    entry = next(iter(task.form.functions), ENTRY)
     return Suite(
-        file.path.parent.name, cases, "data", ENTRY, tensors=True, files=file.beside, ranking=file.ranking
+        file.path.parent.name, cases, "data", entry, tensors=True, files=file.beside, ranking=file.ranking
     )
 
 
@@ -181,4 +183,9 @@ def _arguments_of(path: Path, kind: str, listed: object) -> tuple[dict[str, Any]
 def _task_of(file: TaskFile, device: str) -> Task:
     modules = TaskModules.listed(file.modules)
     path = file.files[REFERENCE]
-    return Task(path, modules, device, OneFunction(modules.load("reference"), path))
+    module = modules.load("reference")
+    several = hasattr(module, GENERATE) and not hasattr(module, NAMES[0]) and references_of(module)
+    harness = file.files.get(file.main)
+    if several and harness is not None:
+        return Task(path, modules, device, SeveralFunctions(module, path, harness))
+    return Task(path, modules, device, OneFunction(module, path))

@@ -50,7 +50,7 @@ FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, sign
 
 @dataclass(frozen=True)
 class Recorded:
-    """Which region of the command is recorded, and the folder for its raw captures: absolute, and there."""
+    """The region of the command to capture, and the absolute path of an existing folder for its raw captures."""
 
     folder: Path
     selection: Selection
@@ -170,7 +170,7 @@ class _Signals:
         if self._child is None:
             self._early.append(number)
         else:
-            self._child.send_signal(number)  # to a child that has ended already: nothing
+            self._child.send_signal(number)  # has no effect on an ended child
 
 
 def _start(
@@ -226,7 +226,7 @@ class _Pump(threading.Thread):
                 pass
             self._interpreter.skip(self._take(sys.maxsize))
             self._write(self._interpreter.finish())
-        except BaseException as failure:  # handed to the thread that waits for us
+        except BaseException as failure:  # finish() raises it in its caller's thread
             self.failure = failure
 
     def finish(self, deadline: float | None) -> None:

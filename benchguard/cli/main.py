@@ -22,6 +22,7 @@ SUMMARIES = {
     "replay": "Time a capture in a clean process.",
     "grade": "Judge and time a submission to a problem.",
     "compare": "Find out which of two submissions is faster.",
+    "fast-p": "Print KernelBench's score over a folder of comparisons.",
     "starter": "Write a template for a submission to a problem.",
     "verify-log": "Check the hash chain of an audit log.",
     "doctor": "Check this machine: driver, shim, compiler, headers, sandbox.",

@@ -19,8 +19,9 @@ from ..errors import BenchguardError, UsageError
 from ..ipc.json_text import json_document
 from ..judge.contract import Ask, Opened
 from ..judge.process import JudgeProcess
+from ..quarantine.start import check_unreadable
 from .comparison import Call, compare_blocks, overall
-from .grade import check_inputs, grade
+from .grade import check_inputs, grade_beside
 from .opening import POOL_BYTES
 from .options import BLOCKS, BLOCKS_MIN, COMPARE_SAMPLES, GradeOptions
 from .progress import GradeProgress, Report
@@ -118,6 +119,8 @@ def compare(
         raise UsageError("a comparison takes a fixed number of samples; give `samples` instead of `until`")
     if blocks < BLOCKS_MIN:
         raise UsageError(f"blocks is {blocks}; give at least {BLOCKS_MIN}")
+    if options.keep is not None:
+        check_unreadable(options.keep)
     check_inputs(options, problem, a, b)
     began = time.monotonic()
     with ExitStack() as stack:
@@ -127,7 +130,7 @@ def compare(
         graded = []
         for label, path in (("a", a), ("b", b)):
             own = replace(options, keep=folder / label, samples=options.samples or COMPARE_SAMPLES)
-            graded.append(grade(problem, path, own, progress=progress))
+            graded.append(grade_beside(problem, path, (str(a), str(b)), own, progress))
             if graded[-1].verdict != "pass":
                 break
         if len(graded) < 2 or graded[-1].verdict != "pass":

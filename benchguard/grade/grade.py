@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +18,12 @@ from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
 from ..quarantine.start import check_unreadable
 from ..quarantine.submission import submission_of
+from ..shim.driver import Driver, discover
 from .case import CaseWork, grade_case
 from .inline import InlineRun
 from .judged_replay import with_slots
 from .opening import Opening
-from .options import GradeOptions
+from .options import SIM_SAMPLES, GradeOptions
 from .progress import GradeProgress, Report
 from .provenance import searched
 from .quarantined import finding_of
@@ -64,16 +65,37 @@ def grade(
         BenchguardError: this machine failed, or the judge process did.
         TypeError: `changes` names no field of GradeOptions.
     """
-    options = replace(options, **changes).limited(str(problem))
+    options = replace(options, **changes)
+    if options.keep is not None:
+        check_unreadable(options.keep)
+    return grade_beside(problem, submission, (), options, progress)
+
+
+def grade_beside(
+    problem: str | os.PathLike[str],
+    submission: str | os.PathLike[str],
+    others: Sequence[str],
+    options: GradeOptions,
+    progress: Report | None,
+) -> GradeResult:
+    """As grade(). The judge imports none of the `others` either: they are submissions, too."""
+    options = options.limited(str(problem))
     check_inputs(options, problem, submission)
     # Before the time-out begins, because a first index takes a while.
     if options.forbid_library or options.allow_images:
         if progress is not None:
             progress(GradeProgress("indexing the code of installed libraries"))
         searched(options.forbid_library, options.allow_images)
+    options = for_driver(options, discover(options.driver, api="cuda"))
     with ExitStack() as stack:
         kind = InlineRun if options.inline else ReplayedRun
-        return kind(str(problem), Path(submission), options, progress, stack).run()
+        return kind(str(problem), Path(submission), options, progress, stack, others).run()
+
+
+def for_driver(options: GradeOptions, driver: Driver) -> GradeOptions:
+    """The options with SIM_SAMPLES samples on the CPU driver, unless the user chose their number or a stop rule."""
+    chosen = options.samples is not None or options.until is not None or options.require_converged
+    return options if chosen or not driver.is_sim else replace(options, samples=SIM_SAMPLES)
 
 
 def check_inputs(
@@ -90,7 +112,6 @@ def check_inputs(
     for submission in submissions:
         submission_of(submission, options.language, options.entry, options.convention or "arguments")
     if options.keep is not None:
-        check_unreadable(options.keep)
         try:
             options.keep.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -57,7 +57,9 @@ class GradeRun:
         options: GradeOptions,
         progress: Report | None,
         stack: ExitStack,
+        others: Sequence[str] = (),
     ) -> None:
+        self._submissions = (str(submission), *others)
         self.problem, self._path, self.options = problem, submission, options
         self.progress, self._stack = progress, stack
         self._started = time.monotonic()
@@ -135,7 +137,7 @@ class GradeRun:
             seed=options.seed,
             device=options.reference_device,
             adapter_options=options.adapter_options,
-            submissions=(str(self._path),),
+            submissions=self._submissions,
         )
 
     def folder(self) -> Path:

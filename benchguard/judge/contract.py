@@ -1,7 +1,7 @@
 """Messages between the supervisor and the judge's process.
 
-Over a socket pair: a JSON line a message, memfds beside it (socket.send_fds). Both sides are ours; what a replay
-left in the output slots is not, but that is only compared.
+They travel over a socket pair: one JSON line a message, with memfds beside it (socket.send_fds). Both sides are
+trusted. The content of output slots comes from a replay and is not; the judge only compares it.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class InputPart(msgspec.Struct, frozen=True):
-    """`bytes` bytes at `offset` of the inputs' memory are what set `number` has at `address`."""
+    """Part of input set `number`: `bytes` bytes at `offset` of the inputs' memory go to device address `address`."""
 
     number: Word
     address: int
@@ -82,7 +82,7 @@ class InputPart(msgspec.Struct, frozen=True):
 
 
 class OutputPart(msgspec.Struct, frozen=True):
-    """`bytes` bytes at `address`, kept at `offset` of the outputs' memory; set n's are n `stride` further.
+    """`bytes` bytes at device address `address`. Those of set n are stored at `offset` + n * `stride` of the outputs.
 
     `written`: the region only writes it, so that it is filled with a pattern before each sample. `name` is the
     range's, or the address.
@@ -96,7 +96,7 @@ class OutputPart(msgspec.Struct, frozen=True):
 
 
 class SlotPart(msgspec.Struct, frozen=True):
-    """`bytes` bytes at `address` go to `offset` of a slot. `written` as an OutputPart's."""
+    """`bytes` bytes at device address `address` go to `offset` of a slot. `written`: as in OutputPart."""
 
     address: int
     bytes: int
@@ -119,7 +119,7 @@ class Request(msgspec.Struct, frozen=True):
     """A replay to make. `deadline` is in seconds of the monotonic clock.
 
     `output_sets` outputs are kept: 0, 1 (of the last sample) or one for each input set. The last `one_use_sets` input
-    sets are used for one timed sample each; which set is whose is drawn from `schedule_seed`.
+    sets are used for one timed sample each; `schedule_seed` decides which sample uses which set.
     """
 
     capture: int
@@ -183,7 +183,7 @@ class Overhead(msgspec.Struct, frozen=True):
     empty_pair_us: Time
     empty_kernel_us: Time
     empty_host_us: Time = 0.0
-    """host_us - device_us of a sample of an empty kernel: what preparing the caches and telling of the end takes."""
+    """host_us - device_us of a sample of an empty kernel: the host time to prepare the caches and to see the end."""
     empty_tail_us: Time = 0.0
     """tail_us of such a sample."""
 
@@ -196,9 +196,9 @@ class Sample(msgspec.Struct, frozen=True):
     input_set: Word
     flags: Word
     guard_us: Time = 0.0
-    """Spent on unmapping and mapping what is guarded."""
+    """Time to unmap and to map the guarded memory."""
     tail_us: Time = 0.0
-    """From the end event, as seen, until the context was idle."""
+    """From the moment when the host sees the end event until the context is idle."""
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -225,7 +225,7 @@ class TimedSample(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Opened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):
-    """The capture is read; these are the reasons why it cannot be replayed."""
+    """The capture is read; `refusals` are the reasons why it cannot be replayed."""
 
     refusals: Annotated[tuple[Line, ...], Meta(max_length=REFUSALS_MAX)]
 
@@ -240,7 +240,7 @@ class Ready(msgspec.Struct, frozen=True, tag_field="event", tag="ready"):
 
 
 class Verified(msgspec.Struct, frozen=True, tag_field="event", tag="verified"):
-    """`count` places differ; the first of them are here."""
+    """`count` places differ; `differences` has the first of them."""
 
     count: Word
     differences: Annotated[tuple[Difference, ...], Meta(max_length=DIFFERENCES_MAX)]
@@ -268,7 +268,7 @@ class SlotTimes(msgspec.Struct, frozen=True):
 
 
 class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
-    """The last event of a replay that went to its end. `reason` says why it did not converge."""
+    """The last event of a complete replay. `reason` says why it did not converge."""
 
     converged: bool
     reason: Line
@@ -280,7 +280,7 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
 
 
 class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):
-    """The last event of one that did not; `status` is an enum nb_replay_status."""
+    """The last event of a failed replay. `status` is an enum nb_replay_status."""
 
     status: Annotated[int, Meta(ge=1, le=255)]
     text: Line

@@ -39,7 +39,7 @@ struct nb_inline_opening {
     uint32_t cases;
     uint32_t samples; /* per case */
     uint32_t device;
-    uint32_t hold_ms; /* limit on holding a queue, after which the call is taken to wait for the device */
+    uint32_t hold_ms; /* limit on holding a queue; a longer call is assumed to wait for the device */
 };
 
 struct nb_inline_opened {
@@ -72,7 +72,7 @@ struct nb_inline_case {
     uint32_t sets;            /* available sets; as many as fit are used */
     int32_t inputs, expected; /* files; the caller closes them */
     uint64_t inputs_stride, expected_stride;
-    uint32_t taken; /* sets; the answer */
+    uint32_t taken; /* result: the number of sets in use */
     uint32_t pad;
 };
 
@@ -93,8 +93,8 @@ enum nb_guard {
 struct nb_inline_running {
     uint32_t case_number;
     uint32_t pad;
-    void *call;    /* PyObject: queues one call's work */
-    void *outputs; /* PyObject: is called with what the call returned, and sets `places` anew; or NULL */
+    void *call;                      /* PyObject: queues one call's work */
+    void *outputs;                   /* PyObject or NULL: gets the call's result, and sets `places` anew */
     uint64_t places[NB_BUFFERS_MAX]; /* device addresses, in the order of the case's buffers */
 };
 

@@ -19,7 +19,7 @@ enum nb_replay_status {
     NB_REPLAY_CANNOT = 3,  /* not on this machine: too little memory, other architecture, address taken */
     NB_REPLAY_FAILED = 4,  /* the driver refused, or a kernel faulted: the context is lost */
     NB_REPLAY_TIMEOUT = 5, /* the device did not finish in time: the context is lost */
-    NB_REPLAY_OURS = 6     /* out of host memory and the like */
+    NB_REPLAY_OURS = 6     /* a fault of this program or machine, such as too little host memory */
 };
 
 enum { NB_REPLAY_TEXT = 512 };
@@ -88,7 +88,7 @@ struct nb_replay_prepared {
     uint32_t copies;         /* copies of the state, for remap and rotate */
     uint32_t operations;
     uint32_t streams;
-    uint32_t primed;       /* 0: not possible, because there are too many operations to queue */
+    uint32_t primed;       /* 0: there are too many operations to queue them before a sample */
     uint32_t code_copies;  /* used in turn */
     uint32_t flush_blocks; /* launched before every sample to empty the instruction caches */
     uint32_t flushed;      /* 1: the device has the instruction that this kernel needs */

@@ -67,6 +67,83 @@ class Parameter:
 """
 
 
+TASK_FILES = {
+    "task.yml": """
+files:
+  - {"name": "submission.py", "source": "@SUBMISSION@"}
+  - {"name": "task.py", "source": "task.py"}
+  - {"name": "reference.py", "source": "reference.py"}
+tests: [{"size": 40, "seed": 1}]
+benchmarks: [{"size": 64, "seed": 2}]
+ranking_by: geom
+""",
+    "task.py": "FACTOR = 3.0\n",
+    "reference.py": """
+import torch
+from task import FACTOR
+
+def generate_input(size, seed):
+    gen = torch.Generator(device="cuda").manual_seed(seed)
+    x = torch.randn(size, device="cuda", generator=gen)
+    layer = {"weight": torch.rand(size, device="cuda", generator=gen), "kind": "scaled", "bias": None}
+    return [x, layer], torch.empty(size, device="cuda")
+
+def ref_kernel(data):
+    (x, layer), room = data
+    assert layer["kind"] == "scaled" and layer["bias"] is None
+    out = FACTOR * x.double() * layer["weight"]
+    return {"out": out, "positive": (x > 0).sum()}
+
+def check_implementation(data, output):
+    wanted = ref_kernel(data)
+    wrong = torch.not_equal(output["positive"], wanted["positive"]).count_nonzero()
+    return torch.allclose(output["out"].double(), wanted["out"], atol=1e-5) and not wrong, f"wrong: {wrong}"
+""",
+}
+TASK_SUBMISSION = """
+import numba.cuda
+import numpy as np
+from task import FACTOR
+
+try:
+    import reference
+except ImportError:
+    reference = None
+assert reference is None, "the reference is within reach"
+
+@numba.cuda.jit
+def scale(x, weight, out, positive):
+    place = numba.cuda.grid(1)
+    if place < x.shape[0]:
+        out[place] = np.float32(FACTOR) * x[place] * weight[place]
+        if x[place] > 0:
+            numba.cuda.atomic.add(positive, 0, 1)
+
+@numba.cuda.jit
+def clear(positive):
+    positive[0] = 0
+
+def custom_kernel(data):
+    (x, layer), room = data
+    assert layer["kind"] == "scaled" and layer["bias"] is None
+    pairs = numba.cuda.device_array((x.shape[0], 2), np.float32)
+    positive = numba.cuda.device_array(1, np.int32)
+    clear[1, 1](positive)
+    scale[2, 32](*map(numba.cuda.as_cuda_array, (x, layer["weight"])), pairs[:, 1], positive)
+    return {"positive": positive, "out": pairs[:, 1]}
+"""
+NOTHING = """
+class Nothing:
+    __cuda_array_interface__ = {"shape": (0,), "typestr": "<i4", "data": (0, False), "strides": None, "version": 3}
+
+honest = custom_kernel
+
+def custom_kernel(data):
+    return {**honest(data), "positive": Nothing()}
+"""
+"""An attack on checks that broadcast: nothing differs from a number nowhere. The honest submission is its control."""
+
+
 def run(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *map(str, words)],
@@ -106,6 +183,29 @@ def test_gpu_mode_task_is_observed(native: Path, tmp_path: Path) -> None:
         tmp_path, "-m", "benchguard", "grade", folder / "rowscale", wrong, "--driver", "sim", "--inline"
     )
     assert done.returncode == 2 and "this problem's own check decides" in done.stderr
+
+
+@pytest.mark.timeout(600)
+def test_gpu_mode_results_of_any_form_are_checked(native: Path, tmp_path: Path) -> None:
+    """Other dtypes and shapes than the reference's, gaps, a dictionary, memory of data left unused."""
+    assert (native / "sim").is_dir()
+    problem, submission = tmp_path / "task", tmp_path / "submission.py"
+    problem.mkdir()
+    for name, text in TASK_FILES.items():
+        (problem / name).write_text(text)
+    submission.write_text(TASK_SUBMISSION)
+    status, result = grade(tmp_path, problem, submission)
+    assert (status, result["verdict"], result["reason"]) == (0, "pass", "")
+    times = result["cases"][1]["samples"]
+    assert result["score_s"] == pytest.approx(sum(times) / len(times) / 1e6)
+    forms = result["cases"][0]["returned"]["results"]
+    assert [(each["dtype"], each["shape"], each["strides"]) for each in forms] == [
+        ("float32", [40], [2]), ("int32", [1], None)
+    ]  # fmt: skip
+    submission.write_text(TASK_SUBMISSION + NOTHING)
+    status, result = grade(tmp_path, problem, submission, "--case", "test.0")
+    assert (status, result["verdict"]) == (65, "failed")
+    assert "returned with shape [0]; the reference's has []" in result["reason"]
 
 
 @pytest.mark.timeout(300)

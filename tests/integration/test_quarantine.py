@@ -1,4 +1,4 @@
-"""Attacks on what a quarantine keeps: each gets through as an ordinary program, and none does in quarantine."""
+"""Attacks on the quarantine's protections: each succeeds as an ordinary program and fails in a quarantine."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_write_outside_scratch_is_refused(tmp_path: Path, features: dict[str, st
 
 
 def test_hidden_folder_is_unreadable(tmp_path: Path, features: dict[str, str]) -> None:
-    """Nor by what it starts; a submission that lies in it still is."""
+    """Programs that the submission starts cannot read the folder either. A submission inside the folder is readable."""
     need(features, "filesystem")
     (tmp_path / "reference.py").write_text("the answer")
     attack = """
@@ -97,7 +97,7 @@ if found != "the answer":
 
 
 def test_hidden_folder_in_an_allowed_one_is_unreadable(tmp_path: Path, features: dict[str, str]) -> None:
-    """Python's own `json` package plays the part: its siblings are still there."""
+    """Python's own `json` package stands for the folder: the packages beside it stay readable."""
     need(features, "filesystem")
     import json as hidden
 
@@ -160,7 +160,7 @@ def test_other_processes_cannot_be_slowed(tmp_path: Path, features: dict[str, st
 
 
 def test_modes_of_outside_files_are_unchanged(tmp_path: Path, features: dict[str, str]) -> None:
-    """Landlock has no say in chmod; where the user is ours, it is answered with a yes and nothing more."""
+    """Landlock does not restrict chmod. If the sandbox shares the user, the call returns success without effect."""
     need(features, "system calls")
     path = tmp_path / "private"
     path.write_text("")
@@ -347,7 +347,7 @@ print("daemon", os.read(reading, 10).decode(), flush=True)
     os.kill(outside, 9)
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as ours:
         result = confined(tmp_path, program)
-        assert ours.poll() is None  # what else we started is left alone
+        assert ours.poll() is None  # other processes of the test keep running
         ours.kill()
     assert GOT in result.output and result.trouble == ""
     assert process_start(daemon(result.output)) is None

@@ -232,7 +232,7 @@ def test_stop_rule_is_passed_on_and_named_in_the_output(saxpy: Path) -> None:
     ("arguments", "said"),
     [
         (["--until", "sd=1"], "is not a stop rule"),
-        (["--samples", "0"], "0 samples"),
+        (["--samples", "0"], "samples is 0; give 1"),
         (["--samples", "5", "--until", "cv=1"], "give one of them"),
         (["--cold", "hot"], "--cold"),
         (["--input", "x"], "NAME=FILE"),

@@ -80,7 +80,8 @@ struct nb_section {
     uint32_t blob_count;
 };
 
-/* ---- what both are made of ----------------------------------------------------------------------------- */
+/* ---- elements of both files -----------------------------------------------------------------------------
+ */
 
 /* Numbers are append-only. A reader skips kinds that it does not know. */
 enum nb_capture_kind {
@@ -112,7 +113,7 @@ struct nb_span {
 };
 
 /* Bulk data: `bytes` bytes, in the capture's blobs from `first` on, all but the last NB_BLOB_MAX long. In a
- * raw capture `first` is an offset in the payload. `bytes` 0: no data; what that means is the element's. */
+ * raw capture `first` is an offset in the payload. `bytes` 0: no data; the element defines its meaning. */
 struct nb_content {
     uint64_t first;
     uint64_t bytes;
@@ -121,7 +122,7 @@ struct nb_content {
 enum nb_capture_vendor { NB_CAPTURE_CUDA = 1, NB_CAPTURE_HIP = 2 };
 
 struct nb_capture_device {
-    uint32_t vendor;         /* enum nb_capture_vendor: whose driver was called, and replays it */
+    uint32_t vendor; /* enum nb_capture_vendor: of the captured driver; a replay uses the same vendor */
     uint32_t driver_version; /* cuDriverGetVersion */
     uint32_t compute_major;
     uint32_t compute_minor;
@@ -164,7 +165,7 @@ struct nb_capture_option {
     uint64_t value;
 };
 
-/* A kernel with the attributes it had at a launch; the same one with others is another element. */
+/* A kernel with its attributes at a launch. The same kernel with other attributes is another element. */
 struct nb_capture_kernel {
     uint32_t module; /* index of a module */
     uint32_t parameter_bytes;
@@ -186,11 +187,11 @@ struct nb_capture_setting {
 struct nb_capture_global {
     uint32_t module;
     uint32_t reserved;
-    uint64_t address; /* where it was */
+    uint64_t address; /* in the captured program */
     uint64_t bytes;
     struct nb_span name;
     struct nb_content before;
-    struct nb_content after; /* as of AFTER runs: in a capture none if nothing changed */
+    struct nb_content after; /* as in AFTER runs: empty in a capture if nothing changed */
 };
 
 enum nb_capture_allocation_flag {
@@ -198,14 +199,13 @@ enum nb_capture_allocation_flag {
     NB_CAPTURE_ALLOCATED_AFTER = 2   /* lives when it ends */
 };
 
-/* Device memory that the program was given, at the address it was given. Allocations that did not live at one
- * time may overlap. */
+/* A device allocation of the program, at its address. Allocations may overlap if their lifetimes do not. */
 struct nb_capture_allocation {
     uint64_t address;
     uint64_t bytes;
     uint32_t flags;      /* enum nb_capture_allocation_flag */
     uint32_t slot;       /* raw capture only */
-    struct nb_span call; /* that made it */
+    struct nb_span call; /* that allocated it */
 };
 
 /* Memory content. Runs of one table are sorted and disjoint, begin at multiples of NB_CAPTURE_PAGE and hold
@@ -224,7 +224,7 @@ enum nb_capture_stream_kind {
 };
 
 struct nb_capture_stream {
-    uint64_t handle; /* tells two apart, nothing else */
+    uint64_t handle; /* distinguishes streams; has no other meaning */
     uint32_t kind;   /* enum nb_capture_stream_kind */
     uint32_t flags;  /* CUstream_flags: 1 is non-blocking */
     int32_t priority;

@@ -156,6 +156,41 @@ def ref_kernel(data):
 check_implementation = check_with(ref_kernel)
 """
 
+# Form 8: a forward and a backward pass, with a harness that names the submission's functions.
+PASSES = """\
+import torch
+
+ATOL, RTOL = 1e-5, 1e-5
+
+def reference_forward(x, target):
+    return (x - target.unsqueeze(1)).square().sum(1)
+
+def reference_backward(x, target, scale):
+    return 2 * (x - target.unsqueeze(1)) * scale.unsqueeze(1)
+
+def generate_inputs(rows, size, seed=42):
+    torch.manual_seed(seed)
+    return torch.randn(rows, size, device="cuda"), torch.randn(rows), torch.randn(rows)
+"""
+HARNESS = """\
+from reference import generate_inputs
+
+ROWS = 6
+
+def check(module, size):
+    inputs = generate_inputs(ROWS, size)
+    for name in ("distance_forward", "distance_backward"):
+        assert hasattr(module, name)
+"""
+PASSES_YAML = """\
+files:
+  - {"name": "submission.py", "source": "@SUBMISSION@"}
+  - {"name": "reference.py", "source": "reference.py"}
+  - {"name": "eval.py", "source": "eval.py"}
+config: {main: eval.py}
+tests: [{size: 5}]
+"""
+
 # Form 7: random operators.
 RANDOM = RETURNS.replace("return (a + b) * factor", "return torch.nn.functional.dropout(a + b)")
 

@@ -15,17 +15,21 @@ from benchguard.errors import UsageError
 from benchguard.grade.options import GradeOptions
 from benchguard.problem.arrays import to_numpy
 from benchguard.problem.errors import ProblemError
-from benchguard.problem.spec import Buffer, Form, Scalar
+from benchguard.problem.returned import ReturnedError, replayed_case
+from benchguard.problem.spec import Buffer, Form, FunctionCall, Returned, Scalar
 from benchguard.problem.suite import ReturningCase, Suite
 from benchguard.problem.suite import TestCase as Case
 from benchguard.problem.tree import Entries, Items, Leaf, Value
 from tests.conftest import ROOT
 from tests.unit.adapters.tasks import (
     BARE,
+    HARNESS,
     IGNORES,
     IN_PLACE,
     LAYER,
     OVERWRITES,
+    PASSES,
+    PASSES_YAML,
     RANDOM,
     RETURNS,
     YAML,
@@ -151,6 +155,25 @@ def test_result_of_other_dtype_judged_by_the_check(tmp_path: Path) -> None:
     assert reason == "check_implementation: AttributeError: 'tuple' object has no attribute 'shape'"
 
 
+def test_broadcasting_check_accepts_an_empty_result(tmp_path: Path) -> None:
+    """So the number of elements is fixed before the check is asked (tests/unit/problem/test_returned.py)."""
+    broadcasts = BARE.replace(
+        "wrong = [str(i) for i in range(2) if not torch.allclose(output[i].double(), expected[i].double())]",
+        "wrong = [str(i) for i in range(2) if torch.not_equal(output[i], expected[i]).any()]",
+    )
+    assert broadcasts != BARE
+    case = case_of(tmp_path, broadcasts)
+    inputs = case.inputs(3, "own")
+    right, nothing = on_host(case.expected(inputs)), np.zeros(0)
+    assert case.verify(on_host(inputs), {}, right) is None
+    assert case.verify(on_host(inputs), {}, {"result0": nothing, "result1": nothing}) is None
+    given = Returned(
+        Items("tuple", (Leaf("result0"), Leaf("result1"))), (Form("result0", "float64", (0,)),) * 2
+    )
+    with pytest.raises(ReturnedError, match=r"returned with shape \[0\]"):
+        replayed_case(case.spec, given)
+
+
 def test_nested_data_opened(tmp_path: Path) -> None:
     yaml = YAML.replace('"seed": 1}', '"seed": 1, "masked": False, "kind": "plain"}')
     case = case_of(tmp_path, LAYER, yaml.partition("benchmarks")[0])
@@ -179,6 +202,34 @@ def test_overwritten_input_keeps_strides_and_dtype(tmp_path: Path) -> None:
     assert isinstance(data, Items) and data.items[1] == Leaf("input1", view="float4_e2m1fn_x2")
     inputs = case.inputs(2, "own")
     assert case.verify(on_host(inputs), {}, on_host(case.expected(inputs))) is None
+
+
+def test_several_functions_opened(tmp_path: Path) -> None:
+    """A tensor that two functions get is one buffer; the harness has the batch size and the functions' names."""
+    task = write_task(tmp_path, PASSES, PASSES_YAML)
+    (task / "eval.py").write_text(HARNESS)
+    suite = opened(task)
+    assert (suite.entry, set(suite.files)) == ("distance_forward", set())
+    (case,) = suite.cases
+    assert [(each.name, each.role, each.shape) for each in case.spec.buffers] == [
+        ("input0_0", "input", (6, 5)), ("input0_1", "input", (6,)), ("input1_2", "input", (6,)),
+        ("result0", "output", (6,)), ("result1", "output", (6, 5)),
+    ]  # fmt: skip
+    x, target, scale = Leaf("input0_0"), Leaf("input0_1"), Leaf("input1_2")
+    assert case.spec.calls == (
+        FunctionCall((x, target), "distance_forward"),
+        FunctionCall((x, target, scale), "distance_backward"),
+    )
+    inputs = on_host(case.inputs(1, "own"))
+    expected = on_host(case.expected(inputs))
+    assert case.verify(inputs, {}, expected) is None
+    expected["result1"][2, 3] += 1
+    assert case.verify(inputs, {}, expected) == "check_implementation: distance_backward is wrong by up to 1"
+    expected["result0"] = expected["result0"].astype(np.float64)
+    reason = case.verify(inputs, {}, expected)
+    assert (
+        reason is not None and "distance_forward returned torch.float64 [6], not torch.float32 [6]" in reason
+    )
 
 
 def test_inputs_without_a_seed_noted(tmp_path: Path) -> None:

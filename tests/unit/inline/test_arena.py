@@ -65,7 +65,7 @@ def test_missing_protections_are_listed() -> None:
 
 
 def test_arena_is_closed_while_a_call_runs(tmp_path: Path) -> None:
-    """No page of it has any right, and there are as many as it has."""
+    """All of its pages are mapped, and none can be accessed."""
     program = """
 def bind(cuda, number, case, places):
     honest = call_of(cuda, case, places)
@@ -109,7 +109,7 @@ def bind(cuda, number, case, places):
 
 
 def test_arena_cannot_be_opened_moved_or_replaced(tmp_path: Path) -> None:
-    """Nor our code made writable; each attempt is refused, and told of."""
+    """The loop's code cannot be made writable either. Each attempt is refused and reported."""
     program = """
 EPERM, READ, WRITE, FIXED = 1, 1, 2, 0x32
 def refused(number, *arguments):
@@ -151,7 +151,7 @@ def bind(cuda, number, case, places):
 
 
 def test_other_memory_stays_unrestricted(tmp_path: Path) -> None:
-    """A filter that refused all would pass the test above."""
+    """Control: a filter that refused every call would pass the test above."""
     program = """
 import mmap
 def bind(cuda, number, case, places):
@@ -190,7 +190,7 @@ def bind(cuda, number, case, places):
 @pytest.mark.parametrize("door", ["nb_gate_enter_opens", "nb_gate_lend_opens"])
 @pytest.mark.parametrize("where", ["before", "within"])
 def test_jump_into_the_gate_ends_the_process(tmp_path: Path, door: str, where: str) -> None:
-    """To the very system call that opens the arena: what comes behind it is ours, or the end."""
+    """The jump leads to the system call that opens the arena. The instructions behind it end the process."""
     program = f"""
 JUMP = ctypes.CFUNCTYPE(ctypes.c_long, WORD, WORD, WORD)(OURS[0][0] + {symbol(door) - PROTECT_BYTES:#x})
 def jump():
@@ -275,7 +275,7 @@ def bind(cuda, number, case, places):
 
 
 def test_keys_are_nowhere_outside_the_arena(tmp_path: Path) -> None:
-    """The files are closed, and the seal is empty: for the supervisor, too."""
+    """The files are closed, and the memfd of the seal is empty, in the supervisor too."""
     program = """
 def bind(cuda, number, case, places):
     for descriptor in (order.seal, *(each for c in order.cases for each in (c.inputs, c.expected))):

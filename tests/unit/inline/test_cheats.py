@@ -1,4 +1,4 @@
-"""Submissions that cheat: none gets a time with no error in it."""
+"""Submissions that cheat: every result counts wrong elements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALL = 5000
 
 
 def errors(folder: Path, call: str, before: str = "", **options: int) -> tuple[int, ...]:
-    """Of `call`, a statement that sees cuda, x, y and n; `before` is run once."""
+    """The errors of a submission that runs `call`, a statement with cuda, x, y and n; `before` runs once."""
     program = f"""
 def bind(cuda, number, case, places):
     x, y, n = places["x"], places["y"], case.buffers[0].elements
@@ -39,7 +39,7 @@ def test_constant_output_is_wrong(tmp_path: Path, value: int) -> None:
 
 @pytest.mark.parametrize("first, last", [(ALL - 1, ALL), (0, 1), (2500, 2501)])
 def test_missing_element_is_wrong(tmp_path: Path, first: int, last: int) -> None:
-    """Wherever it is, in every sample."""
+    """The wrong element is found at each place, in every sample."""
     call = f"cuda.twice(y, x, n); cuda.fill(y + 4 * {first}, 0xff, 4 * {last - first})"
     assert errors(tmp_path, call) == (1,) * 6
 
@@ -77,13 +77,13 @@ def test_inputs_copied_before_the_call_are_wrong(tmp_path: Path) -> None:
         cuda.twice(y, early, n)
 """
     outcome = errors(tmp_path, call, before)
-    # Primed: the queue is held, so what the copy saw has its canaries still.
+    # The queue is held, so the copied inputs still contain the canaries.
     assert all(outcome)
 
 
 def test_late_answer_is_wrong(tmp_path: Path) -> None:
-    """Queued on a stream of its own by a thread, after the call: the check sees the poison, or, if the thread was in
-    time for the next sample, what came of canaries."""
+    """A thread queues the work after the call, on another stream. The check sees the poison, or, if the thread is in
+    time for the next sample, results of the canaries."""
     program = """
 import ctypes, threading, time
 def bind(cuda, number, case, places):
@@ -104,8 +104,8 @@ def bind(cuda, number, case, places):
 
 
 def test_late_garbage_is_wrong(tmp_path: Path) -> None:
-    """A stream that does not wait destroys right results behind the call; the end waits for it, so it is counted and
-    seen."""
+    """A non-blocking stream destroys right results after the call. The end event waits for that stream, so the time
+    includes the work and the check sees the damage."""
     before = """
     import ctypes
     other, done = cuda.stream(), ctypes.c_void_p()
@@ -122,7 +122,7 @@ def test_late_garbage_is_wrong(tmp_path: Path) -> None:
 
 
 def test_outputs_in_the_loops_memory_are_refused(tmp_path: Path) -> None:
-    """Expected values compared with themselves would be right: all that a context has is tried."""
+    """Returned memory of the expected values would pass. The submission tries all memory of the context."""
     program = """
 import ctypes
 def bind(cuda, number, case, places):

@@ -23,7 +23,7 @@ def test_honest_submission_passes(tmp_path: Path) -> None:
 
 
 def test_each_input_set_is_used_once(tmp_path: Path) -> None:
-    """Three sets: one for the probe, two samples of the five that were wanted."""
+    """Memory holds three sets: one for the probe, and two for samples, of which five were requested."""
     result = timed(tmp_path, HONEST, doubled(sets=3)).result
     assert (result.done, result.sets, result.wanted, result.full) == (2, 3, 5, False)
     assert result.correct
@@ -97,7 +97,7 @@ def test_returned_output_is_compared(tmp_path: Path) -> None:
 
 
 def test_call_that_synchronises_passes(tmp_path: Path) -> None:
-    """The queue cannot be held for it; its time is the one that its user would wait."""
+    """The loop cannot hold the queue for this call. Its time is the time for which a user would wait."""
     outcome = timed(
         tmp_path,
         """
@@ -115,7 +115,7 @@ def test_call_that_synchronises_passes(tmp_path: Path) -> None:
 
 
 def test_work_on_another_stream_is_awaited_and_timed(tmp_path: Path) -> None:
-    """It begins behind the inputs' restoring because it waits for the default stream, as it should."""
+    """The other stream waits for the default stream, as it should, so its work begins after the inputs are restored."""
     outcome = timed(
         tmp_path,
         """

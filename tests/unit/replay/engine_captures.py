@@ -1,4 +1,4 @@
-"""Captures of kernels that tell something about the engine: written by hand, as tests/support/captures.py has them."""
+"""Hand-written captures of kernels whose results show what the engine did; see also tests/support/captures.py."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.captures import COUNT, COUNTER, GRANULE, PTX_HEAD, Builder, M
 ONE = (1, 1, 1)
 POINTER = (Parameter(0, 8),)
 
-# Adds 1 to each of `n` integers: what accumulates where nothing restores it.
+# Adds 1 to each of `n` integers. Without a restore between samples the values grow.
 ADD_ONE = """
 .visible .entry add_one(.param .u64 at, .param .u32 n)
 {
@@ -82,7 +82,7 @@ FOLLOW = """
 }
 """
 
-# Counts at the address that is stored at `at`, and says behind that what it found there: what it left, if it was left.
+# Increments the number at the address that is stored at `at`, and stores the old number behind that address.
 REMEMBER = """
 .visible .entry remember(.param .u64 at)
 {
@@ -98,7 +98,7 @@ REMEMBER = """
 }
 """
 
-# Writes what is in shared memory that it never wrote, 1024 words a block, and leaves a mark there.
+# Copies uninitialised shared memory to `at`, 1024 words a block, and leaves a mark in that shared memory.
 PEEK = """
 .extern .shared .align 16 .b8 shared[];
 .visible .entry peek(.param .u64 at)
@@ -121,7 +121,7 @@ PEEK = """
 }
 """
 
-# Writes the number of clocks to memory: another one each time.
+# Writes the time to memory, so that each run writes another value.
 CLOCK = """
 .visible .entry clock(.param .u64 at)
 {
@@ -235,7 +235,7 @@ def crossing_capture(path: Path, n: int = 64) -> Path:
 
 
 def global_capture(path: Path) -> Path:
-    """Every operation but a launch on a global, by the address at which it was: as steps, and as nodes."""
+    """Every operation but a launch, on a global, by its captured address: as steps, and as nodes of a graph."""
     memory, content = bytearray(range(1, 33)), bytearray(b"abcd")
     before, began = bytes(memory), bytes(content)
     with Builder(path) as builder:
@@ -269,8 +269,8 @@ def global_capture(path: Path) -> Path:
 
 
 def forked_capture(path: Path, events: bool, n: int = 64) -> Path:
-    """A second stream with work of its own: between two launches of the first one, or (without events) ordered by
-    nothing. At the end the host waits for both."""
+    """A second stream with work of its own: between two launches of the first one, or, without events, in no
+    defined order. At the end the host waits for both."""
     at = [ARENA, ARENA + GRANULE]
     with Builder(path) as builder:
         builder.device()

@@ -47,5 +47,7 @@ def test_driver_of_another_vendor_is_refused(api: target.Api, spec: str) -> None
 @hip_only
 def test_missing_bridge_error_names_the_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(target, "HIP_BRIDGE", tmp_path / "libcuda-over-hip.so")
-    with pytest.raises(ShimError, match=r"is not built; install HIP's headers and run `python build.py build`"):
+    with pytest.raises(
+        ShimError, match=r"is not built; install HIP's headers and run `python build.py build`"
+    ):
         target_of("hip", "sim")
