@@ -125,9 +125,12 @@ def do_bench_impl(
 
     Args:
         out_file: file for the lines `N<tab>MICROSECONDS`, `event-overhead<tab>MICROSECONDS us`, `error-count<tab>N`.
-        qualname: see do_bench_isolated, also for the arguments up to `seed`.
+        qualname: as in do_bench_isolated, like `test_generator`, `test_args`, `repeats` and `seed`.
         stream: has to be None: the function's process has streams of its own.
         options: further arguments of do_bench_isolated.
+
+    Returns:
+        None: the result is in the file.
 
     Raises:
         The exceptions of do_bench_isolated.
