@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT))
 from benchguard.cli.main import cli  # noqa: E402
 
 WIDTH = 100
+HELP = cli.context_settings["help_option_names"]
 HEAD = """\
 # Commands
 
@@ -53,7 +54,9 @@ def text() -> str:
 
 
 def section(path: str, command: click.Command) -> str:
-    context = click.Context(command, info_name=path, terminal_width=WIDTH, max_content_width=WIDTH)
+    context = click.Context(
+        command, info_name=path, terminal_width=WIDTH, max_content_width=WIDTH, help_option_names=HELP
+    )
     lines = [line.rstrip() for line in command.get_help(context).splitlines()]
     return f"## {path}\n\n```\n" + "\n".join(lines) + "\n```\n"
 

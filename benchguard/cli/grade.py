@@ -45,7 +45,11 @@ from .output import notify
         "cold": "How to make the data caches cold before each sample: write and read scratch memory (flush), only "
         "write it (memset; biased), or not at all (none).",
         "flush_cache": "Make the instruction caches cold before each sample: run copies of the code in turn.",
-        "samples": Flag("Take exactly N samples per case, even if the median has not converged.", "N"),
+        "samples": Flag(
+            "Take exactly N samples per case, even if the median has not converged.  [default: by --until; 20 on the "
+            "CPU driver]",
+            "N",
+        ),
         "until": Flag("Stop rule (see `neutrino-bench replay --help`).  [default: ci=0.005]", "ci=W|cv=W"),
         "require_converged": "Exit with 5 if the median is not known as well as --until says.",
         "sets": Flag("Secret input sets per case.", "K"),
@@ -90,6 +94,7 @@ from .output import notify
 @click.pass_context
 def grade(
     context: click.Context,
+    /,
     problem: str,
     submission: Path,
     json_path: Path | None,

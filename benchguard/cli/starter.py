@@ -40,12 +40,16 @@ def starter(problem: str, lang: str, output: Path | None, dtype: str) -> int:
     """
     if output is not None and output.exists():
         raise UsageError(f"{output} exists; name another file, or remove it")
-    from ..problem.load import opened, signature_of
+    from ..problem.load import opened, signature_of, suite_of
+    from ..problem.spec import ELEMENT_BYTES
+    from ..problem.starter_sizes import output_sizes
 
     found, path = opened(problem)
     if dtype and not any(each.get("type") == "[VAR]" for each in found.parameters or ()):
         raise UsageError(f"--dtype {dtype}: no parameter of {path} has the type [VAR]; leave it out")
-    text = starter_of(signature_of(found, path, dtype), cast(Language, lang))
+    suite = suite_of(found, path, {"dtype": dtype} if dtype in ELEMENT_BYTES else {})
+    sizes = output_sizes([each.spec for each in suite.cases])
+    text = starter_of(signature_of(found, path, dtype), cast(Language, lang), sizes)
     if output is None:
         print_document(text)
         return 0

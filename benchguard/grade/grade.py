@@ -18,11 +18,12 @@ from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
 from ..quarantine.start import check_unreadable
 from ..quarantine.submission import submission_of
+from ..shim.driver import Driver, discover
 from .case import CaseWork, grade_case
 from .inline import InlineRun
 from .judged_replay import with_slots
 from .opening import Opening
-from .options import GradeOptions
+from .options import SIM_SAMPLES, GradeOptions
 from .progress import GradeProgress, Report
 from .provenance import searched
 from .quarantined import finding_of
@@ -85,9 +86,16 @@ def grade_beside(
         if progress is not None:
             progress(GradeProgress("indexing the code of installed libraries"))
         searched(options.forbid_library, options.allow_images)
+    options = for_driver(options, discover(options.driver, api="cuda"))
     with ExitStack() as stack:
         kind = InlineRun if options.inline else ReplayedRun
         return kind(str(problem), Path(submission), options, progress, stack, others).run()
+
+
+def for_driver(options: GradeOptions, driver: Driver) -> GradeOptions:
+    """The options with SIM_SAMPLES samples on the CPU driver, unless the user chose their number or a stop rule."""
+    chosen = options.samples is not None or options.until is not None or options.require_converged
+    return options if chosen or not driver.is_sim else replace(options, samples=SIM_SAMPLES)
 
 
 def check_inputs(

@@ -21,6 +21,9 @@ BLOCKS, BLOCKS_MIN = 6, 3
 COMPARE_SAMPLES = 100
 """Samples of each replay of a comparison."""
 
+SIM_SAMPLES = 20
+"""Samples per case on the CPU driver, whose times depend on the machine's other work and seldom converge."""
+
 Cold = Literal["flush", "memset", "none"]
 """A replay can also remap or rotate memory, but then copies of the state lie where a hostile kernel reaches them."""
 
@@ -66,7 +69,7 @@ class GradeOptions:
         device: ordinal of the device, from 0.
         cold: how data caches are made cold before each sample (see ReplayOptions): "flush", "memset" or "none".
         flush_cache: make the instruction caches cold before each sample, by running copies of the code in turn.
-        samples: number of timed samples per case. None: sample until the rule `until` is met.
+        samples: number of timed samples per case. None: sample until the rule `until` is met; on the CPU driver, 20.
         until: stop rule, as in ReplayOptions. None: "ci=0.005".
         require_converged: the verdict is "unconverged" if the median is not known well enough (see ReplayOptions).
             Otherwise such a case passes, with `converged` false and a note.

@@ -129,7 +129,7 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kernels: tuple[KernelEvidence, ...] = ()
     uploaded_bytes: int = 0
     returned: Returned | None = None
-    """What the calls returned, in a suite whose submissions choose the memory and form of their results."""
+    """The calls' return values, if submissions of the suite choose memory and form of their results."""
     capture: str = ""
     """SHA-256 of the capture that was replayed."""
     notes: tuple[str, ...] = ()

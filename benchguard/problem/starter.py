@@ -1,8 +1,12 @@
-"""Generate starter code for a submission from a problem's signature, in Tensara's form."""
+"""Generate a submission that compiles and runs, and whose only fault is its arithmetic: it writes zeros.
+
+A kernel in C cannot see how many elements an output has. `sizes` gives the numbers as expressions over the scalars;
+an output without one gets its first element only.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Literal
 
 from .c_types import CType
@@ -12,14 +16,20 @@ Language = Literal["cuda", "hip", "triton", "numba", "cute", "python"]
 Parameters = Sequence[Parameter]
 
 
-def starter(parameters: Parameters, language: Language) -> str:
-    """A whole file."""
-    return _WRITERS[language](parameters)
+Sizes = Mapping[str, str]
+"""The outputs, with their numbers of elements as expressions; in the order of the parameters."""
 
 
-def _cuda(parameters: Parameters) -> str:
+def starter(parameters: Parameters, language: Language, sizes: Sizes | None = None) -> str:
+    """A whole file. Without `sizes`, every pointer that is not const is an output of at least one element."""
+    if sizes is None:
+        sizes = {each.name: "1" for each in parameters if each.pointer and not each.const}
+    return _WRITERS[language](parameters, sizes)
+
+
+def _cuda(parameters: Parameters, sizes: Sizes) -> str:
     headers = ["cuda_runtime.h", *_headers(parameters)]
-    return _c(parameters, headers, {})
+    return _c(parameters, sizes, headers, {})
 
 
 _HIP_HEADERS = {
@@ -34,47 +44,98 @@ _HIP_TYPES = {
 }
 
 
-def _hip(parameters: Parameters) -> str:
+def _hip(parameters: Parameters, sizes: Sizes) -> str:
     headers = [_HIP_HEADERS.get(each, each) for each in _headers(parameters)]
-    return _c(parameters, ["hip/hip_runtime.h", *headers], _HIP_TYPES)
+    return _c(parameters, sizes, ["hip/hip_runtime.h", *headers], _HIP_TYPES)
 
 
 def _headers(parameters: Parameters) -> list[str]:
     return sorted({each.type.header for each in parameters if each.type.header})
 
 
-def _c(parameters: Parameters, headers: Sequence[str], names: dict[str, str]) -> str:
+def _c(parameters: Parameters, sizes: Sizes, headers: Sequence[str], names: dict[str, str]) -> str:
+    types = {each.name: names.get(each.type.cuda, each.type.cuda) for each in parameters}
     words = []
     for each in parameters:
         const = "const " if each.const and each.pointer else ""
-        words.append(
-            f"{const}{names.get(each.type.cuda, each.type.cuda)}{'*' if each.pointer else ''} {each.name}"
-        )
+        words.append(f"{const}{types[each.name]}{'*' if each.pointer else ''} {each.name}")
+    i, threads, kernel = (_free(word, types) for word in ("i", "threads", "kernel"))
     includes = "".join(f"#include <{each}>\n" for each in headers)
+    writes = "".join(
+        f"    if ({i} < {size}) {name}[{i}] = {types[name]}{{}};\n" for name, size in sizes.items()
+    )
+    most = "".join(
+        f"    if ({threads} < {size}) {threads} = {size};\n"
+        for size in dict.fromkeys(sizes.values())
+        if size != "1"
+    )
     return (
         f"{includes}\n{_note(parameters, '//', 'device pointers')}"
-        f'extern "C" void solution({", ".join(words)}) {{\n}}\n'
+        f"__global__ void {kernel}({', '.join(words)}) {{\n"
+        f"    const size_t {i} = blockIdx.x * (size_t)blockDim.x + threadIdx.x;\n"
+        f"    // Replace the zeros.\n{writes}}}\n\n"
+        f'extern "C" void solution({", ".join(words)}) {{\n'
+        f"    size_t {threads} = 1;\n{most}"
+        f"    {kernel}<<<(unsigned)(({threads} + 255) / 256), 256>>>({', '.join(types)});\n}}\n"
     )
 
 
-def _triton(parameters: Parameters) -> str:
-    return "import triton\nimport triton.language as tl\n\n\n" + _function(parameters)
+def _free(word: str, taken: Container[str]) -> str:
+    """The word, with as many underscores as make it no parameter's name."""
+    while word in taken:
+        word += "_"
+    return word
 
 
-def _numba(parameters: Parameters) -> str:
-    return "from numba import cuda\n\n\n" + _function(parameters)
+def _triton(parameters: Parameters, sizes: Sizes) -> str:
+    head = (
+        "import triton\nimport triton.language as tl\n\n\n"
+        "@triton.jit\ndef kernel(output, size, BLOCK: tl.constexpr):\n"
+        "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+        "    tl.store(output + i, 0, i < size)  # replace the zeros\n\n\n"
+    )
+    return head + _function(
+        parameters,
+        [f"kernel[(triton.cdiv({name}.numel(), 256),)]({name}, {name}.numel(), BLOCK=256)" for name in sizes],
+    )
 
 
-def _python(parameters: Parameters) -> str:
-    return _function(parameters)
+def _numba(parameters: Parameters, sizes: Sizes) -> str:
+    head = (
+        "from numba import cuda\n\n\n"
+        "@cuda.jit\ndef kernel(output):\n"
+        "    i = cuda.grid(1)\n"
+        "    if i < output.size:\n"
+        "        output[i] = 0  # replace the zeros\n\n\n"
+        "def launch(output):\n"
+        "    flat = cuda.as_cuda_array(output).ravel()\n"
+        "    kernel[-(-flat.size // 256), 256](flat)\n\n\n"
+    )
+    return head + _function(parameters, [f"launch({name})" for name in sizes])
 
 
-def _cute(parameters: Parameters) -> str:
+def _python(parameters: Parameters, sizes: Sizes) -> str:
+    return "import torch  # tensors are torch's\n\n\n" + _function(
+        parameters, [f"torch.zeros({name}.shape, out={name})  # replace the zeros" for name in sizes]
+    )
+
+
+def _cute(parameters: Parameters, sizes: Sizes) -> str:
     words = [f"{each.name}: {'cute.Tensor' if each.pointer else _cutlass(each.type)}" for each in parameters]
+    launches = "".join(
+        f"    kernel({name}).launch(grid=[cute.ceil_div(cute.size({name}), 256), 1, 1], block=[256, 1, 1])\n"
+        for name in sizes
+    )
     return (
         "import cutlass\nimport cutlass.cute as cute\n\n\n"
+        "@cute.kernel\ndef kernel(output: cute.Tensor):\n"
+        "    thread, _, _ = cute.arch.thread_idx()\n"
+        "    block, _, _ = cute.arch.block_idx()\n"
+        "    i = block * 256 + thread\n"
+        "    if i < cute.size(output):\n"
+        "        output[i] = output.element_type(0)  # replace the zeros\n\n\n"
         + _note(parameters, "#", "device tensors")
-        + f"@cute.jit\ndef solution({', '.join(words)}):\n    pass\n"
+        + f"@cute.jit\ndef solution({', '.join(words)}):\n{launches or '    pass' + chr(10)}"
     )
 
 
@@ -89,9 +150,10 @@ def _cutlass(type_: CType) -> str:
     return f"cutlass.{special.get(type_.dtype, type_.dtype.capitalize())}"
 
 
-def _function(parameters: Parameters) -> str:
+def _function(parameters: Parameters, body: Sequence[str]) -> str:
     words = [each.name if each.pointer else f"{each.name}: {_of_python(each.type)}" for each in parameters]
-    return f"{_note(parameters, '#', 'device tensors')}def solution({', '.join(words)}):\n    pass\n"
+    lines = "".join(f"    {each}\n" for each in body) or "    pass\n"
+    return f"{_note(parameters, '#', 'device tensors')}def solution({', '.join(words)}):\n{lines}"
 
 
 def _of_python(type_: CType) -> str:
@@ -105,7 +167,7 @@ def _note(parameters: Parameters, comment: str, what: str) -> str:
     return f"{comment} Note: {names} are {what}\n" if names else ""
 
 
-_WRITERS: dict[Language, Callable[[Parameters], str]] = {
+_WRITERS: dict[Language, Callable[[Parameters, Sizes], str]] = {
     "cuda": _cuda,
     "hip": _hip,
     "triton": _triton,

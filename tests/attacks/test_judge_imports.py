@@ -55,7 +55,7 @@ class Place:
         problem.write_text(PROBLEM.format(imports=imports))
         command = [
             sys.executable, "-m", "benchguard", "grade", str(problem), str(submission), "--driver", "sim",
-            "--case", "small", *SIM.options, "--json", str(document), "-q",
+            "--case", "small", *SIM.options(()), "--json", str(document), "-q",
         ]  # fmt: skip
         result = subprocess.run(
             command, env={**os.environ, "PYTHONPATH": PYTHONPATH}, cwd=self.folder, stdin=subprocess.DEVNULL,

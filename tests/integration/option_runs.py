@@ -152,6 +152,14 @@ class Add(benchguard.Problem):
 TYPED = TASK.replace('"float", "pointer"', '"[VAR]", "pointer"')
 
 
+COMPARED = {
+    "schema": "neutrino-bench/compare/1",
+    "call": "FASTER",
+    "reason": "",
+    "cases": [{"name": "one", "ratio": 0.5}],
+}
+
+
 @dataclass(frozen=True)
 class Ran:
     """A finished command and the folder in which it ran."""
@@ -211,11 +219,13 @@ def prepare(folder: Path) -> None:
         "kernel.ptx": PTX.read_text(),
         "slower.ptx": f"// launch: grid=(ceil(n/256) * 200, 1, 1) block=256\n{PTX.read_text()}",
         "task/problem.py": TASK,
+        "compared/one.json": json.dumps(COMPARED),
         "task/typed.py": TYPED,
         "old.jsonl": "old\n",
         "old.ncap": "old\n",
     }
-    (folder / "task").mkdir()
+    for name in ("task", "compared"):
+        (folder / name).mkdir()
     for name, text in files.items():
         (folder / name).write_text(text)
     log = LogWriter(folder / "valid.jsonl")
@@ -490,6 +500,11 @@ RUNS: dict[str, OptionRun] = {
         ("compare", PROBLEM, "kernel.ptx", "kernel.ptx", "--driver", "/nowhere/libcuda.so.1"),
         COMPARE,
         {"--driver": NOWHERE},
+    ),
+    "fast-p": OptionRun(
+        ("fast-p", "compared", "--threshold", "1.5"),
+        ("fast-p", "compared"),
+        {"--threshold": lambda ran: "fast_1.5 = 1.000 of 1" in ran.out},
     ),
     "starter": OptionRun(
         ("starter", PROBLEM, "--lang", "numba", "-o", "written.py"),

@@ -1,4 +1,4 @@
-"""Forges an image: a fat binary of 24 entries, each of which unpacks to a GiB of zeros."""
+"""Forges an image: a fat binary of 24 entries that unpack to a GiB of zeros each."""
 
 import hashlib
 import struct

@@ -1,4 +1,4 @@
-"""What the examiner finds in two captures, and forged results of it."""
+"""Findings of the examiner in two captures, and forged results of the examiner."""
 
 from __future__ import annotations
 

@@ -1,15 +1,33 @@
-"""Limits that follow from options of a grade."""
+"""Defaults that depend on the driver."""
 
 from __future__ import annotations
 
-from benchguard.grade.options import GradeOptions
-from benchguard.ipc.memory import machine_memory
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchguard.grade.grade import for_driver
+from benchguard.grade.options import SIM_SAMPLES, GradeOptions
+from benchguard.shim.driver import Driver, discover
 
 
-def test_memory_limit_without_option_is_half_of_machine() -> None:
-    total, _ = machine_memory()
-    assert 0.9 * total < 2 * GradeOptions().memory_limit < 1.1 * total
+@pytest.fixture
+def sim() -> Driver:
+    return discover("sim", api="cuda")
 
 
-def test_memory_limit_with_option_is_that() -> None:
-    assert GradeOptions(memory_bytes=1 << 29).memory_limit == 1 << 29
+def test_cpu_driver_takes_a_fixed_number_of_samples(sim: Driver) -> None:
+    assert for_driver(GradeOptions(), sim).samples == SIM_SAMPLES
+
+
+@pytest.mark.parametrize(
+    "options", [GradeOptions(samples=7), GradeOptions(until="cv=0.1"), GradeOptions(require_converged=True)]
+)
+def test_chosen_number_of_samples_is_kept(options: GradeOptions, sim: Driver) -> None:
+    assert for_driver(options, sim) == options
+
+
+def test_gpu_samples_until_the_rule_is_met(sim: Driver) -> None:
+    options = GradeOptions()
+    assert for_driver(options, replace(sim, path=Path("/usr/lib/libcuda.so.1"))) == options

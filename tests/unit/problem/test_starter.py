@@ -14,13 +14,19 @@ from typing import get_args
 import pytest
 
 from benchguard.cli.main import main
-from benchguard.problem.load import opened, signature_of
+from benchguard.problem.c_types import C_TYPES
+from benchguard.problem.load import load, opened, signature_of
+from benchguard.problem.signature import Parameter
 from benchguard.problem.starter import Language, starter
+from benchguard.problem.starter_sizes import output_sizes
+from tests.conftest import ROOT
 
 from .written import GIVEN
 
 GOLDEN = Path(__file__).parent / "starters"
 LANGUAGES = get_args(Language)
+EXAMPLES = ROOT / "examples" / "problems"
+NAMES = ("adam", "matmul", "attention", "reduction", "histogram")
 PROBLEMS = ("every_type", "gather", "tensara_seed", "tensara_current")
 
 
@@ -39,7 +45,7 @@ def test_golden(language: Language) -> None:
 @pytest.mark.parametrize("language", [each for each in LANGUAGES if each not in ("cuda", "hip")])
 def test_starter_python_parses(problem: str, language: Language) -> None:
     functions = [n for n in ast.parse(text_of(problem, language)).body if isinstance(n, ast.FunctionDef)]
-    assert [each.name for each in functions] == ["solution"]
+    assert functions[-1].name == "solution"
 
 
 def test_existing_starter_file_kept(tmp_path: Path) -> None:
@@ -47,11 +53,30 @@ def test_existing_starter_file_kept(tmp_path: Path) -> None:
     words = ["starter", str(GIVEN / "gather.py"), "-o", str(path)]
     with pytest.raises(SystemExit, match="0"):
         main(words)
-    assert path.read_text() == text_of("gather", "cuda")
+    assert "result[i] = float{}" in path.read_text()
     path.write_text("my work")
     with pytest.raises(SystemExit, match="2"):
         main(words)
     assert path.read_text() == "my work"
+
+
+def test_names_of_parameters_are_not_used_twice() -> None:
+    size_t = C_TYPES["size_t"]
+    text = starter(
+        [Parameter(name, size_t, name == "i", False) for name in ("i", "kernel", "threads")], "cuda"
+    )
+    assert "i[i_] = size_t{};" in text and "kernel_<<<(unsigned)((threads_ + 255)" in text
+
+
+def test_output_sizes_are_products_of_scalars_that_fit_all_cases() -> None:
+    sizes = {
+        name: output_sizes([each.spec for each in load(str(EXAMPLES / f"{name}.py")).cases]) for name in NAMES
+    }
+    assert sizes["adam"] == dict.fromkeys(("parameter", "first", "second"), "(size_t)n")
+    assert sizes["matmul"] == {"c": "(size_t)m * (size_t)n"}
+    assert sizes["attention"] == {"o": "(size_t)64 * (size_t)heads * (size_t)length"}
+    assert sizes["reduction"] == {"sum": "1"}
+    assert sizes["histogram"] == {"counts": "256"}
 
 
 @pytest.mark.parametrize("problem", ["every_type", "tensara_current"])
