@@ -21,7 +21,7 @@ def test_rates_and_shares() -> None:
 
 def test_unmeasured_device_has_rates_without_shares() -> None:
     rates = rates_of(1.0, 10**15, 10**12, "sim")
-    assert rates == Rates(gflops=1e12, gbytes_per_s=1e9)
+    assert rates == Rates(gflops=1e12, gbytes_per_s=1e9, is_counted=True)
 
 
 def test_missing_counts_give_no_rates() -> None:
