@@ -94,6 +94,7 @@ from .output import notify
 @click.pass_context
 def grade(
     context: click.Context,
+    /,
     problem: str,
     submission: Path,
     json_path: Path | None,
