@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .compat.cuda import CudaError
     from .compat.deterministic import DeterministicContext
     from .compat.do_bench import do_bench
-    from .compat.isolated import BenchmarkError, do_bench_isolated
+    from .compat.isolated import BenchmarkError, do_bench_impl, do_bench_isolated
     from .compat.statistics import BenchmarkResult, BenchmarkStats, basic_stats
     from .grade.compare import CompareResult, compare
     from .grade.grade import grade
@@ -67,6 +67,7 @@ _MODULES = {
     "basic_stats": "compat.statistics",
     "compare": "grade.compare",
     "do_bench": "compat.do_bench",
+    "do_bench_impl": "compat.isolated",
     "do_bench_isolated": "compat.isolated",
     "grade": "grade",
     "read_log": "audit.log",
@@ -81,7 +82,7 @@ __all__ = [
     "CompareResult", "CudaError", "DeterministicContext", "GradeOptions", "GradeResult", "LogError", "Problem",
     "ProblemError", "RecordOptions", "RecordResult", "RegionError", "ReplayOptions", "ReplayResult",
     "ShimError", "Tolerance", "UsageError", "Verified", "__version__", "basic_stats", "compare", "do_bench",
-    "do_bench_isolated", "grade",
+    "do_bench_impl", "do_bench_isolated", "grade",
     "read_log", "record", "region", "region_range", "replay", "verify_log",
 ]  # fmt: skip
 

@@ -87,9 +87,10 @@ def _function_of(tree: ast.Module, harness: Path, name: str) -> str:
 def _fixed_arguments(tree: ast.Module, parameters: list[str]) -> dict[str, Any]:
     """Arguments of the harness's call of generate_inputs that are constants, such as a batch size."""
     constants: dict[str, Any] = {}
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
-            constants |= {each.id: node.value.value for each in node.targets if isinstance(each, ast.Name)}
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
+            value = statement.value.value
+            constants |= {each.id: value for each in statement.targets if isinstance(each, ast.Name)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == GENERATE:
             pairs = zip(parameters, node.args, strict=False)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from ..errors import BenchguardError, UsageError
@@ -104,3 +106,49 @@ def result_of(graded: GradeResult, repeats: int) -> BenchmarkResult:
         len(times) == repeats,
         graded,
     )
+
+
+def do_bench_impl(
+    out_file: str | os.PathLike[str],
+    qualname: str,
+    test_generator: Callable[..., Any] | str,
+    test_args: Mapping[str, Any],
+    repeats: int,
+    seed: int = 0,
+    *,
+    stream: int | None = None,
+    **options: Any,
+) -> None:
+    """Benchmark like pygpubench.do_bench_impl, and write its lines to a file, which do_bench_isolated there reads.
+
+    The function is timed in its own process, as with do_bench_isolated(inline=True), and never in this one.
+
+    Args:
+        out_file: file for the lines `N<tab>MICROSECONDS`, `event-overhead<tab>MICROSECONDS us`, `error-count<tab>N`.
+        qualname: as in do_bench_isolated, like `test_generator`, `test_args`, `repeats` and `seed`.
+        stream: has to be None: the function's process has streams of its own.
+        options: further arguments of do_bench_isolated.
+
+    Returns:
+        None: the result is in the file.
+
+    Raises:
+        The exceptions of do_bench_isolated.
+    """
+    if not isinstance(qualname, str):
+        raise UsageError(f"the kernel is a {type(qualname).__name__}; give its name, as 'module.function'")
+    if stream is not None:
+        raise UsageError(
+            "a stream of this process cannot be used in the function's own process; leave it out"
+        )
+    found = do_bench_isolated(
+        qualname, test_generator, test_args, repeats, seed, **{"inline": True, **options}
+    )
+    lines = [f"{number}\t{time}" for number, time in enumerate(found.time_us) if time != NOT_RUN]
+    if found.event_overhead_us is not None:
+        lines.insert(0, f"event-overhead\t{found.event_overhead_us} us")
+    lines.append(f"error-count\t{found.errors}")
+    try:
+        Path(out_file).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise BenchguardError(f"cannot write {out_file}: {error.strerror}; name another file") from error

@@ -307,14 +307,14 @@ def test_arrays_and_functions_are_valid_inputs(saxpy: Path) -> None:
 def test_seed_determines_the_input_sets(saxpy: Path) -> None:
     inputs = {"x": [floats([float(k)] * N) for k in range(4)]}
 
-    def drawn(seed: int) -> list[int | None]:
+    def draw_sets(seed: int) -> list[int | None]:
         result = benchguard.replay(saxpy, driver="sim", inputs=inputs, samples=20, seed=seed)
         return [row.input_set for row in result.table]
 
-    first = drawn(1)
+    first = draw_sets(1)
     assert len(set(first)) > 1
-    assert drawn(1) == first
-    assert any(drawn(seed) != first for seed in (2, 3, 4))
+    assert draw_sets(1) == first
+    assert any(draw_sets(seed) != first for seed in (2, 3, 4))
 
 
 @pytest.mark.parametrize(

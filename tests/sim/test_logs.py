@@ -98,10 +98,10 @@ def test_registered_callback_receives_lines(logs: Driver) -> None:
     """A callback receives refusals at once and faults when they happen, until it is unregistered."""
     calls: list[tuple[int | None, int, str]] = []
 
-    def told(data: int | None, level: int, message: int, length: int) -> None:
+    def receive(data: int | None, level: int, message: int, length: int) -> None:
         calls.append((data, level, ctypes.string_at(message, length).decode()))
 
-    callback, handle = CALLBACK(told), ctypes.c_void_p()
+    callback, handle = CALLBACK(receive), ctypes.c_void_p()
     logs("cuLogsRegisterCallback", callback, ctypes.c_void_p(77), ctypes.byref(handle))
     try:
         refuse(logs)

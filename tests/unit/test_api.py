@@ -18,6 +18,7 @@ from tests.conftest import ROOT
 FUNCTIONS = (
     "compare",
     "do_bench",
+    "do_bench_impl",
     "do_bench_isolated",
     "grade",
     "record",

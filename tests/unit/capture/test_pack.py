@@ -58,7 +58,7 @@ DEVICE = Device(Vendor.CUDA, 13000, 9, 0, 16, 1 << 20, 1 << 33, ARENA, 1 << 40, 
 SET = Memset(0, ARENA, 0, 4, 1, 0, 1)
 
 
-def begun() -> RawCaptureWriter:
+def new_raw_capture() -> RawCaptureWriter:
     raw_capture = RawCaptureWriter()
     raw_capture.add(Kind.DEVICE, DEVICE)
     return raw_capture
@@ -66,7 +66,7 @@ def begun() -> RawCaptureWriter:
 
 def whole() -> RawCaptureWriter:
     """One of everything, with elements that a raw capture has twice, and memory that changes in every way."""
-    raw_capture = begun()
+    raw_capture = new_raw_capture()
     raw_capture.add(Kind.META, Meta("program", "./a.out"))
     for _ in range(2):
         raw_capture.add(Kind.IMAGE, Image("00" * 32, ImageFormat.PTX, "/lib/x.so", NO_CONTENT), IMAGE)
@@ -147,7 +147,7 @@ def test_global_recorded_twice_is_merged(tmp_path: Path) -> None:
 def test_large_memory_is_split_into_blobs(tmp_path: Path) -> None:
     """A stretch that ends within a page; equal pieces are stored once."""
     memory = random.Random(1).randbytes(PAGE) * (BLOB_MAX // PAGE * 3) + b"end"
-    raw_capture = begun()
+    raw_capture = new_raw_capture()
     raw_capture.allocation(ARENA, len(memory), BOTH, 1)
     raw_capture.run(Kind.BEFORE, ARENA, memory)
     raw_capture.run(Kind.AFTER, ARENA, memory)
@@ -160,7 +160,7 @@ def test_large_memory_is_split_into_blobs(tmp_path: Path) -> None:
 
 
 def test_freed_memory_has_no_after(tmp_path: Path) -> None:
-    raw_capture = begun()
+    raw_capture = new_raw_capture()
     raw_capture.allocation(ARENA, PAGE, AllocationFlag.BEFORE, 1)
     raw_capture.run(Kind.BEFORE, ARENA, pages("a"))
     raw_capture.end()
@@ -171,7 +171,7 @@ def test_freed_memory_has_no_after(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("mapped", "plain"), [("cuMemMap", "cuMemAlloc_v2"), ("hipMemMap", "hipMalloc")])
 def test_adjacent_mappings_become_one_allocation(tmp_path: Path, mapped: str, plain: str) -> None:
     """As a tensor sees them that lies across two; not where one of them is gone at the end, nor other allocations."""
-    raw_capture, mapping, other = begun(), CALLS.index(mapped), CALLS.index(plain)
+    raw_capture, mapping, other = new_raw_capture(), CALLS.index(mapped), CALLS.index(plain)
     for number in range(3):
         raw_capture.allocation(ARENA + number * PAGE, PAGE, BOTH, slot=mapping)
     raw_capture.allocation(ARENA + 3 * PAGE, PAGE, AllocationFlag.BEFORE, slot=mapping)
@@ -189,7 +189,7 @@ def test_adjacent_mappings_become_one_allocation(tmp_path: Path, mapped: str, pl
 
 
 def test_faulted_region_is_marked_unreplayable(tmp_path: Path) -> None:
-    raw_capture = begun()
+    raw_capture = new_raw_capture()
     raw_capture.allocation(ARENA, PAGE, BOTH, 1)
     raw_capture.run(Kind.BEFORE, ARENA, pages("a"))
     raw_capture.end(status=700)
@@ -212,7 +212,7 @@ def test_final_read_is_not_a_refusal(
     after: tuple[Operation, ...], harmless: bool, flags: RefusalFlag, tmp_path: Path
 ) -> None:
     """One of a read: the others stay wherever they stand."""
-    raw_capture = begun()
+    raw_capture = new_raw_capture()
     raw_capture.add(Kind.STREAM, Stream(5, StreamKind.CREATED, 1, -1))
     raw_capture.allocation(ARENA, PAGE, BOTH, 1)
     raw_capture.add(Kind.OPERATION, SET)
@@ -226,18 +226,18 @@ def test_final_read_is_not_a_refusal(
 
 
 def test_unknown_kinds_are_skipped_and_counted(tmp_path: Path) -> None:
-    raw_capture = begun()
+    raw_capture = new_raw_capture()
     raw_capture.element(99, b"from the future")
     raw_capture.end()
     assert pack(raw_capture.write(tmp_path / "x.nrec"), tmp_path / "x.ncap").unknown == 1
 
 
-def test_truncated_recording_is_refused(tmp_path: Path) -> None:
+def test_truncated_raw_capture_is_refused(tmp_path: Path) -> None:
     raw = bytes(whole().raw)
     path = tmp_path / "x.nrec"
     for size in [*range(0, len(raw), 1009), len(raw) - 1]:
         path.write_bytes(raw[:size])
-        with pytest.raises(CaptureError, match=r"the raw capture (stops|has no)"):
+        with pytest.raises(CaptureError, match=r"the raw capture (stops|is shorter)"):
             pack(path, tmp_path / "x.ncap")
     assert path.exists() and list(tmp_path.iterdir()) == [path]
 
@@ -259,7 +259,7 @@ def test_truncated_recording_is_refused(tmp_path: Path) -> None:
 def test_hostile_elements_give_a_one_line_error(
     element: tuple[object, ...], said: str, tmp_path: Path
 ) -> None:
-    raw_capture = begun()
+    raw_capture = new_raw_capture()
     raw_capture.add(*element)  # type: ignore[arg-type]
     raw_capture.end()
     path = raw_capture.write(tmp_path / "x.nrec")
@@ -270,7 +270,7 @@ def test_hostile_elements_give_a_one_line_error(
 
 
 def test_overlapping_memory_is_refused(tmp_path: Path) -> None:
-    raw_capture = begun()
+    raw_capture = new_raw_capture()
     raw_capture.allocation(ARENA, 4 * PAGE, BOTH, 1)
     raw_capture.run(Kind.BEFORE, ARENA, pages("a", "b"))
     raw_capture.run(Kind.BEFORE, ARENA + PAGE, pages("c"))

@@ -14,7 +14,7 @@ import benchguard as pygpubench
 from benchguard.compat import isolated
 from benchguard.compat.isolated import BenchmarkError, do_bench_isolated, result_of
 from benchguard.compat.locate import file_of, generator_spec
-from benchguard.compat.statistics import basic_stats
+from benchguard.compat.statistics import NOT_RUN, BenchmarkResult, basic_stats
 from benchguard.errors import UsageError
 from benchguard.grade.options import GradeOptions
 from benchguard.grade.result import GradeResult
@@ -137,3 +137,24 @@ def test_generator_spec_keeps_strings() -> None:
 def test_generator_spec_names_file_and_function() -> None:
     inner: Callable[..., Any] = generate_test_case
     assert generator_spec(inner).endswith("test_pygpubench.py:generate_test_case")
+
+
+def test_do_bench_impl_writes_pygpubenchs_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[object, ...]] = []
+
+    def bench(*given: object, **options: object) -> BenchmarkResult:
+        seen.append((*given, options))
+        return BenchmarkResult(1.25, [3.0, 4.5, NOT_RUN], 0)
+
+    monkeypatch.setattr(isolated, "do_bench_isolated", bench)
+    out = tmp_path / "out"
+    isolated.do_bench_impl(out, "s.kernel", "g.make", {"size": 4}, 3, 5, driver="sim")
+    assert seen == [("s.kernel", "g.make", {"size": 4}, 3, 5, {"inline": True, "driver": "sim"})]
+    assert out.read_text() == "event-overhead\t1.25 us\n0\t3.0\n1\t4.5\nerror-count\t0\n"
+
+
+def test_do_bench_impl_refuses_what_another_process_cannot_use(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="give its name"):
+        isolated.do_bench_impl(tmp_path / "out", print, "g.make", {}, 3)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="stream of this process"):
+        isolated.do_bench_impl(tmp_path / "out", "s.kernel", "g.make", {}, 3, stream=7)

@@ -14,7 +14,7 @@ TF32 = FloatFormat(11, -126, FLOATS["float32"].largest)
 RANDOM = np.random.default_rng(42)
 
 
-def said(
+def note_of(
     actual: np.ndarray, expected: np.ndarray, dtype: DType = "float32", honest: np.ndarray | None = None
 ) -> str:
     def pair(values: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -51,20 +51,20 @@ def exact(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 )
 def test_product_of_rounded_operands_noted(k: int, form: FloatFormat, words: str) -> None:
     a, b = operands(k=k)
-    text = said(lowered(a, form) @ lowered(b, form), exact(a, b))
+    text = note_of(lowered(a, form) @ lowered(b, form), exact(a, b))
     assert f"float32 output has the errors of {words} (" in text
 
 
 @pytest.mark.parametrize("form", [TF32, FLOATS["bfloat16"]])
 def test_single_rounded_operand_noted(form: FloatFormat) -> None:
     a, b = operands()
-    assert "has the errors of" in said(a @ lowered(b, form), exact(a, b))
+    assert "has the errors of" in note_of(a @ lowered(b, form), exact(a, b))
 
 
 @pytest.mark.parametrize("k", [16, 1024, 16384])
 def test_float32_product_not_noted(k: int) -> None:
     a, b = operands(32, k)
-    assert said(a @ b, exact(a, b)) == ""
+    assert note_of(a @ b, exact(a, b)) == ""
 
 
 @pytest.mark.parametrize("sign", ["any", "positive"])
@@ -80,7 +80,7 @@ def test_sequential_sums_not_noted(n: int, sign: str) -> None:
         values[:, 0] += total  # cumsum goes on from there
         total = np.cumsum(values, axis=1, dtype=np.float32)[:, -1]
         del start
-    assert said(total, whole) == ""
+    assert note_of(total, whole) == ""
 
 
 def test_tree_sums_not_noted() -> None:
@@ -89,7 +89,7 @@ def test_tree_sums_not_noted() -> None:
     tree = values
     while tree.shape[1] > 1:
         tree = tree[:, ::2] + tree[:, 1::2]
-    assert said(tree[:, 0], whole) == ""
+    assert note_of(tree[:, 0], whole) == ""
 
 
 def test_softmax_and_layernorm_not_noted() -> None:
@@ -105,48 +105,48 @@ def test_softmax_and_layernorm_not_noted() -> None:
             v.var(axis=1, keepdims=True) + v.dtype.type(1e-5)
         )
 
-    assert said(softmax(x), softmax(wide)) == ""
-    assert said(norm(x), norm(wide)) == ""
-    assert "tf32 or float16" in said(softmax(x.astype(np.float16)).astype(np.float32), softmax(wide))
-    assert "bfloat16" in said(norm(lowered(x, FLOATS["bfloat16"])), norm(wide))
+    assert note_of(softmax(x), softmax(wide)) == ""
+    assert note_of(norm(x), norm(wide)) == ""
+    assert "tf32 or float16" in note_of(softmax(x.astype(np.float16)).astype(np.float32), softmax(wide))
+    assert "bfloat16" in note_of(norm(lowered(x, FLOATS["bfloat16"])), norm(wide))
 
 
 @pytest.mark.parametrize("form", [TF32, FLOATS["bfloat16"]])
 def test_outputs_on_coarser_grid_noted(form: FloatFormat) -> None:
     x = RANDOM.uniform(1, 2, 5000)
-    text = said(rounded(x, form).astype(np.float32), x)
+    text = note_of(rounded(x, form).astype(np.float32), x)
     assert "100% of the float32 outputs are exact" in text
 
 
 def test_expected_values_on_coarser_grid_not_noted() -> None:
     x = RANDOM.integers(-100, 100, 5000).astype(np.float64)
-    assert said(x, x) == ""
+    assert note_of(x, x) == ""
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e4m3", "float8_e5m2", "float64"])
 def test_correctly_rounded_output_not_noted(dtype: DType) -> None:
     x = RANDOM.uniform(-8, 8, 20000)
-    assert said(x, x, dtype) == ""
+    assert note_of(x, x, dtype) == ""
 
 
 def test_float8_precision_of_float16_output_noted() -> None:
     a, b = operands()
     eight, sixteen = FLOATS["float8_e4m3"], FLOATS["bfloat16"]
-    assert "bfloat16 output has the errors of float8" in said(
+    assert "bfloat16 output has the errors of float8" in note_of(
         lowered(a, eight) @ lowered(b, eight), exact(a, b), "bfloat16"
     )
-    assert "float16 output has the errors of bfloat16" in said(
+    assert "float16 output has the errors of bfloat16" in note_of(
         lowered(a, sixteen) @ lowered(b, sixteen), exact(a, b), "float16"
     )
 
 
 def test_float32_precision_of_float64_output_noted() -> None:
     a, b = operands()
-    assert "100% of the float64 outputs are exact float32 values" in said(a @ b, exact(a, b), "float64")
+    assert "100% of the float64 outputs are exact float32 values" in note_of(a @ b, exact(a, b), "float64")
     wide = a.astype(np.float64) @ b
     noisy = (a @ b).astype(np.float64) * (1 + 2.0**-40)
-    assert "float64 output has the errors of float32" in said(noisy, wide, "float64")
-    assert said(wide * (1 + 2.0**-52), wide, "float64") == ""
+    assert "float64 output has the errors of float32" in note_of(noisy, wide, "float64")
+    assert note_of(wide * (1 + 2.0**-52), wide, "float64") == ""
 
 
 def test_output_as_good_as_baseline_not_noted() -> None:
@@ -154,17 +154,17 @@ def test_output_as_good_as_baseline_not_noted() -> None:
     x = (1000 + RANDOM.standard_normal((200, 4096))).astype(np.float32)
     expected = x.astype(np.float64).var(axis=1)
     bad = (x * x).mean(axis=1, dtype=np.float32) - x.mean(axis=1, dtype=np.float32) ** 2
-    assert said(bad, expected) != ""
-    assert said(bad, expected, honest=bad) == ""
+    assert note_of(bad, expected) != ""
+    assert note_of(bad, expected, honest=bad) == ""
 
 
 def test_few_elements_not_noted() -> None:
     x = RANDOM.uniform(1, 2, 31)
-    assert said(lowered(x, FLOATS["bfloat16"]), x) == ""
-    assert said(np.zeros(5000), np.zeros(5000)) == ""
+    assert note_of(lowered(x, FLOATS["bfloat16"]), x) == ""
+    assert note_of(np.zeros(5000), np.zeros(5000)) == ""
 
 
 def test_bfloat16_product_of_large_output_noted() -> None:
     a, b = operands(512, 64)
     low = FLOATS["bfloat16"]
-    assert "bfloat16" in said(lowered(a, low) @ lowered(b, low), exact(a, b))
+    assert "bfloat16" in note_of(lowered(a, low) @ lowered(b, low), exact(a, b))

@@ -37,7 +37,7 @@ class Given:
         return None
 
 
-def kept(
+def stored_values(
     values: Any, dtype: DType = "float32", *, spill: bool = False, tolerance: float = 1e-5
 ) -> np.ndarray:
     case = Given(values, dtype, Tolerance(0.0, tolerance))
@@ -47,23 +47,23 @@ def kept(
 
 def test_expected_floats_kept_exactly() -> None:
     values = np.array([[1 / 3, np.nan], [np.inf, -1e300]])
-    result = kept(values)
+    result = stored_values(values)
     assert result.dtype == np.float64 and result.shape == (4,)
     np.testing.assert_array_equal(result, values.reshape(-1))
     for narrow in (np.float16, np.float32, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn):
-        assert kept(np.ones(3, narrow)).dtype == np.float32
-    assert kept(np.array([1 << 40])).dtype == np.float64
+        assert stored_values(np.ones(3, narrow)).dtype == np.float32
+    assert stored_values(np.array([1 << 40])).dtype == np.float64
 
 
 def test_references_in_float32_only_within_tolerance() -> None:
     values = np.random.default_rng(0).standard_normal(1000)
-    assert kept(values, spill=True, tolerance=2.0**-13).dtype == np.float32
+    assert stored_values(values, spill=True, tolerance=2.0**-13).dtype == np.float32
     with pytest.raises(SpillError):
-        kept(values, spill=True, tolerance=2.0**-16)
+        stored_values(values, spill=True, tolerance=2.0**-16)
     with pytest.raises(SpillError):
-        kept(np.array([1e39]), spill=True, tolerance=0.1)
+        stored_values(np.array([1e39]), spill=True, tolerance=0.1)
     halves = np.array([0.5, np.nan, np.inf])
-    np.testing.assert_array_equal(kept(halves, spill=True, tolerance=0.0), halves.astype(np.float32))
+    np.testing.assert_array_equal(stored_values(halves, spill=True, tolerance=0.0), halves.astype(np.float32))
     spec = Given(np.zeros(10)).spec
     assert (kept_bytes(spec, False), kept_bytes(spec, True)) == (120, 80)
 
@@ -87,23 +87,23 @@ def test_references_in_float32_only_within_tolerance() -> None:
 )
 def test_expected_integers_must_fit_dtype(values: list[float], dtype: DType, right: bool) -> None:
     if right:
-        np.testing.assert_array_equal(kept(np.array(values), dtype), np.array(values).astype(dtype).view(
+        np.testing.assert_array_equal(stored_values(np.array(values), dtype), np.array(values).astype(dtype).view(
             np.uint8 if dtype == "bool" else dtype))  # fmt: skip
     else:
         with pytest.raises(FaultError, match="cannot hold exactly"):
-            kept(np.array(values), dtype)
+            stored_values(np.array(values), dtype)
 
 
 @pytest.mark.parametrize("values", [np.array([1j]), np.array(["a"]), np.array([None])])
 def test_non_numeric_expected_values_refused(values: np.ndarray) -> None:
     with pytest.raises(FaultError, match="return real numbers"):
-        kept(values)
+        stored_values(values)
 
 
 def test_expected_all_nan_refused() -> None:
     with pytest.raises(FaultError, match="no finite number"):
-        kept(np.array([np.nan, np.inf]))
-    assert len(kept(np.empty(0))) == 0
+        stored_values(np.array([np.nan, np.inf]))
+    assert len(stored_values(np.empty(0))) == 0
 
 
 def test_expected_outputs_independent_of_inputs_refused() -> None:

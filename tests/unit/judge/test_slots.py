@@ -73,7 +73,7 @@ def test_counts_cover_accepted_announcements_only(records: list[tuple[int, int, 
     assert all(count <= 1 for count in state.by_set[4:])
 
 
-def said(hostile: object) -> str:
+def error_text(hostile: object) -> str:
     """The judge's message about a hostile replay."""
     with judge() as process:
         replaying = secrets_of(process, Ask("plain", "test"))
@@ -92,12 +92,12 @@ def test_hostile_announcement_ends_case() -> None:
         while replaying.take_back():  # the judge closes its end: who waits for slots does not wait for ever
             pass
 
-    text = said(hostile)
+    text = error_text(hostile)
     assert "n=1000: its samples: the replay announces sample 9 where sample 3 is due" in text
 
 
 def test_incomplete_announcement_refused() -> None:
-    assert "an incomplete announcement" in said(lambda r: os.write(r.descriptors[2], b"1234567"))
+    assert "an incomplete announcement" in error_text(lambda r: os.write(r.descriptors[2], b"1234567"))
 
 
 def test_slot_reuse_before_return_never_hangs() -> None:
@@ -134,7 +134,7 @@ def test_replay_that_takes_back_no_slots_refused() -> None:
             sample += 32
             time.sleep(0)
 
-    text = said(flood)
+    text = error_text(flood)
     assert "announces" in text
 
 

@@ -18,7 +18,7 @@ OTHERS = NAMES[1:]
 RANGES = st.tuples(st.floats(-300, 300), st.floats(0, 100)).map(lambda r: (r[0], r[0] + r[1]))
 
 
-def drawn(dtype: DType, low: float, high: float, seed: int, size: int = 500) -> Numbers:
+def draw(dtype: DType, low: float, high: float, seed: int, size: int = 500) -> Numbers:
     values = np.random.default_rng(seed).uniform(low, high, size)
     if dtype not in FLOATS:
         info = (0, 1) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
@@ -35,7 +35,7 @@ def of(own: Numbers, distribution: str, seed: int = 1) -> Numbers:
 def test_values_stay_in_range(
     dtype: DType, distribution: str, limits: tuple[float, float], seed: int
 ) -> None:
-    own = drawn(dtype, *limits, seed)
+    own = draw(dtype, *limits, seed)
     values = of(own, distribution, seed)
     assert values.shape == own.shape and values.dtype == own.dtype
     assert values.min() >= own.min() and values.max() <= own.max()
@@ -45,7 +45,7 @@ def test_values_stay_in_range(
 @pytest.mark.parametrize("distribution", OTHERS)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int32", "uint8", "uint64"])
 def test_seeds_and_distributions_differ(dtype: DType, distribution: str) -> None:
-    own = drawn(dtype, 0, 200, 3)
+    own = draw(dtype, 0, 200, 3)
     assert not np.array_equal(of(own, distribution), own)
     if distribution not in ("shifted", "sorted"):  # which follow from the problem's own draw alone
         assert not np.array_equal(of(own, distribution, 1), of(own, distribution, 2))
