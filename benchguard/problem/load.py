@@ -151,6 +151,10 @@ def _device(problem: Problem, name: str) -> str:
     """torch's name of the device."""
     if name not in ("auto", "cpu", "cuda"):
         raise UsageError(f"device cannot be {name!r}; give auto, cpu or cuda")
+    if name == "cuda" and not problem.uses_torch():
+        raise UsageError(
+            "device is cuda, but the problem computes its references without torch; give auto or cpu"
+        )
     if not problem.uses_torch() or name == "cpu":
         return "cpu"
     available = sys.modules["torch"].cuda.is_available()

@@ -90,14 +90,15 @@ import ctypes
 cuda = ctypes.CDLL("libcuda.so.1")
 
 
-def renamed(c, a, b, n=None):
-    """Called output first. The network's state is printed; nothing is computed."""
+def renamed(*arguments):
+    """Print what the options change. Nothing is computed."""
+    print(f"arguments: {len(arguments)}")
     try:
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("127.0.0.1", 9))
         print("network on")
     except OSError:
         print("network off")
-    assert c.size == a.size and n is None
+    return [each for each in arguments[0] if hasattr(each, "data_ptr")][-1]
 
 
 def greedy(*arguments):
@@ -423,12 +424,12 @@ RUNS: dict[str, OptionRun] = {
     ),
     "grade, call": OptionRun(
         ("grade", PROBLEM, "submission.txt", *SIM, *JSON, "--case", "one", "--language", "python", "--entry", "renamed",
-         "--convention", "output_first", "--network", "--until", "cv=1"),
+         "--convention", "tuple", "--network", "--until", "cv=1"),
         PYTHON,
         {
-            "--language": lambda ran: ran.result["submission"]["path"] == "submission.txt",
+            "--language": lambda ran: ran.result["submission"]["path"].endswith("submission.txt"),
             "--entry": lambda ran: ran.result["submission"]["entry"] == "renamed",
-            "--convention": lambda ran: ran.result["verdict"] == "wrong" and "network" in ran.result["output"],
+            "--convention": lambda ran: "arguments: 1\n" in ran.result["output"],
             "--network": lambda ran: "network on" in ran.result["output"],
             "--until": lambda ran: ran.result["settings"]["until"] == "cv=1",
         },
