@@ -24,6 +24,12 @@ Check = Literal["", "no processes", "no files", "warm", "host"]
 STOPPED = frozenset({"wrong", "violation", "unreplayable", "failed"})
 """Not `error`: a grader that is broken gives that to every submission."""
 
+OWN_TESTS = {
+    "25_library_code.py": "test_provenance.py",
+    "36_archaeology.py": "test_archaeology.py",
+}
+"""Attacks that need a library or a folder of their own, and the tests beside this file that run them."""
+
 CONTROLS = {
     "Mix": "mix.py",
     "MixInPlace": "in_place.py",

@@ -11,7 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.catalogue import ATTACK_LIST, CONTROLS, HONEST, LOOK_ALIKES, Attack, LookAlike
+from tests.attacks.catalogue import (
+    ATTACK_LIST,
+    CONTROLS,
+    HERE,
+    HONEST,
+    LOOK_ALIKES,
+    OWN_TESTS,
+    Attack,
+    LookAlike,
+)
 from tests.attacks.running import Machine, control, grade, hole_in, naive, naive_of
 
 SIM = Machine("sim", seconds=200)
@@ -104,7 +113,8 @@ def test_catalogue_has_every_class() -> None:
 
 @pytest.mark.quick
 def test_every_attack_file_is_in_the_catalogue() -> None:
-    listed = {each.file for each in ATTACK_LIST}
+    listed = {each.file for each in ATTACK_LIST} | set(OWN_TESTS)
+    assert all(file in (HERE / test).read_text() for file, test in OWN_TESTS.items())
     assert listed == {
         path.name for path in ATTACK_LIST[0].path.parent.iterdir() if path.suffix in (".py", ".cu")
     }

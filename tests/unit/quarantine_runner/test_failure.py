@@ -80,7 +80,9 @@ def test_events_written_as_lines(tmp_path: Path) -> None:
     reporter.finish()  # the reading end is closed
     lines = (tmp_path / "events").read_bytes().splitlines()
     began, finished = (msgspec.json.decode(line, type=Event) for line in lines)
-    assert began == Began("warm-up", 3)
+    assert isinstance(began, Began)
+    assert (began.phase, began.case) == ("warm-up", 3)
+    assert began.at_ns > 0
     assert isinstance(finished, Finished)
     assert set(finished.seconds) == {"warm-up", "call 3"}
     assert finished.seconds["call 3"] == 0.25
