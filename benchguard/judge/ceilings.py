@@ -27,7 +27,7 @@ class Ceilings:
 
 
 MEASURED = (
-    # shared/notes/methodology.md: copy 4.3 TB/s, bf16 769 to 798 TFLOP/s. Data sheet: FP8 1979 TFLOP/s dense, L2 60 MB
+    # Measured on 2026-11-21: copy 4.3 TB/s, bf16 769 to 798 TFLOP/s. Data sheet: FP8 1979 TFLOP/s dense, L2 60 MB
     Ceilings("H200", "2026-11-21", 4.3e12, 798e12, 1979e12, 60 << 20),
 )
 
