@@ -138,7 +138,9 @@ ATTACK_LIST = (
     Attack(8, "08_known_seed.py", "problem and seed from the command line", "files", verdicts=only("wrong")),
     Attack(9, "09_inline_patch.py", "driver's code overwritten", "native", **TAMPERED),
     Attack(9, "09_proc_self_mem.py", "the same by /proc/self/mem", "native", **TAMPERED),
-    Attack(10, "10_memory_scan.py", "expected values searched in memory", "native", verdicts=only("wrong")),
+    Attack(  # failed: in a full sandbox a process cannot open its own /proc/self/mem
+        10, "10_memory_scan.py", "expected values searched in memory", "native", verdicts=only("wrong", "failed")
+    ),
     Attack(11, "11_events_again.py", "harness's events recorded again", "driver", **TAMPERED),
     Attack(
         12, "12_device_scan.py", "expected values searched on the device", "driver",

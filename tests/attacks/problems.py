@@ -134,6 +134,7 @@ class RowMeanCoarse(RowMean):
     """RowMean with a wide tolerance: the mean of a part of a row is near enough, if the row looks alike everywhere."""
 
     tolerances = (0.03, 0.03)
+    distributions = ("own", "burst", "sorted")
     shapes = (("small", 16, 1 << 16), ("large", 512, 1 << 16))
 
 

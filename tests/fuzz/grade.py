@@ -170,6 +170,7 @@ class Subject:
         if len(self.raws) != 2 or not self._quarantined.captures:
             raise RuntimeError(f"{self._path} was not captured: {self._quarantined}")
         self._spec = opening.opened.cases[0]
+        self._tolerances = opening.opened.tolerances[0]
         opening.secrets(0)
         self._judge.ask(AskChecked(0))  # ends the round for which the judge was asked ahead
         self._judge.answer(Checked)
@@ -209,7 +210,7 @@ class Subject:
         secrets, ends = self._judge.answer(Secrets)
         pool, outputs, announce, release = ends
         secret = SecretInputs(0, secrets, (pool, outputs, announce, release))
-        work = CaseWork(self._spec, found, secret, float(self._options.seconds))
+        work = CaseWork(self._spec, found, secret, self._tolerances, float(self._options.seconds))
         try:
             return grade_case(work, self._judge, self._run.options, lambda *_: None).case
         finally:

@@ -91,7 +91,7 @@ cuda = ctypes.CDLL("libcuda.so.1")
 
 
 def renamed(*arguments):
-    """Print what the options change. Nothing is computed."""
+    """Print what the options change, and compute no output."""
     print(f"arguments: {len(arguments)}")
     try:
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("127.0.0.1", 9))

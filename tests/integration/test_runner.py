@@ -414,7 +414,7 @@ class Given:
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_calling_convention_is_honoured(tmp_path: Path, case: Case, convention: str) -> None:
     submission = DRIVER + CONVENTIONS[convention]
-    ran = call(tmp_path, submission, case, convention=convention, init=(3,)).assert_finished()
+    ran = call(tmp_path, submission, case, convention=convention, init=((3,), {}, "")).assert_finished()
     assert sorted(range_list(ran.captures[1])) == sorted(RANGES)
     fresh = case.sets[2]
     assert [ran.replayed(number, fresh) for number in (0, 1)] == [fresh["x"].tobytes()] * 2
