@@ -82,7 +82,7 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
             f"{first.sample} ({first.distribution} inputs): {count}{first.text}",
         )
     if mismatch := _count_mismatch(replay.table, checked):
-        yield Outcome("error", mismatch)
+        yield Outcome("failed", mismatch)
     evidence = evidence_of(findings)
     for each in evidence:
         if each.state == "failed":
@@ -140,8 +140,8 @@ def _count_mismatch(table: Sequence[SampleRow], checked: Checked) -> str:
     ):
         return ""
     return (
-        f"{len(table)} samples were timed, but {checked.samples} checked, or against other inputs; please report this "
-        "bug"
+        f"{len(table)} samples were timed, but {checked.samples} checked, or against other inputs: a kernel changed "
+        "the replay process's memory; if yours does not, please report this bug"
     )
 
 
