@@ -48,8 +48,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings about a replayed case. `checked` is None if the judge did not check its outputs; `carried` is a
-    reason if results are carried from one sample to the next, else empty."""
+    """The facts from which the verdict of a replayed case follows.
+
+    `checked` has the judge's results for the outputs; None if no sample was timed. `carried` says why results seem to be
+    carried from one sample to the next; empty if they do not.
+    """
 
     replay: ReplayResult
     checked: Checked | None
