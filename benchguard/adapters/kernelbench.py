@@ -34,10 +34,10 @@ from ..problem.seeding import seeded
 from ..problem.spec import Argument, Buffer, CaseSpec, Tolerance
 from ..problem.suite import Suite
 from ..problem.tolerances import tolerance_of
-from .compared import WideCase
 from .host import device_for
 from .kernelbench_model import PRECISIONS, KernelBenchProblem, listed, opened
 from .options import known, one_of
+from .reference import WideCase
 from .trace import Trace
 from .values import argument_of, described
 

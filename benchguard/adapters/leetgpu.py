@@ -26,10 +26,10 @@ from ..problem.seeding import seeded
 from ..problem.spec import Argument, Buffer, CaseSpec, Role, Scalar, Tolerance
 from ..problem.suite import Suite
 from . import leetgpu_base
-from .compared import WideCase
 from .host import device_for, running_on, torch_module
 from .modules import TaskModules
 from .options import known, one_of
+from .reference import WideCase
 from .values import described
 
 OPTIONS = {"device": "auto", "cases": "performance"}

@@ -29,10 +29,10 @@ from ..problem.seeding import generator, seeded
 from ..problem.spec import Argument, Buffer, CaseSpec, Tolerance
 from ..problem.suite import Suite
 from ..problem.tolerances import EXACT
-from .compared import ComparedCase
 from .host import device_for, running_on
 from .modules import TaskModules
 from .options import known
+from .reference import ToleranceCase
 from .values import argument_of, described
 
 OPTIONS = {"device": "auto", "arguments": "{}"}
@@ -99,7 +99,7 @@ class _Inputs(dict[str, Array]):
     expected: Any
 
 
-class PygpubenchCase(ComparedCase):
+class PygpubenchCase(ToleranceCase):
     """A suite.TestCase: the only case that a generator makes from its arguments."""
 
     distributions: tuple[str, ...] = ("own",)

@@ -9,7 +9,7 @@ from ..problem.arrays import Array
 from ..problem.errors import ProblemError
 
 
-class ComparedCase:
+class ToleranceCase:
     """A suite.TestCase without a test of its own: the tolerances decide."""
 
     own_verdict = False
@@ -21,7 +21,7 @@ class ComparedCase:
         return None
 
 
-class WideCase(ComparedCase, ABC):
+class WideCase(ToleranceCase, ABC):
     """A case whose reference runs in float64 where it can.
 
     A reference that asserts float32, or that creates float32 tensors itself, fails in float64. It then runs in the
