@@ -50,8 +50,8 @@ class Outcome:
 class Findings:
     """The facts from which the verdict of a replayed case follows.
 
-    `checked` has the judge's results for the outputs; None if no sample was timed. `carried` says why results seem to be
-    carried from one sample to the next; empty if they do not.
+    `checked` has the judge's results for the outputs; None if no sample was timed. `carried` says why results seem to
+    be carried from one sample to the next; empty if they do not.
     """
 
     replay: ReplayResult
