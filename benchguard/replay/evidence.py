@@ -18,5 +18,5 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def without_proof(evidence: tuple[Evidence, ...]) -> str:
-    """The checks that could not tell, with their reasons; empty if there is none."""
+    """The checks that could not tell, with their reasons; empty if all checks could."""
     return "; ".join(f"{each.check}: {each.text}" for each in evidence if each.state == "could not tell")

@@ -42,7 +42,7 @@ class ReplayOptions:
         ignore_refusals: replay a capture although its recorder marked it as not replayable.
         strict: the capture comes from an adversary. Kernels can reach no memory that could help a later
             sample (docs/architecture.md, "Replay"), and every timed output is checked: `ReplayResult.evidence` has the
-            checks. Of at least 10 input sets the last 8 to 12 are used once. Not with cold="remap" or "rotate".
+            checks. The last 8 to 12 of 10 or more input sets are used once. Not with cold="remap" or "rotate".
         require_evidence: "full" gives the verdict "unproven" if a check could not tell. Only with `strict`.
         warm_samples: further samples that find all captured memory in the cache: `ReplayResult.warm_us`.
     """

@@ -247,7 +247,7 @@ def test_warm_samples_begin_with_restored_memory(tmp_path: Path, cold: str, stri
 
 
 def test_recorded_content_after_the_region_can_be_read(tmp_path: Path) -> None:
-    """Of memory, of a global, and of an address that the capture does not hold."""
+    """The capture holds memory and globals, and nothing at other addresses."""
     path = CAPTURES["saxpy"](tmp_path / "x.ncap")
     y = ARENA + GRANULE
     *_, middle, beyond, across = replayed(
