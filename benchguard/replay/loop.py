@@ -15,6 +15,7 @@ from .protocol import (
     DIFFERENCES_MAX,
     NO_SET,
     NOTES_MAX,
+    OTHER_READ,
     OURS,
     REFUSALS_MAX,
     TIMEOUT,
@@ -77,7 +78,8 @@ def run(
     try:
         loop.run()
     except EngineError as error:
-        send(Failed(error.status, line(str(error)), loop.phase))
+        read_on = loop.input_set if error.status == OTHER_READ and loop.input_set != NO_SET else None
+        send(Failed(error.status, line(str(error)), loop.phase, read_on))
 
 
 def line(text: str) -> str:
@@ -106,6 +108,7 @@ class _Loop:
         self._schedule = Schedule(request.input_sets, request.one_use_sets, request.schedule_seed, first)
         self._slots = SlotWriter(request.slots, buffers.slots, request.deadline) if request.slots else None
         self.phase = ""
+        self.input_set = NO_SET  # of the run in progress
 
     def run(self) -> None:
         refusals = self._refusals()
@@ -128,6 +131,7 @@ class _Loop:
         warm_up = self._warm_up()
         self._begin("sample")
         decision, capped = self._sample_until(overhead.tick_us)
+        self._check_reads()
         self._keep_the_rest()
         self._send(self._done(decision, capped, warm_up))
 
@@ -176,7 +180,8 @@ class _Loop:
         while True:
             times: list[float] = []
             while len(times) < WARM_UP_ROUND:
-                times.append(self._engine.measure(self._schedule.warm_up()).device_us)
+                self.input_set = self._schedule.warm_up()
+                times.append(self._engine.measure(self.input_set).device_us)
                 spent = self._clock() - started
                 if spent >= WARM_UP_MAX_SECONDS or self._clock() >= self._deadline:
                     return count + len(times)
@@ -209,7 +214,8 @@ class _Loop:
                 return decision, capped
 
     def _measure(self) -> Sample:
-        sample = self._engine.measure(self._schedule.next())
+        self.input_set = self._schedule.next()
+        sample = self._engine.measure(self.input_set)
         now = self._clock()
         self._samples.append(sample)
         self._unsent.append(TimedSample(sample, int(now * _NANOSECONDS)))
@@ -243,6 +249,13 @@ class _Loop:
         middle = quantile(sorted(clocks), 0.5)
         return sum(abs(each - middle) > CLOCK_STRAY * middle for each in clocks)
 
+    def _check_reads(self) -> None:
+        """Compare what the host reads, copy by copy, on each set of a sample. Each sample compared it at its end, when
+        a kernel could have changed the copies."""
+        for number in sorted({sample.input_set for sample in self._samples}):
+            self.input_set = number
+            self._engine.check_reads(number)
+
     def _keep(self, number: int) -> None:
         """Copy the outputs of the run that ended last to the place of its input set."""
         for part in self._request.outputs:
@@ -263,7 +276,8 @@ class _Loop:
             self._keep(0)
         for number in range(sets):
             if number not in self._kept_sets:
-                self._engine.once(number if self._request.input_sets else NO_SET)
+                self.input_set = number if self._request.input_sets else NO_SET
+                self._engine.once(self.input_set)
                 self._keep(number)
 
     def _done(self, decision: Decision, capped: bool, warm_up: int) -> Done:

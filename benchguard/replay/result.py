@@ -116,6 +116,8 @@ class ReplayResult:
     differences: tuple[Different, ...] = ()
     difference_count: int = 0
     refusals: tuple[str, ...] = ()
+    other_read: int | None = None
+    """The input set on which the host read other bytes than when recorded; None if there is none."""
     notes: tuple[str, ...] = ()
     slots: SlotTimes | None = None
     outputs: dict[str, bytes | list[bytes]] = field(default_factory=dict, repr=False)

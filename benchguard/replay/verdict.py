@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ipc.child import Ended
 from .collect import Collector
-from .protocol import CANNOT, FAILED, TIMEOUT
+from .protocol import CANNOT, FAILED, OTHER_READ, TIMEOUT
 from .result import Different, Verdict
 
 
@@ -26,7 +26,7 @@ def _cut_short(collector: Collector, ended: Ended, seconds: float) -> tuple[Verd
     if ended.trouble:
         return "error", f"the replay process broke its protocol: {ended.trouble}; {ended.describe()}"
     if collector.failed is not None:
-        return _failure(collector.failed.status), collector.failed.text
+        return _failure(collector.failed.status), _failure_text(collector)
     if collector.opened is not None and collector.refused:
         return "unreplayable", f"{collector.opened.refusals[0]}; --ignore-refusals replays what was recorded"
     if collector.done is None:
@@ -58,8 +58,25 @@ def _outcome(
 
 def _failure(status: int) -> Verdict:
     """The verdict of an enum nb_replay_status."""
-    verdicts: dict[int, Verdict] = {CANNOT: "unreplayable", TIMEOUT: "timeout", FAILED: "failed"}
+    verdicts: dict[int, Verdict] = {
+        CANNOT: "unreplayable", OTHER_READ: "unreplayable", TIMEOUT: "timeout", FAILED: "failed",
+    }  # fmt: skip
     return verdicts.get(status, "error")
+
+
+def _failure_text(collector: Collector) -> str:
+    failed, request = collector.failed, collector.request
+    assert failed is not None
+    if failed.status != OTHER_READ:
+        return failed.text
+    where = ""
+    if failed.input_set is not None:
+        is_one_use = failed.input_set >= request.input_sets - request.one_use_sets
+        where = f" on {'one-use' if is_one_use else 'repeated'} input set {failed.input_set}"
+    return (
+        f"{failed.text}{where}; the host's decisions may depend on these bytes, and a replay repeats the recorded "
+        "decisions"
+    )
 
 
 def _difference_text(differences: tuple[Different, ...], count: int) -> str:

@@ -110,6 +110,9 @@ class FakeEngine:
         self.taken += 1
         return self.samples(self.taken - 1)
 
+    def check_reads(self, number: int) -> None:
+        self._call(f"check_reads {number}")
+
     def measure_overhead(self) -> Overhead:
         self._call("overhead")
         return self.overhead
