@@ -124,7 +124,11 @@ PARITY = """
 #include <cuda_runtime.h>
 static int *flag, *seen;
 static cudaStream_t stream;
-__global__ void odd(const float *a, int *flag, int always) { *flag = (__float_as_uint(*a) & 1) * (1 - always); }
+__global__ void parity(const float *a, int *flag, int always) {
+    unsigned bits = 0;
+    for (int i = 0; i < 16; i++) bits ^= __float_as_uint(a[i]);
+    *flag = (bits >> 22 & 1) * (1 - always);
+}
 __global__ void add(const float *a, const float *b, float *c, size_t n) {
     size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
     if (i < n) c[i] = a[i] + b[i];
@@ -139,7 +143,7 @@ extern "C" void solution(const float *a, const float *b, float *c, size_t n) {
         cudaMallocHost(&seen, sizeof *seen);
         cudaStreamCreate(&stream);
     }
-    odd<<<1, 1, 0, stream>>>(a, flag, %d);
+    parity<<<1, 1, 0, stream>>>(a, flag, %d);
     cudaMemcpyAsync(seen, flag, sizeof *flag, cudaMemcpyDeviceToHost, stream);
     cudaStreamSynchronize(stream);
     if (*seen) add_later<<<(n + 255) / 256, 256, 0, stream>>>(a, b, c, n);
@@ -168,7 +172,7 @@ def test_host_read_of_a_constant_passes(tmp_path: Path) -> None:
     assert (result.verdict, result.reason) == ("pass", "")
     [case] = result.cases
     assert any("the host reads 4 bytes of device memory in 1 copies" in note for note in case.notes)
-    assert case.checks is not None and case.checks.samples == 14
+    assert case.checks is not None and case.checks.samples >= 14
 
 
 def test_final_host_read_passes(tmp_path: Path) -> None:
