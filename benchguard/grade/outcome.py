@@ -48,8 +48,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings about a replayed case. `checked` is None if the judge did not check its outputs; `carried` is a
-    reason if results are carried from one sample to the next, else empty."""
+    """The facts from which the verdict of a replayed case follows.
+
+    `checked` has the judge's results for the outputs; None if no sample was timed. `carried` says why results seem to be
+    carried from one sample to the next; empty if they do not.
+    """
 
     replay: ReplayResult
     checked: Checked | None
@@ -82,7 +85,7 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
             f"{first.sample} ({first.distribution} inputs): {count}{first.text}",
         )
     if mismatch := _count_mismatch(replay.table, checked):
-        yield Outcome("error", mismatch)
+        yield Outcome("failed", mismatch)
     evidence = evidence_of(findings)
     for each in evidence:
         if each.state == "failed":
@@ -140,8 +143,8 @@ def _count_mismatch(table: Sequence[SampleRow], checked: Checked) -> str:
     ):
         return ""
     return (
-        f"{len(table)} samples were timed, but {checked.samples} checked, or against other inputs; please report this "
-        "bug"
+        f"{len(table)} samples were timed, but {checked.samples} checked, or against other inputs: a kernel changed "
+        "the replay process's memory; if yours does not, please report this bug"
     )
 
 

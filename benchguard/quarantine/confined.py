@@ -19,6 +19,7 @@ from .attend import Attendant
 from .contract import LINE_MAX, Broke, Confined, Reading, Task, missing_features
 from .group import Group
 from .private import REMOVE_SECONDS_MIN, remove
+from .sandbox.keeper import STATUS_LEFT
 from .start import Sandbox, command, request
 from .watch import Watch
 
@@ -47,8 +48,8 @@ class Ended:
     """How a confined program ended.
 
     `status` is Popen's: negative for a signal. `features` is empty if the sandbox did not start; `refusal` says why the
-    program did not run. `excess` names an exceeded limit, `trouble` an invalid line. `survived`: processes that SIGKILL
-    did not end.
+    program did not run. `excess` names an exceeded limit, `trouble` an invalid line. `survived`: some processes did not
+    end by SIGKILL.
     """
 
     status: int
@@ -57,7 +58,7 @@ class Ended:
     refusal: str
     excess: str
     trouble: str
-    survived: tuple[int, ...]
+    survived: bool
     output: str
 
     def describe(self) -> str:
@@ -118,7 +119,7 @@ def run_confined(program: Program, sandbox: Sandbox, handle: Callable[[bytes], b
             )
         except OSError as error:
             raise BenchguardError(f"{program.name} cannot start: {error.strerror}") from error
-        status, survived = attendant(child)
+        status, survivors = attendant(child)
     return Ended(
         status=_SIGNALLED - status if status > _SIGNALLED else status,
         timed_out=attendant.timed_out,
@@ -126,7 +127,7 @@ def run_confined(program: Program, sandbox: Sandbox, handle: Callable[[bytes], b
         refusal=start.refusal,
         excess=attendant.excess,
         trouble=attendant.trouble,
-        survived=survived,
+        survived=bool(survivors) or status == STATUS_LEFT,
         output=attendant.text,
     )
 

@@ -175,7 +175,7 @@ class _Reader:
 
 @contextmanager
 def _opened_as(kind: int, path: str | Path, parent: int | None = None) -> Iterator[int]:
-    """Open a file or folder that is no link. Raises OSError."""
+    """Open a file or folder, but no link. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | kind, dir_fd=parent)
     try:
         yield descriptor

@@ -31,7 +31,7 @@ static int write_refusals(struct nb_replay *replay)
     const struct nb_reader *reader = &replay->reader;
     replay->refusals = nb_new(replay, reader->refusal_count, sizeof *replay->refusals);
     if (replay->refusals == NULL && reader->refusal_count != 0)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     for (uint32_t i = 0; i < reader->refusal_count; i++) {
         char call[96], reason[320];
         nb_reader_text(reader, reader->refusals[i].call, call, sizeof call);
@@ -48,7 +48,7 @@ NB_REPLAY_EXPORT int nb_replay_open(int descriptor, const struct nb_replay_limit
     *replay = NULL;
     struct nb_replay *new_replay = calloc(1, sizeof *new_replay);
     if (new_replay == NULL)
-        return nb_error(error, NB_REPLAY_OURS, "out of host memory");
+        return nb_error(error, NB_REPLAY_CANNOT, "out of host memory");
     new_replay->error = error;
     int status = nb_reader_open(descriptor, limits, &new_replay->reader, error);
     if (status != NB_REPLAY_OK) {

@@ -19,7 +19,7 @@ enum nb_replay_status {
     NB_REPLAY_CANNOT = 3,  /* not on this machine: too little memory, other architecture, address taken */
     NB_REPLAY_FAILED = 4,  /* the driver refused, or a kernel faulted: the context is lost */
     NB_REPLAY_TIMEOUT = 5, /* the device did not finish in time: the context is lost */
-    NB_REPLAY_OURS = 6     /* a fault of this program or machine, such as too little host memory */
+    NB_REPLAY_OURS = 6     /* a fault of this program or machine; no capture causes it */
 };
 
 enum { NB_REPLAY_TEXT = 512 };

@@ -63,7 +63,7 @@ def assert_refused(attack: Attack, feature: str, name: str, place: str = "-", nu
     result = attack(name, True, place, number)
     if result.confinement[feature] != "on":
         pytest.skip(f"{feature}: {result.confinement[feature]}")
-    assert result.verdict == "error" and GOT not in result.reason
+    assert result.verdict == "failed" and GOT not in result.reason
     assert "last output: REFUSED" in result.reason, result.reason
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from ...ipc.processes import end_with
-from ..contract import FEATURES, Broke, Confined, Event, Order, Reading, Task, missing_features
+from ..contract import CONFINE, FEATURES, Broke, Confined, Event, Order, Reading, Task, missing_features
 from ..named import function_named
 from . import environment, filesystem, identity, keeper, landlock, limits, privileges, system_calls
 
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> None:
     try:
         features = _confine(order, places, who, ours, bounded)
     except OSError as error:
-        _send(events, Broke("confine", f"the sandbox could not be set up: {error}"))
+        _send(events, Broke(CONFINE, f"the sandbox could not be set up: {error}"))
         os._exit(STATUS_REFUSED)
     _close_all_but(events, *order.descriptors)
     _send(events, Confined(features))
@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> None:
         os._exit(0)
     missing = missing_features(features, order.confine.network)
     if sandbox == "full" and missing:
-        _send(events, Broke("confine", f"sandbox: partial ({missing})"[:4096]))
+        _send(events, Broke(CONFINE, f"sandbox: partial ({missing})"[:4096]))
         os._exit(STATUS_REFUSED)
     # All are imported in the sandbox, and none returns.
     if isinstance(order, Task):

@@ -74,14 +74,14 @@ def test_failed_replay_keeps_verdict_and_reason(verdict: str) -> None:
     assert outcome(verdict=verdict, reason="why") == (verdict, "why")
 
 
-def test_unchecked_sample_is_error() -> None:
+def test_unchecked_sample_fails() -> None:
     counts = tuple(Counter(row.input_set or 0 for row in ROWS[1:]).items())
-    assert outcome(found=checked(ROWS, samples=199, counts=counts))[0] == "error"
+    assert outcome(found=checked(ROWS, samples=199, counts=counts))[0] == "failed"
 
 
-def test_sample_checked_on_other_inputs_is_error() -> None:
+def test_sample_checked_on_other_inputs_fails() -> None:
     counts = ((0, 200),)
-    assert outcome(found=checked(ROWS, counts=counts))[0] == "error"
+    assert outcome(found=checked(ROWS, counts=counts))[0] == "failed"
 
 
 def test_work_after_end_event_is_violation() -> None:
