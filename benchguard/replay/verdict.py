@@ -84,6 +84,13 @@ def _outcome(
 ) -> tuple[Verdict, str]:
     if collector.verified is not None and collector.verified.count:
         return "wrong", _difference_text(differences, collector.verified.count)
+    done = collector.done
+    if done is not None and done.outputs is not None and done.outputs.first:
+        checked = done.outputs
+        count = (
+            f"{checked.wrong} of {checked.samples} timed outputs are wrong; first " if checked.wrong else ""
+        )
+        return "wrong", f"{count}{checked.first}"
     if require_converged and collector.done is not None and not collector.done.converged:
         return "unconverged", collector.done.reason
     return "pass", ""

@@ -15,6 +15,7 @@
 #include "replay/rebuild/streams.h"
 #include "replay/sample/cold.h"
 #include "replay/sample/loop.h"
+#include "replay/sample/priority.h"
 #include "replay/sample/utility.h"
 #include "replay/state/inputs.h"
 #include "replay/state/staging.h"
@@ -116,6 +117,7 @@ static int rebuild_code(struct nb_replay *replay)
 {
     NB_TRY(nb_limits_set(replay));
     NB_TRY(nb_utility_build(replay));
+    NB_TRY(nb_priority_build(replay));
     return nb_code_load(replay, replay->options.cold_code != 0 ? CODE_COPIES : 1);
 }
 
@@ -235,6 +237,7 @@ NB_REPLAY_EXPORT void nb_replay_close(struct nb_replay *replay)
     nb_operations_close(replay);
     nb_inputs_close(replay);
     nb_cold_close(replay);
+    nb_priority_close(replay);
     nb_utility_close(replay);
     nb_code_close(replay);
     nb_vault_free(replay);
