@@ -227,7 +227,7 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     refusals: tuple[str, ...]
     notes: tuple[str, ...]
     wall_s: float
-    confinement: dict[str, str] = {}
+    confinement: dict[str, str]
     """Protections of the process of a strict replay: "on", or the reason why one is off. Empty without --strict."""
 
 
