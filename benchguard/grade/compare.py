@@ -20,8 +20,9 @@ from ..ipc.json_text import json_document
 from ..judge.contract import Ask, Opened
 from ..judge.process import JudgeProcess
 from ..quarantine.start import check_unreadable
+from ..shim.driver import discover
 from .comparison import Call, compare_blocks, overall
-from .grade import check_inputs, grade_beside
+from .grade import check_inputs, for_driver, grade_beside
 from .opening import POOL_BYTES
 from .options import BLOCKS, BLOCKS_MIN, COMPARE_SAMPLES, GradeOptions
 from .progress import GradeProgress, Report
@@ -136,8 +137,11 @@ def compare(
         if len(graded) < 2 or graded[-1].verdict != "pass":
             return _not_compared(graded, began)
         captures = [_captures(folder / label, each) for label, each in zip("ab", graded, strict=True)]
+        options = replace(options, samples=options.samples or COMPARE_SAMPLES)
+        options = for_driver(options, discover(options.driver, api="cuda"))
         judge = stack.enter_context(JudgeProcess(timeout=options.seconds))
-        judge.ask(_ask(str(problem), options, blocks, (str(a), str(b))))
+        names = tuple(case.name for case in graded[-1].cases)
+        judge.ask(_ask(str(problem), replace(options, cases=names), blocks, (str(a), str(b))))
         opened, _ = judge.answer(Opened)
         compared: list[ComparedCase] = []
         for index, spec in enumerate(opened.cases):

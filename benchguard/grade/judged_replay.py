@@ -89,7 +89,7 @@ def judged_replay(
     )
     how = ReplayOptions(
         strict=True,
-        cold=options.cold,
+        cold=options.cold or "flush",
         flush_cache=options.flush_cache,
         samples=options.samples,
         until=options.until,

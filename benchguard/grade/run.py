@@ -34,6 +34,8 @@ from .result import SCHEMA, AuditBlock, GradedCase, GradeResult, Sandbox, Source
 from .score import score_of
 from .specification import Finding
 
+LEFT_OUT_SHOWN = 8
+
 
 @dataclass(frozen=True)
 class TimedCase:
@@ -47,7 +49,10 @@ class TimedCase:
 
 
 class GradeRun:
-    """Base of the two kinds of grade, which define `run`. `stack` closes everything that is opened."""
+    """Base of the two kinds of grade, which define `run`.
+
+    `stack` closes everything that is opened. `smallest`: only the problem's smallest case is graded.
+    """
 
     trust: Trust = "replayed"
 
@@ -59,8 +64,10 @@ class GradeRun:
         progress: Report | None,
         stack: ExitStack,
         others: Sequence[str] = (),
+        smallest: bool = False,
     ) -> None:
         self._submissions = (str(submission), *others)
+        self._smallest = smallest
         self.problem, self._path, self.options = problem, submission, options
         self.progress, self._stack = progress, stack
         self._started = time.monotonic()
@@ -132,6 +139,7 @@ class GradeRun:
             problem=self.problem,
             adapter=options.adapter,
             cases=options.cases,
+            smallest=self._smallest,
             sets_max=options.sets,
             one_use=options.one_use,
             pool_bytes=POOL_BYTES,
@@ -240,6 +248,11 @@ def notes_of(opened: Opened, cases: Sequence[GradedCase], confinement: Mapping[s
     missing = [f"{name} ({why})" for name, why in confinement.items() if why != "on"]
     if missing:
         notes.append(f"the sandbox is partial, without: {'; '.join(missing)}")
+    if opened.left_out:
+        notes.append(
+            f"on the CPU driver only the smallest case is graded, {opened.cases[0].name}; give --case for others: "
+            f"{', '.join(opened.left_out[:LEFT_OUT_SHOWN])}"
+        )
     if cases and len(cases) < len(opened.cases):
         notes.append(
             f"{len(opened.cases) - len(cases)} of {len(opened.cases)} cases were not graded after the first failure"
