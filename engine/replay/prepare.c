@@ -10,7 +10,6 @@
 #include "replay/base/error.h"
 #include "replay/rebuild/code.h"
 #include "replay/rebuild/context_limits.h"
-#include "replay/rebuild/host_reads.h"
 #include "replay/rebuild/memory.h"
 #include "replay/rebuild/operations.h"
 #include "replay/rebuild/streams.h"
@@ -214,7 +213,7 @@ NB_REPLAY_EXPORT int nb_replay_once(struct nb_replay *replay, uint32_t set, char
     const uint32_t copy = replay->code.current;
     NB_TRY(nb_cold_restore(replay, copy, set));
     NB_TRY(nb_loop_run(replay, copy));
-    return nb_host_reads_check_all(replay);
+    return nb_operations_check_reads(replay);
 }
 
 NB_REPLAY_EXPORT int nb_replay_check_reads(struct nb_replay *replay, uint32_t set, char *error)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "replay/base/engine.h"
-#include "replay/rebuild/operations.h"
 
 enum { ALIGNMENT = 256, SHOWN = 16 };
 
@@ -97,7 +96,7 @@ int nb_host_reads_check(struct nb_replay *replay, uint32_t index)
     const struct nb_content content = replay->reader.operations[index].as.read.content;
     const uint8_t *recorded = nb_reader_content(&replay->reader, content);
     const uint8_t *actual = nb_host_reads_place(replay, index);
-    char name[192], expected[2 * SHOWN + 1] = "", seen[2 * SHOWN + 1] = "";
+    char expected[2 * SHOWN + 1] = "", seen[2 * SHOWN + 1] = "";
     uint64_t at = 0;
     if (replay->options.ignore_reads != 0 || memcmp(recorded, actual, (size_t)content.bytes) == 0)
         return NB_REPLAY_OK;
@@ -106,17 +105,9 @@ int nb_host_reads_check(struct nb_replay *replay, uint32_t index)
     const uint64_t shown = content.bytes - at < SHOWN ? content.bytes - at : SHOWN;
     write_hexadecimal(recorded + at, shown, expected);
     write_hexadecimal(actual + at, shown, seen);
-    nb_operation_text(replay, index, name, sizeof name);
     return nb_fail(replay, NB_REPLAY_OTHER_READ,
-                   "%s: of its %llu bytes, those from offset %llu on were %s when recorded, and are %s", name,
+                   "of its %llu bytes, those from offset %llu on were %s when recorded, and are %s",
                    (unsigned long long)content.bytes, (unsigned long long)at, expected, seen);
-}
-
-int nb_host_reads_check_all(struct nb_replay *replay)
-{
-    for (uint32_t i = 0; i < replay->host_reads.count; i++)
-        NB_TRY(nb_host_reads_check(replay, replay->host_reads.operations[i]));
-    return NB_REPLAY_OK;
 }
 
 void nb_host_reads_close(struct nb_replay *replay)

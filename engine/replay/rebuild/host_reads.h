@@ -30,10 +30,9 @@ void *nb_host_reads_place(const struct nb_replay *replay, uint32_t index)
  * pass. The device must be idle. */
 void nb_host_reads_reset(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* Compare the bytes of one copy, or of all, with the recorded ones. NB_REPLAY_OTHER_READ if they differ. The
- * copies must have ended. */
+/* Compare the bytes of the copy of operation `index` with the recorded ones. NB_REPLAY_OTHER_READ if they
+ * differ. The copy must have ended. */
 int nb_host_reads_check(struct nb_replay *replay, uint32_t index) __attribute__((visibility("hidden")));
-int nb_host_reads_check_all(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 void nb_host_reads_close(struct nb_replay *replay) __attribute__((visibility("hidden")));
 

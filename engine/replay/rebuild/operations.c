@@ -272,22 +272,35 @@ static int run(struct nb_replay *replay, const struct nb_step *step)
 }
 
 /* Prefix the driver's error line with the operation. */
-static int name_operation(struct nb_replay *replay, const struct nb_step *step, int status)
+static int name_operation(struct nb_replay *replay, uint32_t index, int status)
 {
     char line[NB_REPLAY_TEXT], operation[192];
     memcpy(line, replay->error, sizeof line);
-    nb_operation_text(replay, step->index, operation, sizeof operation);
+    nb_operation_text(replay, index, operation, sizeof operation);
     return nb_fail(replay, status, "%s: %.300s", operation, line);
 }
 
-/* No kernel runs between the wait and the comparison. */
 static int check_read(struct nb_replay *replay, uint32_t index)
+{
+    const int status = nb_host_reads_check(replay, index);
+    return status == NB_REPLAY_OK ? status : name_operation(replay, index, status);
+}
+
+int nb_operations_check_reads(struct nb_replay *replay)
+{
+    for (uint32_t i = 0; i < replay->host_reads.count; i++)
+        NB_TRY(check_read(replay, replay->host_reads.operations[i]));
+    return NB_REPLAY_OK;
+}
+
+/* No kernel runs between the wait and the comparison. */
+static int wait_and_check_read(struct nb_replay *replay, uint32_t index)
 {
     for (uint32_t i = 0; i < replay->streams.count; i++)
         if (replay->streams.streams[i].used)
             NB_TRY(nb_wait(replay, replay->streams.streams[i].stream, replay->options.timeout_ms,
                            "the work up to a copy to the host"));
-    return nb_host_reads_check(replay, index);
+    return check_read(replay, index);
 }
 
 int nb_operations_run(struct nb_replay *replay, uint32_t copy_number, enum nb_pace pace)
@@ -299,9 +312,9 @@ int nb_operations_run(struct nb_replay *replay, uint32_t copy_number, enum nb_pa
         if (status == NB_REPLAY_OK && pace == NB_PACE_STEPS)
             status = nb_wait(replay, step->stream, replay->options.timeout_ms, "it");
         if (status != NB_REPLAY_OK)
-            return name_operation(replay, step, status);
+            return name_operation(replay, step->index, status);
         if (pace == NB_PACE_READS && nb_is_host_read(&replay->reader.operations[step->index]))
-            NB_TRY(check_read(replay, step->index));
+            NB_TRY(wait_and_check_read(replay, step->index));
     }
     return NB_REPLAY_OK;
 }

@@ -21,6 +21,10 @@ enum nb_pace {
 int nb_operations_run(struct nb_replay *replay, uint32_t copy, enum nb_pace pace)
     __attribute__((visibility("hidden")));
 
+/* Compare what the last run copied to the host with the recorded bytes. NB_REPLAY_OTHER_READ if they differ.
+ */
+int nb_operations_check_reads(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
 /* Restore the recorded content of host uploads. */
 void nb_operations_forget(struct nb_replay *replay) __attribute__((visibility("hidden")));
 

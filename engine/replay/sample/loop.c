@@ -128,7 +128,7 @@ static int measure(struct nb_replay *replay, uint32_t copy, struct nb_replay_sam
     sample->restore_us = us_between(began + spent, replay->driver.now_ns());
     sample->guard_us = us_between(0, spent);
     NB_TRY(nb_loop_sample(replay, queue_region, copy, nb_loop_may_prime(replay), sample));
-    return nb_host_reads_check_all(replay);
+    return nb_operations_check_reads(replay);
 }
 
 NB_REPLAY_EXPORT int nb_replay_measure(struct nb_replay *replay, uint32_t set,
