@@ -15,7 +15,7 @@ struct nb_stamp {
     uint64_t clock; /* cycles of that multiprocessor */
 };
 
-/* What a held stream finds: it waits; it writes its time; it goes on. */
+/* The stream is held; it is held and writes its time; it is released. */
 enum nb_release { NB_RELEASE_WAIT = 0, NB_RELEASE_BEGIN = 1, NB_RELEASE_GO = 2 };
 
 /* In host memory that the device sees. */

@@ -15,7 +15,7 @@ enum { STEP = 16, PLACES = 4096 };
 
 static struct {
     pthread_mutex_t lock;
-    uint64_t end; /* of the mapping; 0: there is none */
+    uint64_t end; /* end of the mapping, or 0 */
     unsigned next;
     unsigned free_count;
     unsigned free[PLACES];

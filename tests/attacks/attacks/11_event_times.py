@@ -1,4 +1,4 @@
-"""A kernel overwrites the time of the start event with the time after the work, or with one that is SHIFT_NS later."""
+"""A kernel overwrites the time of the start event: with the time after the work, or adding SHIFT_NS."""
 
 import kit
 

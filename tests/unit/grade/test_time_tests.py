@@ -17,7 +17,7 @@ from benchguard.replay.result import ReplayResult, SampleRow
 
 BESIDE = 110.0
 NOISE = 0.4
-"""Of a sample's time outside its events: microseconds on an H200."""
+"""Standard deviation of BESIDE, in microseconds, as on an H200."""
 
 
 def rows(count: int, draw: random.Random, device_us: float = 30.0, outliers: float = 0.02) -> list[SampleRow]:
