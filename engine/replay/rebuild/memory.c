@@ -3,7 +3,6 @@
 
 #include "replay/base/engine.h"
 #include "replay/rebuild/memory.h"
-#include "replay/state/inputs.h"
 
 enum { PAD_GRANULES = 32 }; /* of 2 MiB each on today's devices */
 
@@ -70,10 +69,10 @@ static int unmap_set(struct nb_replay *replay)
 /* The time of a kernel depends on where its physical memory lies (two speeds, 2 % apart, for a reduction of
  * 12 us on an H200), and a kernel can measure where. So each replay process begins its physical memory at
  * another place, where the device has room for that. */
-static int draw_placement(struct nb_replay *replay)
+static int draw_placement(struct nb_replay *replay, uint64_t noise)
 {
     struct nb_memory *memory = &replay->memory;
-    const uint64_t granules = nb_inputs_noise(replay) % PAD_GRANULES;
+    const uint64_t granules = noise % PAD_GRANULES;
     if (granules == 0)
         return NB_REPLAY_OK;
     const CUresult result =
@@ -85,7 +84,7 @@ static int draw_placement(struct nb_replay *replay)
     return NB_REPLAY_OK;
 }
 
-int nb_memory_build(struct nb_replay *replay, uint32_t set_count)
+int nb_memory_build(struct nb_replay *replay, uint32_t set_count, uint64_t noise)
 {
     struct nb_memory *memory = &replay->memory;
     memory->sets = nb_new(replay, set_count, sizeof *memory->sets);
@@ -95,7 +94,7 @@ int nb_memory_build(struct nb_replay *replay, uint32_t set_count)
     for (uint32_t i = 0; i < set_count; i++)
         memory->sets[i] = (struct nb_set){.stale = true};
     if (memory->range_count != 0)
-        NB_TRY(draw_placement(replay));
+        NB_TRY(draw_placement(replay, noise));
     for (uint32_t i = 0; memory->range_count != 0 && i < set_count; i++)
         NB_TRY(build_set(replay, &memory->sets[i]));
     return map_set(replay, 0);
