@@ -128,7 +128,7 @@ static int rebuild_memory(struct nb_replay *replay)
     NB_TRY(nb_globals_plan(replay));
     const uint32_t set_count = nb_cold_sets(replay);
     NB_TRY(check_room(replay, set_count));
-    NB_TRY(nb_memory_build(replay, set_count));
+    NB_TRY(nb_memory_build(replay, set_count, nb_inputs_noise(replay)));
     NB_TRY(nb_temporaries_plan(replay));
     NB_TRY(nb_vault_reserve(replay, memory->shadow_bytes + replay->options.input_bytes));
     if (memory->shadow_bytes != 0) {

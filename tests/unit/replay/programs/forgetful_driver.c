@@ -7,7 +7,8 @@
  *     SMALL_ELSEWHERE  reservations of less than 32 MiB are not where they were asked for (driver 580)
  *     COMPILED_CLUSTERS  a required cluster width is 2, and may not be set
  *     CALL_LOG       a file that gets a line for each launch (the kernel's name, its attributes) and each
- * timing call, and says what was given (reserved, allocated, pinned ADDRESS BYTES) and limited */
+ * timing call, and says what was given (reserved, allocated, pinned ADDRESS BYTES; created 0 BYTES) and
+ * limited */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdint.h>
@@ -88,6 +89,15 @@ EXPORT CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t a
         REAL(cuMemAddressReserve)(address, bytes, alignment, elsewhere ? 0 : wanted, flags);
     if (result == CUDA_SUCCESS && wanted == 0)
         note_memory("reserved", *address, bytes);
+    return result;
+}
+
+EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
+                            const CUmemAllocationProp *properties, unsigned long long flags)
+{
+    const CUresult result = REAL(cuMemCreate)(handle, bytes, properties, flags);
+    if (result == CUDA_SUCCESS)
+        note_memory("created", 0, bytes);
     return result;
 }
 
