@@ -302,7 +302,7 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     warm_up: Word
     notes: Annotated[tuple[Line, ...], Meta(max_length=NOTES_MAX)]
     slots: SlotTimes | None = None
-    empty: Annotated[tuple[Sample, ...], Meta(max_length=EMPTY_MAX)] = ()
+    empty: Annotated[tuple[TimedSample, ...], Meta(max_length=EMPTY_MAX)] = ()
     """Samples of an empty kernel, taken between the others."""
     warm: Annotated[tuple[Sample, ...], Meta(max_length=WARM_MAX)] = ()
     """Samples with the state in the cache."""
