@@ -176,6 +176,10 @@ class Prepared(msgspec.Struct, frozen=True):
     """Launched before each sample to empty the instruction caches."""
     flushed: Word = 0
     """1: that kernel has the instruction for it on this device."""
+    unlisted_globals: Word = 0
+    """Globals of the images that are restored although the capture does not list them."""
+    unknown_globals: Word = 0
+    """1: an image may have globals that are not restored."""
 
 
 class Overhead(msgspec.Struct, frozen=True):

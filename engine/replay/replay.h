@@ -88,10 +88,12 @@ struct nb_replay_prepared {
     uint32_t copies;         /* copies of the state, for remap and rotate */
     uint32_t operations;
     uint32_t streams;
-    uint32_t primed;       /* 0: there are too many operations to queue them before a sample */
-    uint32_t code_copies;  /* used in turn */
-    uint32_t flush_blocks; /* launched before every sample to empty the instruction caches */
-    uint32_t flushed;      /* 1: the device has the instruction that this kernel needs */
+    uint32_t primed;           /* 0: there are too many operations to queue them before a sample */
+    uint32_t code_copies;      /* used in turn */
+    uint32_t flush_blocks;     /* launched before every sample to empty the instruction caches */
+    uint32_t flushed;          /* 1: the device has the instruction that this kernel needs */
+    uint32_t unlisted_globals; /* of the images, restored although the capture does not list them */
+    uint32_t unknown_globals;  /* 1: an image may have globals that are not restored; a note has the reason */
 };
 
 enum nb_sample_flag {
