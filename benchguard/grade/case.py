@@ -173,6 +173,9 @@ def _seconds(result: ReplayResult) -> dict[str, float]:
     if result.slots is not None:
         seconds["replay: copying outputs"] = result.slots.copy_s
         seconds["replay: waiting for the judge"] = result.slots.wait_s
+    if result.inputs is not None:
+        seconds["replay: writing inputs"] = result.inputs.write_s
+        seconds["replay: waiting for inputs"] = result.inputs.wait_s
     return seconds
 
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ..ipc.slots import SlotError, SlotWriter
 from .contract import Engine, EngineError
 from .convergence import Count, Decision, decide, next_check, shortfall
+from .inputs import Inputs
 from .protocol import (
     BATCH_MAX,
     CANNOT,
@@ -22,6 +23,7 @@ from .protocol import (
     Done,
     Event,
     Failed,
+    InputTimes,
     Measured,
     Opened,
     OutputPart,
@@ -103,7 +105,11 @@ class _Loop:
         self._sent_at = 0.0
         self._kept_sets: set[int] = set()  # input sets whose outputs have been kept
         first = next_check(request.rule, 0)
-        self._schedule = Schedule(request.input_sets, request.one_use_sets, request.schedule_seed, first)
+        streamed = request.inputs_ready >= 0
+        self._schedule = Schedule(
+            request.input_sets, request.one_use_sets, request.schedule_seed, first, in_order=streamed
+        )
+        self._inputs = Inputs(engine, request, buffers.inputs, clock)
         self._slots = SlotWriter(request.slots, buffers.slots, request.deadline) if request.slots else None
         self.phase = ""
 
@@ -148,9 +154,7 @@ class _Loop:
         return tuple(texts)
 
     def _give_inputs(self) -> None:
-        for input_ in self._request.inputs:
-            data = self._buffers.inputs[input_.offset : input_.offset + input_.bytes]
-            self._engine.input(input_.number, input_.address, data)
+        self._inputs.give()
         for output in self._request.outputs:
             if output.written:
                 self._engine.output(output.address, output.bytes)
@@ -176,7 +180,7 @@ class _Loop:
         while True:
             times: list[float] = []
             while len(times) < WARM_UP_ROUND:
-                times.append(self._engine.measure(self._schedule.warm_up()).device_us)
+                times.append(self._inputs.measure(self._schedule.warm_up()).device_us)
                 spent = self._clock() - started
                 if spent >= WARM_UP_MAX_SECONDS or self._clock() >= self._deadline:
                     return count + len(times)
@@ -196,20 +200,32 @@ class _Loop:
         self._sampling_seconds = (
             seconds_left if cap is None or isinstance(rule, Count) else min(cap, seconds_left)
         )
+        last = started + seconds_left
         times: list[float] = []
         capped = False
         while True:
             goal = next_check(rule, len(times))
             while len(times) < goal and not capped:
                 times.append(self._measure().device_us)
-                capped = self._clock() - started >= self._sampling_seconds
+                spent = self._clock() - started - self._inputs.wait_seconds
+                capped = spent >= self._sampling_seconds or self._clock() >= last
+            if capped:
+                self._use_the_rest(times, last)
             decision = decide(rule, times, tick, self._strays())
             if decision.enough or capped:
                 self._flush()
                 return decision, capped
 
-    def _measure(self) -> Sample:
-        sample = self._engine.measure(self._schedule.next())
+    def _use_the_rest(self, times: list[float], last: float) -> None:
+        """Time the one-use sets that are needed to test for carried results, if samples took long."""
+        for number in self._schedule.rest():
+            if self._clock() < last:
+                times.append(self._measure(number).device_us)
+
+    def _measure(self, number: int | None = None) -> Sample:
+        """A sample on the next input set of the schedule, or on `number`."""
+        self._inputs.wait()
+        sample = self._inputs.measure(self._schedule.next() if number is None else number)
         now = self._clock()
         self._samples.append(sample)
         self._unsent.append(TimedSample(sample, int(now * _NANOSECONDS)))
@@ -279,4 +295,5 @@ class _Loop:
             warm_up=warm_up,
             notes=tuple(map(line, notes)),
             slots=SlotTimes(self._slots.copy_seconds, self._slots.wait_seconds) if self._slots else None,
+            inputs=InputTimes(self._inputs.write_seconds, self._inputs.wait_seconds),
         )

@@ -118,6 +118,9 @@ class SlotRequest(msgspec.Struct, frozen=True):
 class Request(msgspec.Struct, frozen=True):
     """A replay to make. `deadline` is in seconds of the monotonic clock.
 
+    With `single_set` the engine holds the input set of one sample at a time. `inputs_ready` is the pipe on which the
+    judge announces streamed one-use sets, or -1 (inputs.py).
+
     `output_sets` outputs are kept: 0, 1 (of the last sample) or one for each input set. The last `one_use_sets` input
     sets are used for one timed sample each; `schedule_seed` decides which sample uses which set.
     """
@@ -141,6 +144,8 @@ class Request(msgspec.Struct, frozen=True):
     one_use_sets: int = 0
     schedule_seed: int = 0
     slots: SlotRequest | None = None
+    single_set: bool = False
+    inputs_ready: int = -1
 
 
 class Device(msgspec.Struct, frozen=True):
@@ -271,6 +276,13 @@ class SlotTimes(msgspec.Struct, frozen=True):
     wait_s: Time
 
 
+class InputTimes(msgspec.Struct, frozen=True):
+    """Seconds spent writing input sets to the device between samples, and waiting for the judge to draw sets."""
+
+    write_s: Time
+    wait_s: Time
+
+
 class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     """The last event of a complete replay. `reason` says why it did not converge."""
 
@@ -281,6 +293,7 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     warm_up: Word
     notes: Annotated[tuple[Line, ...], Meta(max_length=NOTES_MAX)]
     slots: SlotTimes | None = None
+    inputs: InputTimes | None = None
 
 
 class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):

@@ -35,9 +35,6 @@ SAMPLE_SECONDS_MAX = 60.0
 DECODERS_MAX = 8
 DEVICE_BYTES_MAX = 1 << 40
 ELEMENTS_MAX = 1 << 22
-DEVICE_ALIGNMENT = 256
-"""Alignment of each input in the engine's memory."""
-
 SEED_MAX = (1 << 63) - 1
 
 
@@ -116,7 +113,7 @@ def replay_buffers(
                 seed=_noise_of(seed),
                 guard=options.strict,
                 strict=options.strict,
-                input_bytes=sum(-(-part.bytes // DEVICE_ALIGNMENT) * DEVICE_ALIGNMENT for part in pool.parts),
+                input_bytes=pool.device_bytes,
                 rotating_count=caches.rotating_count,
                 flush_code=caches.flush_code,
             ),
@@ -136,6 +133,8 @@ def replay_buffers(
             one_use_sets=pool.one_use,
             schedule_seed=seed,
             slots=slots,
+            single_set=pool.is_single,
+            inputs_ready=pool.ready,
         )
         shared = sum(map(_size_of, _shared(request))) if memory_bytes else 0
         collector, ended, watch = _run(request, target, progress, memory_bytes + shared)
@@ -173,7 +172,9 @@ def _run(
             watch.unavailable = "NVML reads no devices of HIP"
 
     collector = Collector(request, progress, on_ready)
-    descriptors = {request.capture, request.inputs_descriptor, request.outputs_descriptor}
+    descriptors = {
+        request.capture, request.inputs_descriptor, request.inputs_ready, request.outputs_descriptor
+    }  # fmt: skip
     if request.slots is not None:
         descriptors |= {request.slots.descriptor, request.slots.announce, request.slots.release}
     question = os.memfd_create("neutrino-request", os.MFD_CLOEXEC)
@@ -240,6 +241,7 @@ def _result(
         refusals=collector.opened.refusals if collector.opened else (),
         notes=_notes(collector, table, settings),
         slots=done.slots if done else None,
+        inputs=done.inputs if done else None,
         outputs=outputs.read() if done and outputs.sets else {},
     )
 

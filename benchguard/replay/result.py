@@ -11,7 +11,7 @@ from .. import exit_status
 from ..ipc.json_text import json_document
 from .caches import icache_text
 from .clocks import Clocks
-from .protocol import Device, Overhead, Prepared, SlotTimes
+from .protocol import Device, InputTimes, Overhead, Prepared, SlotTimes
 from .statistics import Summary
 from .subject import KernelUse
 
@@ -118,6 +118,7 @@ class ReplayResult:
     refusals: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     slots: SlotTimes | None = None
+    inputs: InputTimes | None = None
     outputs: dict[str, bytes | list[bytes]] = field(default_factory=dict, repr=False)
 
     @property

@@ -151,7 +151,7 @@ const char *nb_replay_note(const struct nb_replay *replay, uint32_t index);
 
 /* Input set `set` has these bytes at `address`, within one allocation or global. They replace the recorded
  * bytes in every sample on this set. Sets are numbered from 0 and may be added in any order; each set must
- * get all of its inputs. */
+ * get all of its inputs. The same bytes of a set may be given again: the new content replaces the old. */
 int nb_replay_input(struct nb_replay *replay, uint32_t set, uint64_t address, const void *data,
                     uint64_t bytes, char *error);
 

@@ -33,6 +33,7 @@ OWN_TESTS = {
 CONTROLS = {
     "Mix": "mix.py",
     "MixInPlace": "in_place.py",
+    "MixShort": "mix.py",
     "MixBoth": "mix_both.py",
     "RowMean": "row_mean.py",
     "RowMeanCoarse": "row_mean.py",
