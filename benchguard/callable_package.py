@@ -12,12 +12,16 @@ from typing import Any
 
 
 class _CallablePackage(ModuleType):
+    _module: str
+
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Calls the function of this package's name, in its module of that name."""
+        """Calls the function of this package's name."""
         name = self.__name__.rpartition(".")[2]
-        return getattr(import_module(f"{self.__name__}.{name}"), name)(*arguments, **options)
+        return getattr(import_module(self._module), name)(*arguments, **options)
 
 
-def make_callable(package: str) -> None:
-    """Makes an imported package callable."""
-    sys.modules[package].__class__ = _CallablePackage
+def make_callable(package: str, module: str = "") -> None:
+    """Makes an imported package callable. The function is in `module`, or in the package's module of its own name."""
+    called = sys.modules[package]
+    called.__class__ = _CallablePackage
+    called._module = module or f"{package}.{package.rpartition('.')[2]}"  # type: ignore[attr-defined]

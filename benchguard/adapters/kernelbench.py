@@ -37,6 +37,7 @@ from ..problem.tolerances import tolerance_of
 from .host import device_for
 from .kernelbench_model import PRECISIONS, KernelBenchProblem, listed, opened
 from .options import known, one_of
+from .reference import WideCase
 from .trace import Trace
 from .values import argument_of, described
 
@@ -72,18 +73,16 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     )
 
 
-class KernelBenchCase:
+class KernelBenchCase(WideCase):
     """A suite.TestCase: the only case of a file."""
 
     name = "forward"
-    own_verdict = False
 
     def __init__(
         self, problem: KernelBenchProblem, weights_given: bool, distributions: tuple[str, ...]
     ) -> None:
         self.problem, self.weights_given, self.distributions = problem, weights_given, distributions
         self.where = str(problem.path)
-        self._is_wide = True  # until it fails: a model that creates float32 tensors does not run in float64
 
     @cached_property
     def spec(self) -> CaseSpec:
@@ -127,25 +126,7 @@ class KernelBenchCase:
                     arrays[argument.name] = variants.transformed(numbers, distribution, seed, argument.name)
         return arrays | self._state
 
-    def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        if self._is_wide:
-            try:
-                return self._results(inputs, wide=True)
-            except ProblemError:
-                self._is_wide = False
-        return self._results(inputs, wide=False)
-
-    def baseline(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """Model's own outputs in the submission's precision; empty if it has no other."""
-        return self._results(inputs, wide=False) if self._is_wide else {}
-
-    def verify(
-        self, inputs: Mapping[str, Array], expected: Mapping[str, Array], actual: Mapping[str, Array]
-    ) -> str | None:
-        del inputs, expected, actual
-        return None
-
-    def _results(self, inputs: Mapping[str, Array], wide: bool) -> dict[str, Array]:
+    def results(self, inputs: Mapping[str, Array], wide: bool) -> dict[str, Array]:
         device = self.problem.device
         values = {
             name: to_torch(inputs[name], device) if name in inputs else value

@@ -29,6 +29,7 @@ from . import leetgpu_base
 from .host import device_for, running_on, torch_module
 from .modules import TaskModules
 from .options import known, one_of
+from .reference import WideCase
 from .values import described
 
 OPTIONS = {"device": "auto", "cases": "performance"}
@@ -73,16 +74,14 @@ class LeetGpuChallenge:
             return function(*values)
 
 
-class LeetGpuCase:
+class LeetGpuCase(WideCase):
     """A suite.TestCase. Its specification needs two draws, to find the inputs that depend on the seed."""
 
-    own_verdict = False
     distributions = ("own",)
 
     def __init__(self, challenge: LeetGpuChallenge, name: str, generate: Callable[[], Any]) -> None:
         self.challenge, self.name, self._generate = challenge, name, generate
         self.where = f"{challenge.path}: case {name}"
-        self._is_wide = True  # until it fails: a reference that asserts float32 does not run in float64
 
     @cached_property
     def spec(self) -> CaseSpec:
@@ -116,25 +115,7 @@ class LeetGpuCase:
             for each in self.spec.read
         }
 
-    def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        if self._is_wide:
-            try:
-                return self._results(inputs, wide=True)
-            except ProblemError:
-                self._is_wide = False
-        return self._results(inputs, wide=False)
-
-    def baseline(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """The reference's outputs in the submission's precision; empty if it has no other."""
-        return self._results(inputs, wide=False) if self._is_wide else {}
-
-    def verify(
-        self, inputs: Mapping[str, Array], expected: Mapping[str, Array], actual: Mapping[str, Array]
-    ) -> str | None:
-        del inputs, expected, actual
-        return None
-
-    def _results(self, inputs: Mapping[str, Array], wide: bool) -> dict[str, Array]:
+    def results(self, inputs: Mapping[str, Array], wide: bool) -> dict[str, Array]:
         torch, device = torch_module(), self.challenge.device
         values = dict(self._first)
         for name, value in values.items():

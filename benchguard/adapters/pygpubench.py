@@ -32,6 +32,7 @@ from ..problem.tolerances import EXACT
 from .host import device_for, running_on
 from .modules import TaskModules
 from .options import known
+from .reference import ToleranceCase
 from .values import argument_of, described
 
 OPTIONS = {"device": "auto", "arguments": "{}"}
@@ -98,10 +99,9 @@ class _Inputs(dict[str, Array]):
     expected: Any
 
 
-class PygpubenchCase:
+class PygpubenchCase(ToleranceCase):
     """A suite.TestCase: the only case that a generator makes from its arguments."""
 
-    own_verdict = False
     distributions: tuple[str, ...] = ("own",)
 
     def __init__(self, test: PygpubenchTest) -> None:
@@ -145,12 +145,6 @@ class PygpubenchCase:
         if not isinstance(inputs, _Inputs):
             raise ProblemError(f"{self.where}: a generator has expected outputs for its own inputs only")
         return {"output": inputs.expected}
-
-    def verify(
-        self, inputs: Mapping[str, Array], expected: Mapping[str, Array], actual: Mapping[str, Array]
-    ) -> str | None:
-        del inputs, expected, actual
-        return None
 
     @cached_property
     def _first(self) -> Made:

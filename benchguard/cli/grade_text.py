@@ -44,6 +44,8 @@ def closing_lines(result: GradeResult) -> Iterator[str]:
                 f"{case.name}: {case.checks.samples} outputs checked in full, {case.checks.wrong} wrong; "
                 f"{case.inputs.sets} secret input sets ({kinds}), {case.inputs.one_use} of them for one sample each"
             )
+        if case.time_us is not None and case.times is not None and case.times.warm is not None:
+            yield f"{case.name}: {us(case.times.warm)} us with warm caches; the score is {us(case.time_us.median)} us"
     if result.score_s is not None:
         yield f"score {result.score_s:.6g} s, by the rule of the problem's leaderboard"
     yield from _unknown_lines(result)

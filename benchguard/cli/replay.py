@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="\b\nExit status: 0 pass; 1 memory differs from the captured memory (--verify); 2 usage; "
-    "4 cannot be\nreplayed; 5 did not converge; 65 a kernel failed; 70 internal error; 124 timeout."
+    epilog="\b\nExit status: 0 pass; 1 memory differs from the captured memory (--verify, --strict);\n"
+    "2 usage; 3 violation (--strict); 4 cannot be replayed; 5 did not converge; 8 unproven\n"
+    "(--require-evidence); 65 a kernel failed; 70 internal error; 124 timeout."
 )
 @click.argument("path", metavar="CAPTURE", type=click.Path(path_type=Path))
 @options_of(
@@ -57,6 +58,13 @@ if TYPE_CHECKING:
             "Stop rule: half the 95 % interval of the median is at most W of the median (ci), or the coefficient of "
             "variation is at most W (cv). Sampling ends after 3200 samples or 30 s in any case.  [default: ci=0.005]",
             "ci=W|cv=W",
+        ),
+        "strict": "Take the samples of a grade, for a capture that may come from an adversary: unmap memory that could "
+        "help a later sample, fill outputs with a pattern, and check the outputs of every sample. Of 10 or more input "
+        "sets, use 8 to 12 once.",
+        "require_evidence": "Exit with 8 if a check of a strict replay could not tell.",
+        "warm_samples": Flag(
+            "Take N more samples that find all captured memory in the cache, and show their median.", "N"
         ),
         "require_converged": "Exit with 5 if the median is not known as well as --until says.",
         "timeout": Flag("Stop after this time, and exit with 124.", "SECONDS"),
@@ -115,7 +123,7 @@ def replay(
     sources = _inputs(inputs)
     if options.seed is not None and not sources:
         raise UsageError("--seed orders the input sets, and no --input gives one; leave it out")
-    from ..replay.replay import replay as replay_capture
+    from ..grade.strict_replay import replay as replay_capture
     from .replay_progress import progress_on
     from .replay_text import render
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from ..audit.demangle import readable_names
 from ..replay.caches import data_text
 from ..replay.clocks import Clocks, Spread
+from ..replay.evidence import Evidence
 from ..replay.result import ReplayResult
 from .table import Column, console_for, print_lines, table
 
@@ -50,6 +51,10 @@ def closing_lines(result: ReplayResult) -> Iterator[str]:
             f"events: tick {overhead.tick_us:.3g} us, empty pair {overhead.empty_pair_us:.3g} us, empty kernel "
             f"{overhead.empty_kernel_us:.3g} us; not subtracted from the times"
         )
+    if result.warm_us is not None:
+        yield f"with warm caches: {us(result.warm_us)} us, median of {len(result.warm)} samples"
+    if result.evidence:
+        yield evidence_text(result.evidence)
     if result.time_us is not None:
         yield clock_text(result.clocks)
     if result.verified is not None:
@@ -69,6 +74,13 @@ def closing_lines(result: ReplayResult) -> Iterator[str]:
         )
     yield from (f"note: {note}" for note in result.notes)
     yield f"capture {result.path}, SHA-256 {result.capture}; {result.verdict} in {result.wall_s:.2f} s"
+
+
+def evidence_text(evidence: Sequence[Evidence]) -> str:
+    """All checks by their states, and why a check did not hold."""
+    held = [each.check for each in evidence if each.state == "held"]
+    others = [f"{each.state}: {each.check} ({each.text})" for each in evidence if each.state != "held"]
+    return "; ".join([f"checks held: {', '.join(held) or 'none'}", *others])
 
 
 def clock_text(clocks: Clocks) -> str:

@@ -20,7 +20,7 @@ from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
 from .evidence import CaptureFacts, KernelEvidence
 from .examine import ON_THE_DEVICE, examined_of
-from .judged_replay import Report, SecretInputs, judged_replay
+from .judged_replay import Report, SecretInputs, judged_replay, warm_samples_of
 from .options import GradeOptions
 from .outcome import Findings, Outcome, evidence_of, longest_tail, outcome_of
 from .provenance import attributed, refusal_of
@@ -69,7 +69,9 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
         return _refused(work, finding, began, kernels)
     path = work.found.captures[case][choice]
     try:
-        result, checked = judged_replay(path, work.secret, judge, options, work.seconds, report)
+        result, checked = judged_replay(
+            path, work.secret, judge, options, work.seconds, report, warm_samples_of(options.samples)
+        )
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
     recorded = Recorded(msgspec.structs.replace(facts, kernels=kernels), examined.suspicion)
@@ -141,6 +143,7 @@ def _judged(
             repeated=first_use.repeated_us if first_use else None,
             tail=longest_tail(result.table),
             floor=rates.floor_us,
+            warm=result.warm_us,
         ),
         overhead=result.overhead,
         clocks=result.clocks,

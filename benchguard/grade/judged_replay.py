@@ -26,6 +26,9 @@ from .options import GradeOptions
 
 REPLAY_SECONDS_MIN = 1.0
 
+WARM_SAMPLES_MIN, WARM_SAMPLES = 3, 10
+"""Samples with warm caches in a grade, after the others."""
+
 Report = Callable[[str, int, float | None], None]
 """Called with the phase, the number of samples, and their median so far in microseconds."""
 
@@ -60,6 +63,11 @@ def with_slots(
     return SecretInputs(case, sets, (pool, *others, *ready))
 
 
+def warm_samples_of(samples: int | None) -> int:
+    """How many warm samples follow `samples` samples, or those of a stop rule."""
+    return WARM_SAMPLES if samples is None else max(WARM_SAMPLES_MIN, min(WARM_SAMPLES, samples // 4))
+
+
 def judged_replay(
     path: Path,
     secret: SecretInputs,
@@ -67,8 +75,11 @@ def judged_replay(
     options: GradeOptions,
     seconds: float,
     report: Report | None = None,
+    warm_samples: int = 0,
 ) -> tuple[ReplayResult, Checked]:
     """Replay the capture at `path` for at most `seconds`, and return the judge's results for its samples.
+
+    `warm_samples` follow with the memory in the cache. The judge checks their outputs, too.
 
     Raises UsageError for invalid replay options, CaptureError for a capture that cannot be used.
     """
@@ -89,6 +100,7 @@ def judged_replay(
         timeout=max(REPLAY_SECONDS_MIN, seconds),
         driver=options.driver,
         device=options.device,
+        warm_samples=warm_samples,
     )
 
     def tell(progress: Progress) -> None:

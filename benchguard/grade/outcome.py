@@ -48,8 +48,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings about a replayed case. `checked` is None if the judge did not check its outputs; `carried` is a
-    reason if results are carried from one sample to the next, else empty."""
+    """The facts from which the verdict of a replayed case follows.
+
+    `checked` has the judge's results for the outputs; None if no sample was timed. `carried` says why results seem to
+    be carried from one sample to the next; empty if they do not.
+    """
 
     replay: ReplayResult
     checked: Checked | None
@@ -81,8 +84,8 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
             f"{checked.wrong} of {checked.samples} timed outputs are wrong; first {first.buffer!r} of sample "
             f"{first.sample} ({first.distribution} inputs): {count}{first.text}",
         )
-    if mismatch := _count_mismatch(replay.table, checked):
-        yield Outcome("error", mismatch)
+    if mismatch := _count_mismatch(replay, checked):
+        yield Outcome("failed", mismatch)
     evidence = evidence_of(findings)
     for each in evidence:
         if each.state == "failed":
@@ -131,17 +134,18 @@ def _evidence(check: str, unknown: str, reason: Callable[[], str]) -> Evidence:
     return Evidence(check, "failed" if text else "held", text)
 
 
-def _count_mismatch(table: Sequence[SampleRow], checked: Checked) -> str:
+def _count_mismatch(replay: ReplayResult, checked: Checked) -> str:
     """A reason if the judge did not check every timed sample against its own input set; else empty."""
-    timed = Counter(row.input_set for row in table)
+    timed = Counter([row.input_set for row in replay.table])
+    timed.update(each.input_set for each in replay.warm)
     counts = dict(checked.counts)
-    if checked.samples == len(table) and all(
+    if checked.samples == timed.total() and all(
         counts.get(number, 0) == n for number, n in timed.items() if number is not None
     ):
         return ""
     return (
-        f"{len(table)} samples were timed, but {checked.samples} checked, or against other inputs; please report this "
-        "bug"
+        f"{timed.total()} samples were timed, but {checked.samples} checked, or against other inputs: a kernel changed "
+        "the replay process's memory; if yours does not, please report this bug"
     )
 
 

@@ -11,6 +11,7 @@ from .. import exit_status
 from ..ipc.json_text import json_document
 from ..problem.spec import Returned
 from ..replay.clocks import Clocks
+from ..replay.evidence import Evidence
 from ..replay.protocol import Device, Overhead
 from ..replay.result import Settings, TimeBlock
 from .evidence import KernelEvidence
@@ -70,17 +71,6 @@ class UsedTolerance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     source: Literal["problem", "reference"]
 
 
-State = Literal["held", "failed", "could not tell"]
-
-
-class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One check of a case. `text` says why it failed or could not tell; it is empty for a check that held."""
-
-    check: str
-    state: State
-    text: str = ""
-
-
 class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Times to compare the result with, in microseconds.
 
@@ -90,6 +80,7 @@ class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         repeated: median of the other samples.
         tail: median time that the device was busy after the end event.
         floor: least time for the problem's bytes and operations on this device.
+        warm: median of samples that find their memory in the cache. It is not the score.
     """
 
     recorded: float | None
@@ -97,6 +88,7 @@ class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     repeated: float | None
     tail: float | None
     floor: float | None
+    warm: float | None = None
 
 
 class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -206,4 +198,4 @@ def read_result(path: str | Path) -> GradeResult:
     return msgspec.json.decode(Path(path).read_bytes(), type=GradeResult)
 
 
-__all__ = ["SCHEMA", "STATUS", "GradeResult", "GradedCase", "Verdict"]
+__all__ = ["SCHEMA", "STATUS", "Evidence", "GradeResult", "GradedCase", "Verdict"]

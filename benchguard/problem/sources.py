@@ -28,8 +28,11 @@ INSTALLED = frozenset(sys.stdlib_module_names) | {"benchguard", "msgspec", "nump
 
 @dataclass(frozen=True)
 class Source:
-    """A module's file. `text` is None for a package without a file, and for an extension module, which is not
-    copied."""
+    """The file of a module and a copy of its text.
+
+    `text` is None in two cases: a package without __init__.py has no file, and the file of an extension module is not
+    copied.
+    """
 
     path: Path
     text: bytes | None

@@ -142,6 +142,10 @@ class Began(msgspec.Struct, frozen=True, tag_field="event", tag="began"):
     at_ns: int = 0
 
 
+CONFINE = "confine"
+"""Phase of a Broke event from the sandbox, before the first Began event. No code of the submission has run then."""
+
+
 class Broke(msgspec.Struct, frozen=True, tag_field="event", tag="broke"):
     """The submission failed. `text` is one line; `detail` is the output of the compiler, or a traceback."""
 
@@ -250,7 +254,7 @@ class Quarantined:
     returned: dict[int, Returned] = field(default_factory=dict)
     """By case, the results of its calls, as the submission's process reports them. replayed_case() accepts them."""
     is_ours: bool = False
-    """Whether `trouble` is the sandbox's: it did not start, or processes of the submission survived SIGKILL."""
+    """Whether `trouble` is the sandbox's: it was not set up, and no code of the submission ran."""
 
     @property
     def confined(self) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 from ..ipc.lines import LineError
 from ..ipc.text import one_line, printable
 from ..problem.spec import Returned
-from .contract import Began, Broke, Confined, Event, Finished, Gave
+from .contract import CONFINE, Began, Broke, Confined, Event, Finished, Gave
 
 Progress = Callable[[str, int], None]
 SECONDS_MAX = 4096
@@ -48,6 +48,8 @@ class Events:
             if self._progress is not None:
                 self._progress(printable(event.phase), event.case)
         elif isinstance(event, Broke):
+            if event.phase == CONFINE and self._phase is not None:
+                raise LineError("the sandbox was set up before the submission began")
             self.broke = self.broke or msgspec.structs.replace(
                 event,
                 phase=printable(event.phase),

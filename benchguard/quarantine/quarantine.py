@@ -30,7 +30,7 @@ from .raw_captures import Packed, read_all
 from .sandbox import environment, identity
 from .start import Sandbox, command, request
 from .submission import Submission, is_altered
-from .trouble import confinement_of, is_confined, trouble_of
+from .trouble import confinement_of, has_begun, trouble_of
 from .watch import Watch
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -192,7 +192,7 @@ class _Run:
             output=printable(attendant.text, "\n\t"),
             trouble=packed.trouble,
             returned=events.returned,
-            is_ours=bool(trouble) and not is_confined(run, events),
+            is_ours=bool(trouble) and not has_begun(events),
         )
 
     def _confine_reader(self) -> Confine:

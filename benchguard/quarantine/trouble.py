@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..audit.supervise import Run
 from ..ipc.text import describe_exit, last_line
 from .attend import Attendant
+from .contract import CONFINE
 from .events import Events
 from .sandbox.keeper import STATUS_LEFT
 
@@ -25,10 +26,9 @@ def trouble_of(run: Run, attendant: Attendant, events: Events) -> str:
     return _unfinished(run, attendant, events)
 
 
-def is_confined(run: Run, events: Events) -> bool:
-    """Whether the sandbox was complete when the submission's code began, and all its processes have ended."""
-    broke_in_sandbox = events.broke is not None and events.broke.phase == "confine"
-    return events.confined is not None and not (broke_in_sandbox or run.outlived or run.status == STATUS_LEFT)
+def has_begun(events: Events) -> bool:
+    """Whether the sandbox was set up as ordered, so that code of the submission may have run."""
+    return events.confined is not None and (events.broke is None or events.broke.phase != CONFINE)
 
 
 def confinement_of(events: Events, run: Run) -> dict[str, str]:
@@ -41,7 +41,7 @@ def confinement_of(events: Events, run: Run) -> dict[str, str]:
 
 def _unfinished(run: Run, attendant: Attendant, events: Events) -> str:
     if events.broke is not None:
-        return events.broke.text if events.broke.phase == "confine" else ""
+        return events.broke.text if events.broke.phase == CONFINE else ""
     if events.finished is None:
         return f"the submission's process ended before it was called for all cases: {_ended(run, attendant)}"
     return ""

@@ -86,6 +86,18 @@ class NativeEngine:
         raw = self._ffi.from_buffer(into, require_writable=True)
         self._check(self._library.nb_replay_read(self._replay, address, raw, len(raw), self._error))
 
+    def recorded(self, address: int, into: memoryview) -> bool:
+        """Copy the recorded content after the region; False if the capture has none."""
+        raw = self._ffi.from_buffer(into, require_writable=True)
+        known = self._ffi.new("uint32_t *")
+        self._check(
+            self._library.nb_replay_recorded(self._replay, address, raw, len(raw), known, self._error)
+        )
+        return bool(known[0])
+
+    def warm(self, warm: bool) -> None:
+        self._check(self._library.nb_replay_warm(self._replay, int(warm), self._error))
+
     def verify(self, room: int) -> tuple[int, Sequence[Difference]]:
         native = self._ffi.new("struct nb_replay_difference[]", room)
         count = self._ffi.new("uint32_t *")

@@ -21,6 +21,9 @@ Keep = Literal["last", "sets", "none"]
 POOL_SETS = 8
 """How many sets a callable is asked for where no list says how many."""
 
+STRICT_SETS = 20
+"""The same in a strict replay, which uses some sets once."""
+
 SETS_MAX = 4096
 DEVICE_INPUTS_MAX = 4 << 30
 """More bytes of input sets than this are not held on the device at once: smaller devices have no room for them."""
@@ -149,13 +152,18 @@ class Outputs:
         return contents
 
 
-def make_pool(inputs: Mapping[str | int, Source] | SharedInputs | None, subject: Subject) -> Pool:
-    """All sets of all inputs in one memfd, or the caller's. Raises UsageError for an input that does not fit."""
+def make_pool(
+    inputs: Mapping[str | int, Source] | SharedInputs | None, subject: Subject, computed_sets: int = POOL_SETS
+) -> Pool:
+    """All sets of all inputs in one memfd, or the caller's. Raises UsageError for an input that does not fit.
+
+    A callable is asked for `computed_sets` sets, unless a list says how many there are.
+    """
     if isinstance(inputs, SharedInputs):
         return _shared_pool(inputs, subject)
     if not inputs:
         return Pool()
-    sets = _set_count(inputs)
+    sets = _set_count(inputs, computed_sets)
     descriptor = os.memfd_create("neutrino-inputs", os.MFD_CLOEXEC)
     try:
         parts, offset = [], 0
@@ -266,7 +274,17 @@ def make_outputs(
     return Outputs(descriptor, tuple(names), tuple(parts), sets, offset)
 
 
-def _set_count(inputs: Mapping[str | int, Source]) -> int:
+def checked_parts(outputs: Outputs, subject: Subject) -> tuple[OutputPart, ...]:
+    """The outputs that a replay without a judge checks: those wanted, and all that the program named."""
+    parts = {(part.address, part.bytes): part for part in outputs.parts}
+    for place in subject.output_places():
+        written = subject.is_written(place.address, place.bytes)
+        part = OutputPart(place.address, place.bytes, 0, written, place.label)
+        parts.setdefault((place.address, place.bytes), part)
+    return tuple(parts.values())
+
+
+def _set_count(inputs: Mapping[str | int, Source], computed_sets: int) -> int:
     """As many as the lists have; lists of different lengths do not make sets."""
     counts = {len(source) for source in inputs.values() if isinstance(source, (list, tuple))}
     if len(counts) > 1:
@@ -274,7 +292,7 @@ def _set_count(inputs: Mapping[str | int, Source]) -> int:
             f"inputs have lists of {' and '.join(map(str, sorted(counts)))} sets; give as many of each"
         )
     computed = any(callable(source) for source in inputs.values())
-    count = counts.pop() if counts else (POOL_SETS if computed else 1)
+    count = counts.pop() if counts else (computed_sets if computed else 1)
     if not 1 <= count <= SETS_MAX:
         raise UsageError(f"inputs have {count} sets; give 1 to {SETS_MAX}")
     return count

@@ -10,6 +10,7 @@ from ..ipc.slots import SlotError, SlotWriter
 from .contract import Engine, EngineError
 from .convergence import Count, Decision, decide, next_check, shortfall
 from .inputs import Inputs
+from .output_check import OutputChecker
 from .protocol import (
     BATCH_MAX,
     CANNOT,
@@ -111,6 +112,8 @@ class _Loop:
         )
         self._inputs = Inputs(engine, request, buffers.inputs, clock)
         self._slots = SlotWriter(request.slots, buffers.slots, request.deadline) if request.slots else None
+        self._checker = OutputChecker(engine, request.checked) if request.checked is not None else None
+        self._warm: list[Sample] = []
         self.phase = ""
 
     def run(self) -> None:
@@ -129,11 +132,13 @@ class _Loop:
         self._begin("overhead")
         overhead = self._engine.measure_overhead()
         self._send(Measured(overhead))
+        self._fill_outputs()
         self._begin("warm-up")
         self._refuse_in_place_outputs()
         warm_up = self._warm_up()
         self._begin("sample")
         decision, capped = self._sample_until(overhead.tick_us)
+        self._sample_warm()
         self._keep_the_rest()
         self._send(self._done(decision, capped, warm_up))
 
@@ -155,12 +160,24 @@ class _Loop:
 
     def _give_inputs(self) -> None:
         self._inputs.give()
+
+    def _fill_outputs(self) -> None:
+        """From now on, each run begins with a pattern in the outputs."""
+        if self._checker is not None:
+            self._begin("check")
+            self._checker.run_recorded()
         for output in self._request.outputs:
             if output.written:
                 self._engine.output(output.address, output.bytes)
         for part in self._request.slots.parts if self._request.slots else ():
             if part.written:
                 self._engine.output(part.address, part.bytes)
+        wanted = {(output.address, output.bytes) for output in self._request.outputs}
+        for output in self._request.checked or ():
+            if output.written and (output.address, output.bytes) not in wanted:
+                self._engine.output(output.address, output.bytes)
+        if self._checker is not None:
+            self._checker.run_filled()
 
     def _refuse_in_place_outputs(self) -> None:
         """Raise EngineError for an output that the region updates: samples would begin with a pattern in it."""
@@ -230,11 +247,27 @@ class _Loop:
         self._samples.append(sample)
         self._unsent.append(TimedSample(sample, int(now * _NANOSECONDS)))
         self._flush_if_due()
-        if self._slots is not None:
-            self._put_outputs(self._slots, sample.input_set)
+        self._check_outputs(sample.input_set)
         if self._request.output_sets > 1 and sample.input_set < self._request.output_sets:
             self._keep(sample.input_set)
         return sample
+
+    def _sample_warm(self) -> None:
+        """Take samples that find their memory in the cache. Their outputs are checked like the others."""
+        if self._request.warm_samples:
+            self._begin("warm")
+            self._engine.warm(True)
+            while len(self._warm) < self._request.warm_samples and self._clock() < self._deadline:
+                self._warm.append(self._inputs.measure(self._schedule.warm_up()))
+                self._check_outputs(self._warm[-1].input_set)
+            self._engine.warm(False)
+
+    def _check_outputs(self, input_set: int) -> None:
+        """Hand the outputs of the sample that ended last to the judge, or to the check without one."""
+        if self._slots is not None:
+            self._put_outputs(self._slots, input_set)
+        if self._checker is not None:
+            self._checker.put(input_set, self._engine.read)
 
     def _put_outputs(self, slots: SlotWriter, input_set: int) -> None:
         try:
@@ -296,4 +329,6 @@ class _Loop:
             notes=tuple(map(line, notes)),
             slots=SlotTimes(self._slots.copy_seconds, self._slots.wait_seconds) if self._slots else None,
             inputs=InputTimes(self._inputs.write_seconds, self._inputs.wait_seconds),
+            warm=tuple(self._warm),
+            outputs=self._checker.end() if self._checker is not None else None,
         )

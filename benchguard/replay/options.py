@@ -7,7 +7,7 @@ from typing import Literal
 
 from ..errors import UsageError
 from .buffers import Keep
-from .protocol import NO_SET, Cold
+from .protocol import NO_SET, WARM_MAX, Cold
 
 TIMEOUT_SECONDS = 120.0
 TIMEOUT_SECONDS_MAX = 1e6
@@ -41,7 +41,10 @@ class ReplayOptions:
         keep_outputs: which outputs the result holds: those of the "last" sample, one per input set ("sets"), or "none".
         ignore_refusals: replay a capture although its recorder marked it as not replayable.
         strict: the capture comes from an adversary. Kernels can reach no memory that could help a later
-            sample (docs/architecture.md, "Replay"). Not with cold="remap" or "rotate".
+            sample (docs/architecture.md, "Replay"), and every timed output is checked: `ReplayResult.evidence` has the
+            checks. The last 8 to 12 of 10 or more input sets are used once. Not with cold="remap" or "rotate".
+        require_evidence: "full" gives the verdict "unproven" if a check could not tell. Only with `strict`.
+        warm_samples: further samples that find all captured memory in the cache: `ReplayResult.warm_us`.
     """
 
     driver: str = "auto"
@@ -60,11 +63,17 @@ class ReplayOptions:
     keep_outputs: Keep = "last"
     ignore_refusals: bool = False
     strict: bool = False
+    require_evidence: Literal["full"] | None = None
+    warm_samples: int = 0
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout < TIMEOUT_SECONDS_MAX:
             raise UsageError(
                 f"timeout is {self.timeout} s; give more than 0 and less than {TIMEOUT_SECONDS_MAX:.0f}"
             )
+        if self.require_evidence and not self.strict:
+            raise UsageError("only a strict replay has evidence; give strict, or leave require-evidence out")
+        if not 0 <= self.warm_samples <= WARM_MAX:
+            raise UsageError(f"warm-samples is {self.warm_samples}; give 0 to {WARM_MAX}")
         if not 0 <= self.device < NO_SET:
             raise UsageError(f"device is {self.device}; give an ordinal from 0")

@@ -72,6 +72,10 @@ class Options(msgspec.Struct, frozen=True):
     """A kernel empties the instruction caches before each sample; on HIP only."""
 
 
+WARM_MAX = 1024
+"""Limit on warm samples."""
+
+
 class InputPart(msgspec.Struct, frozen=True):
     """Part of input set `number`: `bytes` bytes at `offset` of the inputs' memory go to device address `address`."""
 
@@ -146,6 +150,10 @@ class Request(msgspec.Struct, frozen=True):
     slots: SlotRequest | None = None
     single_set: bool = False
     inputs_ready: int = -1
+    warm_samples: int = 0
+    """Samples after the others, with the state in the cache."""
+    checked: tuple[OutputPart, ...] | None = None
+    """Outputs of each sample to hold against an untimed run. None: no check, or a judge's."""
 
 
 class Device(msgspec.Struct, frozen=True):
@@ -283,6 +291,18 @@ class InputTimes(msgspec.Struct, frozen=True):
     wait_s: Time
 
 
+class OutputCheck(msgspec.Struct, frozen=True):
+    """The outputs of `samples` timed samples, held against untimed runs; `wrong` of them are wrong.
+
+    `first` names the first wrong output, also one of an untimed run. `unknown` says why the check could not tell.
+    """
+
+    samples: Word
+    wrong: Word
+    first: Line
+    unknown: Line = ""
+
+
 class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     """The last event of a complete replay. `reason` says why it did not converge."""
 
@@ -294,6 +314,9 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     notes: Annotated[tuple[Line, ...], Meta(max_length=NOTES_MAX)]
     slots: SlotTimes | None = None
     inputs: InputTimes | None = None
+    warm: Annotated[tuple[Sample, ...], Meta(max_length=WARM_MAX)] = ()
+    """Samples with the state in the cache."""
+    outputs: OutputCheck | None = None
 
 
 class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):

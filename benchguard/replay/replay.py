@@ -12,7 +12,18 @@ from typing import Any
 
 from ..capture import Capture
 from ..ipc.child import Ended, converse
-from .buffers import Buffers, Outputs, Source, make_outputs, make_pool, slot_request
+from .buffers import (
+    STRICT_SETS,
+    Buffers,
+    Outputs,
+    Pool,
+    SharedInputs,
+    Source,
+    checked_parts,
+    make_outputs,
+    make_pool,
+    slot_request,
+)
 from .caches import caches_of
 from .clocks import ClockWatch, summarise_clocks, throttled_at
 from .collect import Collector, Progress
@@ -35,6 +46,10 @@ SAMPLE_SECONDS_MAX = 60.0
 DECODERS_MAX = 8
 DEVICE_BYTES_MAX = 1 << 40
 ELEMENTS_MAX = 1 << 22
+ONE_USE_MIN, ONE_USE_WISHED = 8, 12
+REPEATED_MIN, REPEATED_WISHED = 2, 8
+"""Input sets of a strict replay. The numbers wished for are those of a grade."""
+
 SEED_MAX = (1 << 63) - 1
 
 
@@ -96,7 +111,7 @@ def replay_buffers(
         subject = subject_of(opened)
         caches = caches_of(subject.api, options)
         target = target_of(subject.api, options.driver)
-        pool = make_pool(buffers.inputs, subject)
+        pool = _pool_of(buffers, options, subject)
         stack.callback(pool.close)
         slots = slot_request(buffers, subject)
         outputs = make_outputs(buffers.outputs_wanted, options.keep_outputs, subject, pool.sets)
@@ -135,6 +150,8 @@ def replay_buffers(
             slots=slots,
             single_set=pool.is_single,
             inputs_ready=pool.ready,
+            warm_samples=options.warm_samples,
+            checked=checked_parts(outputs, subject) if options.strict and slots is None else None,
         )
         shared = sum(map(_size_of, _shared(request))) if memory_bytes else 0
         collector, ended, watch = _run(request, target, progress, memory_bytes + shared)
@@ -157,6 +174,21 @@ def replay_buffers(
         return _result(
             collector, ended, watch, subject, str(opened.path), settings, outputs, started, options
         )
+
+
+def _pool_of(buffers: Buffers, options: ReplayOptions, subject: Subject) -> Pool:
+    """The input sets. A strict replay uses some of the caller's sets once, if there are enough."""
+    if not options.strict or isinstance(buffers.inputs, SharedInputs):
+        return make_pool(buffers.inputs, subject)
+    pool = make_pool(buffers.inputs, subject, STRICT_SETS)
+    return replace(pool, one_use=one_use_of(pool.sets))
+
+
+def one_use_of(sets: int) -> int:
+    """The number of one-use sets among `sets`, of which at least two stay repeated sets."""
+    if sets < ONE_USE_MIN + REPEATED_MIN:
+        return 0
+    return min(ONE_USE_WISHED, max(ONE_USE_MIN, sets - REPEATED_WISHED))
 
 
 def _run(
@@ -242,6 +274,8 @@ def _result(
         notes=_notes(collector, table, settings),
         slots=done.slots if done else None,
         inputs=done.inputs if done else None,
+        warm=done.warm if done else (),
+        checked=done.outputs if done else None,
         outputs=outputs.read() if done and outputs.sets else {},
     )
 

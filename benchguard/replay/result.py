@@ -11,24 +11,30 @@ from .. import exit_status
 from ..ipc.json_text import json_document
 from .caches import icache_text
 from .clocks import Clocks
-from .protocol import Device, InputTimes, Overhead, Prepared, SlotTimes
-from .statistics import Summary
+from .evidence import Evidence
+from .protocol import Device, InputTimes, OutputCheck, Overhead, Prepared, Sample, SlotTimes
+from .statistics import Summary, quantile
 from .subject import KernelUse
 
 Schema = Literal["neutrino-bench/replay/1"]
 SCHEMA: Schema = "neutrino-bench/replay/1"
 
-Verdict = Literal["pass", "wrong", "unreplayable", "unconverged", "timeout", "failed", "error"]
+Verdict = Literal[
+    "pass", "wrong", "violation", "unreplayable", "unconverged", "unproven", "timeout", "failed", "error"
+]
 STATUS: dict[Verdict, int] = {
     "pass": exit_status.PASS,
     "wrong": exit_status.WRONG,
+    "violation": exit_status.VIOLATION,
     "unreplayable": exit_status.UNREPLAYABLE,
     "unconverged": exit_status.UNCONVERGED,
+    "unproven": exit_status.UNPROVEN,
     "timeout": exit_status.TIMEOUT,
     "failed": exit_status.FAILED,
     "error": exit_status.INTERNAL,
 }
-"""The exit status of a verdict. `failed`: a kernel or a call of the capture failed on the device."""
+"""The exit status of a verdict. `failed`: a kernel or a call of the capture failed on the device. `violation` and
+`unproven`: a check of a strict replay failed, or could not tell."""
 
 
 @dataclass(frozen=True)
@@ -119,12 +125,23 @@ class ReplayResult:
     notes: tuple[str, ...] = ()
     slots: SlotTimes | None = None
     inputs: InputTimes | None = None
+    warm: tuple[Sample, ...] = ()
+    """Samples that found the captured memory in the cache. `table` and `time_us` are without them."""
+    checked: OutputCheck | None = None
+    """The check of the outputs of a strict replay that has no judge."""
+    evidence: tuple[Evidence, ...] = ()
+    """The checks of a strict replay."""
     outputs: dict[str, bytes | list[bytes]] = field(default_factory=dict, repr=False)
 
     @property
     def samples(self) -> list[float]:
         """Microseconds between the events, in the order in which they were taken."""
         return [row.device_us for row in self.table]
+
+    @property
+    def warm_us(self) -> float | None:
+        """The median of the warm samples."""
+        return quantile(sorted(each.device_us for each in self.warm), 0.5) if self.warm else None
 
     @property
     def icache(self) -> str:
@@ -204,6 +221,8 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     overhead: Overhead | None
     prepared: Prepared | None
     verification: Verification | None
+    warm_us: float | None
+    evidence: tuple[Evidence, ...]
     refusals: tuple[str, ...]
     notes: tuple[str, ...]
     wall_s: float
@@ -249,6 +268,8 @@ def document(result: ReplayResult) -> Document:
         overhead=result.overhead,
         prepared=result.prepared,
         verification=verification,
+        warm_us=result.warm_us,
+        evidence=result.evidence,
         refusals=result.refusals,
         notes=result.notes,
         wall_s=result.wall_s,

@@ -100,6 +100,15 @@ class Subject:
         names = Counter(each.name for each in self.ranges)
         return tuple(e.name for e in self.ranges if e.role is Role.OUTPUT and names[e.name] == 1)
 
+    def output_places(self) -> list[Extent]:
+        """All ranges that the program called outputs or state, each once."""
+        places = {
+            (each.address, each.bytes): Extent(each.address, each.bytes, each.name)
+            for each in self.ranges
+            if each.role is not Role.INPUT and each.bytes
+        }
+        return list(places.values())
+
     def is_written(self, address: int, size: int) -> bool:
         """Whether the program called it an output, and none of it an input or state, which are read too."""
         place = Extent(address, size, "")

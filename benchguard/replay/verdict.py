@@ -1,11 +1,32 @@
-"""From how the replay process ended, and what it said until then, to a verdict. The first reason wins."""
+"""From how the replay process ended, and what it said until then, to a verdict. The first reason wins.
+
+`error` says that neutrino-bench or this machine is at fault, so no byte of a capture may lead to it. A capture that the
+engine rejects, or whose work crashes the replay process, is `failed`; one that needs too much memory is `unreplayable`.
+"""
 
 from __future__ import annotations
 
+import signal
+
 from ..ipc.child import Ended
 from .collect import Collector
-from .protocol import CANNOT, FAILED, TIMEOUT
+from .protocol import BAD_CAPTURE, CANNOT, FAILED, TIMEOUT
 from .result import Different, Verdict
+
+CRASHES = frozenset(
+    -each
+    for each in (
+        signal.SIGABRT,
+        signal.SIGBUS,
+        signal.SIGFPE,
+        signal.SIGILL,
+        signal.SIGSEGV,
+        signal.SIGSYS,
+        signal.SIGTRAP,
+    )
+)
+"""Exit statuses of a process that its own code ended. Other signals, SIGKILL for example, come from outside: from a
+person, or from the kernel when the machine has no memory left."""
 
 
 def verdict_of(
@@ -24,16 +45,24 @@ def _cut_short(collector: Collector, ended: Ended, seconds: float) -> tuple[Verd
     if ended.used_bytes or ended.timed_out:
         return _stopped(collector, ended, seconds)
     if ended.trouble:
-        return "error", f"the replay process broke its protocol: {ended.trouble}; {ended.describe()}"
+        kind: Verdict = "error" if collector.opened is None else "failed"
+        return kind, f"the replay process broke its protocol: {ended.trouble}; {ended.describe()}"
     if collector.failed is not None:
         return _failure(collector.failed.status), collector.failed.text
     if collector.opened is not None and collector.refused:
         return "unreplayable", f"{collector.opened.refusals[0]}; --ignore-refusals replays what was recorded"
     if collector.done is None:
-        return "error", (
+        return _fault_of(collector, ended), (
             f"the replay process ended without a result, in phase {collector.phase!r}: {ended.describe()}"
         )
     return None
+
+
+def _fault_of(collector: Collector, ended: Ended) -> Verdict:
+    """The verdict of a replay process that ended by itself or by a signal: `failed` if the capture's work did that."""
+    if ended.status in CRASHES:
+        return "failed"
+    return "failed" if ended.status >= 0 and collector.opened is not None else "error"
 
 
 def _stopped(collector: Collector, ended: Ended, seconds: float) -> tuple[Verdict, str]:
@@ -51,6 +80,13 @@ def _outcome(
 ) -> tuple[Verdict, str]:
     if collector.verified is not None and collector.verified.count:
         return "wrong", _difference_text(differences, collector.verified.count)
+    done = collector.done
+    if done is not None and done.outputs is not None and done.outputs.first:
+        checked = done.outputs
+        count = (
+            f"{checked.wrong} of {checked.samples} timed outputs are wrong; first " if checked.wrong else ""
+        )
+        return "wrong", f"{count}{checked.first}"
     if require_converged and collector.done is not None and not collector.done.converged:
         return "unconverged", collector.done.reason
     return "pass", ""
@@ -58,7 +94,12 @@ def _outcome(
 
 def _failure(status: int) -> Verdict:
     """The verdict of an enum nb_replay_status."""
-    verdicts: dict[int, Verdict] = {CANNOT: "unreplayable", TIMEOUT: "timeout", FAILED: "failed"}
+    verdicts: dict[int, Verdict] = {
+        BAD_CAPTURE: "failed",
+        CANNOT: "unreplayable",
+        TIMEOUT: "timeout",
+        FAILED: "failed",
+    }
     return verdicts.get(status, "error")
 
 

@@ -15,6 +15,7 @@
 #include "replay/rebuild/streams.h"
 #include "replay/sample/cold.h"
 #include "replay/sample/loop.h"
+#include "replay/sample/priority.h"
 #include "replay/sample/utility.h"
 #include "replay/state/inputs.h"
 #include "replay/state/staging.h"
@@ -31,7 +32,7 @@ static int write_refusals(struct nb_replay *replay)
     const struct nb_reader *reader = &replay->reader;
     replay->refusals = nb_new(replay, reader->refusal_count, sizeof *replay->refusals);
     if (replay->refusals == NULL && reader->refusal_count != 0)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     for (uint32_t i = 0; i < reader->refusal_count; i++) {
         char call[96], reason[320];
         nb_reader_text(reader, reader->refusals[i].call, call, sizeof call);
@@ -48,7 +49,7 @@ NB_REPLAY_EXPORT int nb_replay_open(int descriptor, const struct nb_replay_limit
     *replay = NULL;
     struct nb_replay *new_replay = calloc(1, sizeof *new_replay);
     if (new_replay == NULL)
-        return nb_error(error, NB_REPLAY_OURS, "out of host memory");
+        return nb_error(error, NB_REPLAY_CANNOT, "out of host memory");
     new_replay->error = error;
     int status = nb_reader_open(descriptor, limits, &new_replay->reader, error);
     if (status != NB_REPLAY_OK) {
@@ -116,6 +117,7 @@ static int rebuild_code(struct nb_replay *replay)
 {
     NB_TRY(nb_limits_set(replay));
     NB_TRY(nb_utility_build(replay));
+    NB_TRY(nb_priority_build(replay));
     return nb_code_load(replay, replay->options.cold_code != 0 ? CODE_COPIES : 1);
 }
 
@@ -240,6 +242,7 @@ NB_REPLAY_EXPORT void nb_replay_close(struct nb_replay *replay)
     nb_operations_close(replay);
     nb_inputs_close(replay);
     nb_cold_close(replay);
+    nb_priority_close(replay);
     nb_utility_close(replay);
     nb_code_close(replay);
     nb_vault_free(replay);

@@ -19,7 +19,7 @@ enum nb_replay_status {
     NB_REPLAY_CANNOT = 3,  /* not on this machine: too little memory, other architecture, address taken */
     NB_REPLAY_FAILED = 4,  /* the driver refused, or a kernel faulted: the context is lost */
     NB_REPLAY_TIMEOUT = 5, /* the device did not finish in time: the context is lost */
-    NB_REPLAY_OURS = 6     /* a fault of this program or machine, such as too little host memory */
+    NB_REPLAY_OURS = 6     /* a fault of this program or machine; no capture causes it */
 };
 
 enum { NB_REPLAY_TEXT = 512 };
@@ -173,6 +173,10 @@ int nb_replay_once(struct nb_replay *replay, uint32_t set, char *error);
 /* Read device memory after the last run. */
 int nb_replay_read(struct nb_replay *replay, uint64_t address, void *data, uint64_t bytes, char *error);
 
+/* The recorded content of memory after the region. `known` becomes 0 if the capture has none there. */
+int nb_replay_recorded(struct nb_replay *replay, uint64_t address, void *data, uint64_t bytes,
+                       uint32_t *known, char *error);
+
 /* Run twice on the recorded inputs and compare with the recorded outcome. At most `room` differences are
  * written; `count` is how many there are. */
 int nb_replay_verify(struct nb_replay *replay, struct nb_replay_difference *differences, uint32_t room,
@@ -181,6 +185,10 @@ int nb_replay_verify(struct nb_replay *replay, struct nb_replay_difference *diff
 /* One timed sample on input set `set`, or the recorded inputs for 0xffffffff, with every step of the
  * protocol. */
 int nb_replay_measure(struct nb_replay *replay, uint32_t set, struct nb_replay_sample *sample, char *error);
+
+/* With `warm` 1, all captured memory is read directly before each of the following samples, after the caches
+ * have been made cold; with 0 it is not. */
+int nb_replay_warm(struct nb_replay *replay, uint32_t warm, char *error);
 
 int nb_replay_measure_overhead(struct nb_replay *replay, struct nb_replay_overhead *overhead, char *error);
 

@@ -5,9 +5,9 @@
 
 Each input is the two raw captures of an honest call, with changed elements. They are packed, examined, replayed on the
 CPU driver and judged, as in a grade, but the reader runs in the fuzzer's process, and one judge serves all inputs. A
-seed and a number always give the same bytes. A finding is an exception other than a refusal, a crash, an input that
-takes more than --seconds, more than 1 GiB of memory, or a result of more than 4 MiB. Exits with 1 after a finding,
-whose raw captures are kept.
+seed and a number always give the same bytes. A finding is an exception other than a refusal, a crash, the verdict
+`error`, which no submission may cause, an input that takes more than --seconds, more than 1 GiB of memory, or a result
+of more than 4 MiB. Exits with 1 after a finding, whose raw captures are kept.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from benchguard.quarantine.contract import Quarantined, Reading  # noqa: E402
 from benchguard.quarantine.raw_captures import Packed  # noqa: E402
 from benchguard.quarantine.reader import name_of, read  # noqa: E402
 from benchguard.quarantine.start import Sandbox  # noqa: E402
+from benchguard.replay import replay  # noqa: E402
 from tests.attacks.running import placed  # noqa: E402
 from tests.fuzz.raw_mutation import mutated  # noqa: E402
 
@@ -69,6 +70,7 @@ def main() -> int:
     )
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "fuzz", help="(default: build/fuzz)")
     parser.add_argument("--break-reader", action="store_true", help="plant an error in the reader")
+    parser.add_argument("--break-verdict", action="store_true", help="plant an error in the verdict")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     folder = options.out / "findings" / "grade"
@@ -76,6 +78,8 @@ def main() -> int:
     if options.worker is not None:
         if options.break_reader:
             codec.chosen = lambda *_: 1 // 0
+        if options.break_verdict:
+            replay.verdict_of = lambda *_: ("error", "planted")
         return work(options, folder)
     return campaign(options, folder)
 
@@ -201,6 +205,8 @@ class Subject:
         captures = (self._target / name_of(0, 0), self._target / name_of(0, 1))
         found = replace(self._quarantined, captures=(captures,), examined=(event.examined,))
         graded = self._replay(found)
+        if graded.verdict == "error":
+            raise RuntimeError(f"the verdict is error: {graded.reason}")
         if len(msgspec.json.encode(graded)) > RESULT_BYTES:
             raise RuntimeError("the result has more than 4 MiB")
         return f"replayed: {graded.verdict}"

@@ -6,7 +6,7 @@ import random
 import struct
 from collections.abc import Callable, Sequence
 
-from tests.attacks.kit.forge import Elements, elements_of, joined
+from tests.attacks.kit.forge import GLOBAL, KERNEL, Elements, elements_of, joined, with_span
 
 HEADER_BYTES = 24
 WORDS = (
@@ -26,6 +26,9 @@ WORDS = (
     1 << 40,
     (1 << 64) - 1,
 )
+NAME_AT = 24
+"""Offset of a kernel's and a global's name."""
+
 FIELDS_MAX = 128
 """Bytes at an element's beginning that hold its fields. Small data and memory follow."""
 
@@ -108,7 +111,21 @@ def _rename(generator: random.Random, elements: Elements, _: Elements) -> None:
     elements[at] = generator.randrange(24), elements[at][1]
 
 
+def _name_symbol(generator: random.Random, elements: Elements, _: Elements) -> None:
+    """Another name for a kernel or a global: its image may lack that symbol."""
+    symbols = [at for at, (kind, _) in enumerate(elements) if kind in (KERNEL, GLOBAL)]
+    if symbols:
+        at = generator.choice(symbols)
+        kind, payload = elements[at]
+        if len(payload) >= NAME_AT + 16:
+            elements[at] = (
+                kind,
+                with_span(payload, NAME_AT, generator.choice((b"", b"absent", b"table", b"x" * 5000))),
+            )
+
+
 _CHANGES: tuple[Callable[[random.Random, Elements, Elements], None], ...] = (
     _set_word, _add_to_word, _set_byte, _copy_word, _remove, _duplicate, _swap, _take, _rename,
+    _name_symbol,
 )  # fmt: skip
-_WEIGHTS = (6, 6, 8, 4, 2, 2, 1, 2, 1)
+_WEIGHTS = (6, 6, 8, 4, 2, 2, 1, 2, 1, 1)

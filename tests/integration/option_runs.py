@@ -393,6 +393,15 @@ RUNS: dict[str, OptionRun] = {
         },
         slow=True,
     ),
+    "replay, strict": OptionRun(
+        (*REPLAY, "--cold", "none", "--strict", "--samples", "3", "--warm-samples", "4", "--require-evidence", "full"),
+        REPLAY,
+        {
+            "--strict": lambda ran: ran.result["evidence"][0] == {"check": "outputs", "state": "held", "text": ""},
+            "--warm-samples": lambda ran: ran.result["warm_us"] > 0,
+            "--require-evidence": lambda ran: ran.result["verdict"] == "unproven" and ran.status == 8,
+        },
+    ),
     "replay, timeout": OptionRun((*REPLAY, "--timeout", "0.01"), REPLAY, {"--timeout": ended_with(124, "timeout")}),
     "replay, device": OptionRun((*REPLAY, "--device", "99"), REPLAY, {"--device": lambda ran: "99" in ran.err}),
     "replay, driver": OptionRun(

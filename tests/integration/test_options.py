@@ -126,6 +126,7 @@ COMPARE = ("compare", "problem.py", "submission.py", "submission.py")
         ((*GRADE, "--adapter-option", "nothing"), "NAME=VALUE"),
         (("starter", "task.py", "--dtype", "double"), "no parameter of"),
         (("replay", "absent.ncap", "--seed", "1"), "--seed"),
+        (("replay", "absent.ncap", "--require-evidence", "full"), "only a strict replay has evidence"),
         (("record", "-o", "x.ncap", "--window", "1", "--kernel", "k", "--", "true"), "give only one"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",

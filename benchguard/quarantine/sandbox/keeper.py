@@ -19,6 +19,9 @@ END_SECONDS = 2.0
 STATUS_LEFT = 125
 """Exit status if a process survived SIGKILL."""
 
+STATUS_CHILD = 126
+"""Exit status instead of STATUS_LEFT if that is the child's own."""
+
 
 def prepare(supervisor: int) -> None:
     """Install the signal handler and adopt orphans. Call it before the fork. Raises OSError."""
@@ -33,6 +36,8 @@ def keep(child: int, user: int | None) -> None:
     try:
         os.closerange(0, _highest())
         status = _wait(child)
+        if status == STATUS_LEFT:
+            status = STATUS_CHILD
     finally:
         survivors = True
         try:

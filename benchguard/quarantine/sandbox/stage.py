@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from ...ipc.processes import end_with
-from ..contract import FEATURES, Broke, Confined, Event, Order, Reading
+from ..contract import CONFINE, FEATURES, Broke, Confined, Event, Order, Reading
 from . import environment, filesystem, identity, keeper, landlock, limits, privileges, system_calls
 
 ORDER_MAX = 64 << 20
@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> None:
     try:
         features = _confine(order, places, who, ours, bounded)
     except OSError as error:
-        _send(events, Broke("confine", f"the sandbox could not be set up: {error}"))
+        _send(events, Broke(CONFINE, f"the sandbox could not be set up: {error}"))
         os._exit(STATUS_REFUSED)
     _close_all_but(events, *order.descriptors)
     _send(events, Confined(features))
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> None:
     allowed = {"network"} if order.confine.network else set()
     missing = [f"{name}: {why}" for name, why in features.items() if why != "on" and name not in allowed]
     if sandbox == "full" and missing:
-        _send(events, Broke("confine", f"sandbox: partial ({'; '.join(missing)})"[:4096]))
+        _send(events, Broke(CONFINE, f"sandbox: partial ({'; '.join(missing)})"[:4096]))
         os._exit(STATUS_REFUSED)
     # Both are imported in the sandbox, and neither returns.
     if isinstance(order, Reading):

@@ -14,6 +14,7 @@
 #include "replay/rebuild/streams_state.h"
 #include "replay/replay.h"
 #include "replay/sample/cold_state.h"
+#include "replay/sample/priority_state.h"
 #include "replay/sample/utility_state.h"
 #include "replay/state/inputs_state.h"
 #include "replay/state/staging_state.h"
@@ -45,6 +46,7 @@ struct nb_replay {
     struct nb_inputs inputs;
     struct nb_utility utility;
     struct nb_cold_state cold;
+    struct nb_priority priority;
     char (*refusals)[NB_REPLAY_TEXT];
     char notes[NB_NOTES_MAX][NB_NOTE_BYTES];
     uint32_t note_count;

@@ -53,8 +53,8 @@ void *nb_new(struct nb_replay *replay, uint64_t count, size_t bytes)
         return NULL;
     void *memory = count > SIZE_MAX ? NULL : calloc((size_t)count, bytes);
     if (memory == NULL)
-        nb_fail(replay, NB_REPLAY_OURS, "out of host memory: %llu times %zu bytes", (unsigned long long)count,
-                bytes);
+        nb_fail(replay, NB_REPLAY_CANNOT, "out of host memory: %llu times %zu bytes",
+                (unsigned long long)count, bytes);
     return memory;
 }
 

@@ -28,7 +28,7 @@ int nb_file_check_blobs(struct nb_reader_file *file, char *error)
     file->places = calloc((size_t)count + 1, sizeof *file->places);
     file->next_short = malloc(((size_t)count + 1) * sizeof *file->next_short);
     if (file->places == NULL || file->next_short == NULL)
-        return nb_error(error, NB_REPLAY_OURS, "no memory for %u blobs", count);
+        return nb_error(error, NB_REPLAY_CANNOT, "no memory for %u blobs", count);
     for (uint32_t i = 0; i < count; i++) {
         const char *why = check_blob(file, &file->blobs[i]);
         if (why != NULL)
@@ -65,7 +65,7 @@ int nb_file_reserve_scratch(struct nb_reader_file *file, uint64_t bytes, char *e
     file->scratch = calloc(1, bytes);
     return file->scratch != NULL
                ? NB_REPLAY_OK
-               : nb_error(error, NB_REPLAY_OURS, "no memory for %" PRIu64 " bytes of scratch", bytes);
+               : nb_error(error, NB_REPLAY_CANNOT, "no memory for %" PRIu64 " bytes of scratch", bytes);
 }
 
 void *nb_file_take_scratch(struct nb_reader_file *file, uint64_t bytes)

@@ -32,7 +32,7 @@ int nb_codec_open(struct nb_codec *codec, char *error)
         return nb_error(error, NB_REPLAY_CANNOT, "libzstd.so.1 is too old; install version 1.4 or newer");
     codec->context = create();
     return codec->context != NULL ? NB_REPLAY_OK
-                                  : nb_error(error, NB_REPLAY_OURS, "no memory for a zstd context");
+                                  : nb_error(error, NB_REPLAY_CANNOT, "no memory for a zstd context");
 }
 
 void nb_codec_close(struct nb_codec *codec)

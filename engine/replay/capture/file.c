@@ -80,7 +80,7 @@ int nb_file_open(struct nb_reader_file *file, int descriptor, char *error)
         return refuse(error, "its section table is not in the file");
     file->tables = malloc(blob_bytes + section_bytes + 1);
     if (file->tables == NULL)
-        return nb_error(error, NB_REPLAY_OURS, "no memory for %zu bytes of tables",
+        return nb_error(error, NB_REPLAY_CANNOT, "no memory for %zu bytes of tables",
                         blob_bytes + section_bytes);
     if (!read_all(descriptor, file->tables, blob_bytes, header->blob_offset) ||
         !read_all(descriptor, file->tables + blob_bytes, section_bytes, header->section_offset))

@@ -72,7 +72,7 @@ int nb_check_edges(struct nb_checker *checker)
     uint32_t *memory = nb_file_take_scratch(
         checker->file, order_words(reader->operation_count, reader->edge_count) * sizeof *memory);
     if (memory == NULL)
-        return nb_error(checker->error, NB_REPLAY_OURS, "no memory for %u edges", reader->edge_count);
+        return nb_error(checker->error, NB_REPLAY_CANNOT, "no memory for %u edges", reader->edge_count);
     struct order order = {memory, memory + 3 * count, memory + count, memory + 2 * count};
     follow(reader, &order);
     return remove_ready(reader, &order) == reader->operation_count

@@ -148,7 +148,7 @@ int nb_check_memory(struct nb_checker *checker)
         !make(checker->file, &checker->pages, reader->allocation_count) ||
         !make(checker->file, &checker->globals, reader->global_count) ||
         !make(checker->file, &symbols, reader->global_count))
-        return nb_error(checker->error, NB_REPLAY_OURS, "no memory for %u allocations",
+        return nb_error(checker->error, NB_REPLAY_CANNOT, "no memory for %u allocations",
                         reader->allocation_count);
     for (uint32_t i = 0; i < reader->allocation_count; i++) {
         const uint64_t begin = reader->allocations[i].address;

@@ -229,7 +229,7 @@ int nb_check_operations(struct nb_checker *checker)
     checker->recorded = nb_file_take_scratch(checker->file, (uint64_t)count + 1);
     checker->has_nodes = nb_file_take_scratch(checker->file, (uint64_t)count + 1);
     if (checker->recorded == NULL || checker->has_nodes == NULL)
-        return nb_error(checker->error, NB_REPLAY_OURS, "no memory for %u operations", count);
+        return nb_error(checker->error, NB_REPLAY_CANNOT, "no memory for %u operations", count);
     int status = nb_check_each(checker, "operation", count, check_operation);
     if (status == NB_REPLAY_OK)
         status = nb_check_each(checker, "operation", count, check_launched_graph);

@@ -14,7 +14,7 @@ int nb_file_decode(struct nb_reader_file *file, uint32_t decoders, char *error)
         return NB_REPLAY_OK;
     void *raw = mmap(NULL, file->raw_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (raw == MAP_FAILED)
-        return nb_error(error, NB_REPLAY_OURS, "no memory for %" PRIu64 " bytes of blobs", file->raw_bytes);
+        return nb_error(error, NB_REPLAY_CANNOT, "no memory for %" PRIu64 " bytes of blobs", file->raw_bytes);
     file->raw = raw;
     (void)madvise(raw, file->raw_bytes, MADV_HUGEPAGE);
     void *stored = mmap(NULL, file->bytes, PROT_READ, MAP_SHARED, file->descriptor, 0);

@@ -35,7 +35,7 @@ int nb_reader_begin(int descriptor, bool tables_only, const struct nb_replay_lim
     *reader = (struct nb_reader){0};
     struct nb_reader_file *file = calloc(1, sizeof *file);
     if (file == NULL)
-        return nb_error(error, NB_REPLAY_OURS, "no memory");
+        return nb_error(error, NB_REPLAY_CANNOT, "no memory");
     file->tables_only = tables_only;
     reader->implementation = file;
     return prepare(file, descriptor, limits, error);

@@ -95,7 +95,7 @@ static int validate(const struct job *job, char *error)
     void *stored = mmap(NULL, file->bytes, PROT_READ, MAP_SHARED, INPUT, 0);
     void *raw = mmap(NULL, file->raw_bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stored == MAP_FAILED || raw == MAP_FAILED)
-        return nb_error(error, NB_REPLAY_OURS, "no memory for the tables: %s", strerror(errno));
+        return nb_error(error, NB_REPLAY_CANNOT, "no memory for the tables: %s", strerror(errno));
     file->raw = raw;
     if (!nb_sandbox_enter())
         return nb_error(error, NB_REPLAY_CANNOT, "%s", nb_no_sandbox);
@@ -103,7 +103,7 @@ static int validate(const struct job *job, char *error)
     if (status == NB_REPLAY_OK)
         status = nb_reader_finish(&reader, job->limits, error);
     if (status == NB_REPLAY_OK && !write_tables(file))
-        status = nb_error(error, NB_REPLAY_OURS, "no memory for the tables");
+        status = nb_error(error, NB_REPLAY_CANNOT, "no memory for the tables");
     return status;
 }
 
@@ -157,7 +157,7 @@ NB_REPLAY_EXPORT int nb_capture_validate(int descriptor, int output, uint64_t ta
     struct answer *answer =
         mmap(NULL, sizeof *answer, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (answer == MAP_FAILED) {
-        status = nb_error(error, NB_REPLAY_OURS, "no memory: %s", strerror(errno));
+        status = nb_error(error, NB_REPLAY_CANNOT, "no memory: %s", strerror(errno));
     } else {
         const struct nb_replay_limits limits = {
             .host_bytes = table_bytes, .device_bytes = UINT64_MAX, .elements = elements, .decoders = 1};

@@ -62,7 +62,7 @@ static int load(struct nb_replay *replay, uint32_t index, struct nb_code_module 
     collect_options(reader, recorded->options, &options);
     uint8_t *image = nb_new(replay, content.bytes + 64, 1);
     if (image == NULL)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     if (content.bytes != 0)
         memcpy(image, nb_reader_content(reader, content), (size_t)content.bytes);
     const bool library = recorded->kind == NB_CAPTURE_MODULE_LIBRARY;
@@ -137,7 +137,7 @@ static int find_kernel(struct nb_replay *replay, struct nb_code_copy *copy, uint
     CUfunction *function = &copy->kernels[index].function;
     char *name = name_of(replay, recorded->name);
     if (name == NULL)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     const CUresult result = get_function(&replay->driver, &copy->modules[recorded->module], name, function);
     free(name);
     if (result != CUDA_SUCCESS)
@@ -162,7 +162,7 @@ static int find_global(struct nb_replay *replay, struct nb_code_copy *copy, uint
     size_t bytes = 0;
     char *name = name_of(replay, recorded->name);
     if (name == NULL)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     const CUresult result =
         nb_code_find_global(replay, &copy->modules[recorded->module], name, &global->address, &bytes);
     free(name);
@@ -194,7 +194,7 @@ static int find_shared(struct nb_replay *replay, struct nb_code_copy *copy)
     const uint32_t count = replay->reader.kernel_count;
     struct use *uses = nb_new(replay, count, sizeof *uses);
     if (uses == NULL && count != 0)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     for (uint32_t i = 0; i < count; i++)
         uses[i] = (struct use){copy->kernels[i].function, i};
     if (count != 0)
@@ -215,7 +215,7 @@ static int load_copy(struct nb_replay *replay, struct nb_code_copy *copy)
     if ((copy->modules == NULL && reader->module_count != 0) ||
         (copy->kernels == NULL && reader->kernel_count != 0) ||
         (copy->globals == NULL && reader->global_count != 0))
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     for (uint32_t i = 0; i < reader->module_count; i++)
         NB_TRY(load(replay, i, &copy->modules[i]));
     for (uint32_t i = 0; i < reader->kernel_count; i++)
@@ -231,7 +231,7 @@ int nb_code_load(struct nb_replay *replay, uint32_t copy_count)
     struct nb_code *code = &replay->code;
     code->copies = nb_new(replay, copy_count, sizeof *code->copies);
     if (code->copies == NULL)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     code->copy_count = copy_count;
     for (uint32_t i = 0; i < copy_count; i++)
         NB_TRY(load_copy(replay, &code->copies[i]));

@@ -23,7 +23,7 @@ static int sort(struct nb_replay *replay)
     replay->code.sorted = nb_new(replay, count, sizeof *replay->code.sorted);
     if (count == 0 || places == NULL || replay->code.sorted == NULL) {
         free(places);
-        return count == 0 ? NB_REPLAY_OK : NB_REPLAY_OURS;
+        return count == 0 ? NB_REPLAY_OK : NB_REPLAY_CANNOT;
     }
     for (uint32_t i = 0; i < count; i++)
         places[i] = (struct place){replay->reader.globals[i].address, i};

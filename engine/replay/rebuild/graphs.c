@@ -146,7 +146,7 @@ int nb_graphs_build(struct nb_replay *replay, uint32_t copy)
         return NB_REPLAY_OK;
     program->graphs = nb_new(replay, replay->reader.graph_count, sizeof *program->graphs);
     CUgraphNode *nodes = nb_new(replay, replay->reader.operation_count, sizeof *nodes);
-    int status = program->graphs == NULL || nodes == NULL ? NB_REPLAY_OURS : NB_REPLAY_OK;
+    int status = program->graphs == NULL || nodes == NULL ? NB_REPLAY_CANNOT : NB_REPLAY_OK;
     if (status == NB_REPLAY_OK)
         status = add_nodes(replay, copy, nodes);
     if (status == NB_REPLAY_OK)

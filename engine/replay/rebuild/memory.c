@@ -19,7 +19,7 @@ static int build_set(struct nb_replay *replay, struct nb_set *set)
     struct nb_memory *memory = &replay->memory;
     set->handles = nb_new(replay, memory->range_count, sizeof *set->handles);
     if (set->handles == NULL)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     for (uint32_t i = 0; i < memory->range_count; i++) {
         const uint64_t bytes = memory->ranges[i].bytes;
         const CUresult result =
@@ -69,7 +69,7 @@ int nb_memory_build(struct nb_replay *replay, uint32_t set_count)
     struct nb_memory *memory = &replay->memory;
     memory->sets = nb_new(replay, set_count, sizeof *memory->sets);
     if (memory->sets == NULL)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     memory->set_count = set_count;
     for (uint32_t i = 0; i < set_count; i++)
         memory->sets[i] = (struct nb_set){.stale = true};

@@ -17,7 +17,7 @@ static int find_places(struct nb_replay *replay)
     operations->places = nb_new(replay, count, sizeof *operations->places);
     operations->attribute_places = nb_new(replay, count, sizeof *operations->attribute_places);
     if (count != 0 && (operations->places == NULL || operations->attribute_places == NULL))
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     for (uint32_t i = 0; i < count; i++) {
         const struct nb_capture_operation *operation = &replay->reader.operations[i];
         if (operation->kind == NB_OPERATION_KERNEL) {
@@ -41,7 +41,7 @@ static int keep_uploads(struct nb_replay *replay)
         return NB_REPLAY_OK;
     operations->uploads_kept = nb_new(replay, operations->upload_bytes, 1);
     if (operations->uploads_kept == NULL)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     NB_TRY(
         NB_CALL(replay, cuMemHostAlloc, (void **)&operations->uploads, (size_t)operations->upload_bytes, 0));
     for (uint32_t i = 0; i < replay->reader.operation_count; i++) {
@@ -71,7 +71,7 @@ static int keep_parameters(struct nb_replay *replay, uint32_t copy)
     program->parameters = nb_new(replay, operations->parameter_bytes + 1, 1);
     program->attributes = nb_new(replay, operations->attribute_count + 1, sizeof *program->attributes);
     if (program->parameters == NULL || program->attributes == NULL)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     for (uint32_t i = 0; i < reader->operation_count; i++) {
         const struct nb_capture_operation *operation = &reader->operations[i];
         if (operation->kind == NB_OPERATION_KERNEL && operation->as.launch.parameters.bytes != 0)
@@ -149,7 +149,7 @@ static int build_program(struct nb_replay *replay, uint32_t copy)
     NB_TRY(nb_graphs_build(replay, copy));
     program->steps = nb_new(replay, count, sizeof *program->steps);
     if (program->steps == NULL && count != 0)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     if (replay->streams.count != 0)
         memset(replay->operations.begun, 0, replay->streams.count);
     for (uint32_t i = 0; i < replay->streams.stop; i++)
@@ -181,7 +181,7 @@ int nb_operations_build(struct nb_replay *replay)
     operations->programs = nb_new(replay, replay->code.copy_count, sizeof *operations->programs);
     operations->begun = nb_new(replay, (uint64_t)replay->streams.count + 1, sizeof *operations->begun);
     if (operations->programs == NULL || operations->begun == NULL)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     operations->program_count = replay->code.copy_count;
     for (uint32_t copy = 0; copy < operations->program_count; copy++)
         NB_TRY(build_program(replay, copy));

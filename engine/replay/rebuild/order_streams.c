@@ -90,7 +90,7 @@ int nb_streams_find_order(struct nb_replay *replay)
         free(walk.streams);
         free(walk.events);
         if (!has_memory)
-            return NB_REPLAY_OURS;
+            return NB_REPLAY_CANNOT;
     }
     return NB_REPLAY_OK;
 }

@@ -128,7 +128,7 @@ int nb_memory_reserve(struct nb_replay *replay)
     memory->ranges = nb_new(replay, count, sizeof *memory->ranges);
     memory->reservations = nb_new(replay, (uint64_t)count + 1, sizeof *memory->reservations);
     if (memory->ranges == NULL || memory->reservations == NULL)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     NB_TRY(list_ranges(replay));
     join_ranges(memory, count);
     reserve_arena(replay);

@@ -83,7 +83,7 @@ int nb_streams_build(struct nb_replay *replay)
     streams->events = nb_new(replay, replay->reader.event_count, sizeof *streams->events);
     if ((streams->streams == NULL && replay->reader.stream_count != 0) ||
         (streams->events == NULL && replay->reader.event_count != 0))
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     streams->count = replay->reader.stream_count;
     find_used(replay);
     for (uint32_t i = 0; i < streams->count; i++)

@@ -68,7 +68,7 @@ int nb_temporaries_plan(struct nb_replay *replay)
     }
     free(new);
     free(captured);
-    return has_memory ? NB_REPLAY_OK : NB_REPLAY_OURS;
+    return has_memory ? NB_REPLAY_OK : NB_REPLAY_CANNOT;
 }
 
 int nb_temporaries_fill(struct nb_replay *replay)

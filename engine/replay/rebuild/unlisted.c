@@ -33,7 +33,7 @@ static int append(struct search *search, const struct nb_code_global *global)
         const uint32_t room = search->room == 0 ? 16 : 2 * search->room;
         struct nb_code_global *grown = realloc(copy->unlisted, room * sizeof *grown);
         if (grown == NULL)
-            return nb_fail(search->replay, NB_REPLAY_OURS, "out of host memory");
+            return nb_fail(search->replay, NB_REPLAY_CANNOT, "out of host memory");
         copy->unlisted = grown;
         search->room = room;
     }
@@ -141,7 +141,7 @@ int nb_unlisted_find(struct nb_replay *replay, struct nb_code_copy *copy)
         NB_TRY(search_module(&search, i));
     struct nb_code_global *sorted = nb_new(replay, count, sizeof *sorted);
     if (sorted == NULL && count != 0)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     if (count != 0) {
         memcpy(sorted, copy->globals, count * sizeof *sorted);
         qsort(sorted, count, sizeof *sorted, by_place);

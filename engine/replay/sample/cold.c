@@ -9,6 +9,7 @@
 #include "replay/rebuild/code.h"
 #include "replay/rebuild/memory.h"
 #include "replay/rebuild/operations.h"
+#include "replay/sample/priority.h"
 #include "replay/sample/rotation.h"
 #include "replay/sample/utility.h"
 #include "replay/state/inputs.h"
@@ -17,7 +18,7 @@
 
 enum {
     SCRATCH_FACTOR = 3, /* caches' worth of scratch memory: replacement is not least-recently-used */
-    TOUCHED_RANGES = 16 /* each is a launch, queued behind the kernel that holds the stream */
+    TOUCHED_RANGES = 16 /* touched or read; each is a launch behind the kernel that holds the stream */
 };
 
 uint64_t nb_cold_scratch_bytes(const struct nb_replay *replay)
@@ -140,6 +141,8 @@ int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
     if (replay->options.scrub != 0)
         NB_TRY(nb_utility_scrub(replay));
     NB_TRY(forget(replay));
+    if (replay->options.cold != NB_COLD_NONE)
+        NB_TRY(nb_priority_reset(replay));
     NB_TRY(nb_wait(replay, replay->streams.timed, NB_OWN_WORK_MS, "restoring the state"));
     if (replay->options.strict != 0) {
         nb_staging_scrub(replay);
@@ -159,6 +162,23 @@ static int touch_state(struct nb_replay *replay)
     return NB_REPLAY_OK;
 }
 
+/* A warm sample follows the same kernels as a cold one, so that the same lines are clean and the same traces
+ * of earlier samples are gone; then its memory is read into the cache. */
+static int read_state(struct nb_replay *replay)
+{
+    const struct nb_memory *memory = &replay->memory;
+    for (uint32_t i = 0; i < memory->range_count && i < TOUCHED_RANGES; i++)
+        NB_TRY(nb_utility_read(replay, memory->ranges[i].address, memory->ranges[i].bytes));
+    return NB_REPLAY_OK;
+}
+
+NB_REPLAY_EXPORT int nb_replay_warm(struct nb_replay *replay, uint32_t warm, char *error)
+{
+    NB_TRY(nb_begin(replay, error));
+    replay->cold.warm = warm != 0;
+    return NB_REPLAY_OK;
+}
+
 int nb_cold_chill(struct nb_replay *replay)
 {
     const uint32_t mode = replay->options.cold;
@@ -168,6 +188,8 @@ int nb_cold_chill(struct nb_replay *replay)
         NB_TRY(write_scratch(replay, 0));
     if (mode != NB_COLD_NONE && mode != NB_COLD_MEMSET)
         NB_TRY(read_clean(replay));
+    if (replay->cold.warm)
+        NB_TRY(read_state(replay));
     return nb_utility_flush(replay); /* last, because the kernels above are in the instruction cache, too */
 }
 

@@ -2,6 +2,7 @@
 #ifndef NEUTRINO_ENGINE_COLD_STATE_H
 #define NEUTRINO_ENGINE_COLD_STATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "replay/base/driver.h"
@@ -9,6 +10,7 @@
 struct nb_cold_state {
     CUdeviceptr scratch;    /* one half to be written, the other one to be read */
     uint64_t scratch_bytes; /* of each half */
+    bool warm;              /* the next samples find the state in the cache */
 };
 
 #endif

@@ -99,7 +99,7 @@ static int run_clean(struct nb_replay *replay, struct suspect *suspects, uint32_
             struct suspect *suspect = &suspects[i];
             const struct nb_output *output = &replay->inputs.outputs[suspect->output];
             if (run == 0 && (suspect->clean = nb_new(replay, compared_bytes(output), 1)) == NULL)
-                return NB_REPLAY_OURS;
+                return NB_REPLAY_CANNOT;
             NB_TRY(fetch(replay, output, run == 0 ? suspect->clean : again));
             for (uint64_t at = 0; run == 1 && at < compared_bytes(output); at++)
                 suspect->unsteady += suspect->clean[at] != again[at];
@@ -153,7 +153,7 @@ NB_REPLAY_EXPORT int nb_replay_find_in_place(struct nb_replay *replay, uint32_t 
         return NB_REPLAY_OK;
     struct suspect suspects[SUSPECTS_MAX] = {0};
     uint8_t *room = nb_new(replay, 2 * (uint64_t)COMPARED_BYTES, 1);
-    const int status = room != NULL ? find(replay, suspects, room, output) : NB_REPLAY_OURS;
+    const int status = room != NULL ? find(replay, suspects, room, output) : NB_REPLAY_CANNOT;
     for (uint32_t i = 0; i < SUSPECTS_MAX; i++)
         free(suspects[i].clean);
     free(room);

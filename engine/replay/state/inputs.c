@@ -70,7 +70,7 @@ static int grow(struct nb_replay *replay, void **array, uint32_t count, uint32_t
     const uint32_t new_room = *room == 0 ? 16 : 2 * *room;
     void *grown = realloc(*array, new_room * bytes);
     if (grown == NULL)
-        return nb_fail(replay, NB_REPLAY_OURS, "out of host memory");
+        return nb_fail(replay, NB_REPLAY_CANNOT, "out of host memory");
     *array = grown;
     *room = new_room;
     return NB_REPLAY_OK;

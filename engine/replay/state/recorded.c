@@ -51,3 +51,43 @@ int nb_recorded_run(struct nb_replay *replay)
     memory->sets[memory->current].stale = true;
     return nb_loop_run(replay, 0);
 }
+
+static bool is_kept(const struct nb_reader *reader, uint64_t address, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < reader->allocation_count; i++) {
+        const uint64_t offset = address - reader->allocations[i].address;
+        if ((reader->allocations[i].flags & NB_CAPTURE_ALLOCATED_AFTER) != 0 &&
+            address >= reader->allocations[i].address && offset < reader->allocations[i].bytes &&
+            bytes <= reader->allocations[i].bytes - offset)
+            return true;
+    }
+    return false;
+}
+
+/* Recorded content of a global, or NULL. */
+static const uint8_t *content_of_global(const struct nb_reader *reader, uint64_t address, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < reader->global_count; i++) {
+        const struct nb_capture_global *global = &reader->globals[i];
+        const struct nb_content content = global->after.bytes != 0 ? global->after : global->before;
+        const uint64_t offset = address - global->address;
+        if (address >= global->address && offset < content.bytes && bytes <= content.bytes - offset)
+            return (const uint8_t *)nb_reader_content(reader, content) + offset;
+    }
+    return NULL;
+}
+
+NB_REPLAY_EXPORT int nb_replay_recorded(struct nb_replay *replay, uint64_t address, void *data,
+                                        uint64_t bytes, uint32_t *known, char *error)
+{
+    NB_TRY(nb_begin(replay, error));
+    const uint8_t *content = content_of_global(&replay->reader, address, bytes);
+    *known = 1;
+    if (content != NULL)
+        memcpy(data, content, (size_t)bytes);
+    else if (is_kept(&replay->reader, address, bytes))
+        nb_recorded_outcome(&replay->reader, address, bytes, data);
+    else
+        *known = 0;
+    return NB_REPLAY_OK;
+}

@@ -17,7 +17,7 @@ static struct nb_piece *add_piece(struct nb_replay *replay, struct nb_piece piec
         const uint32_t room = memory->piece_room == 0 ? 64 : 2 * memory->piece_room;
         struct nb_piece *grown = realloc(memory->pieces, room * sizeof *grown);
         if (grown == NULL) {
-            nb_fail(replay, NB_REPLAY_OURS, "out of host memory");
+            nb_fail(replay, NB_REPLAY_CANNOT, "out of host memory");
             return NULL;
         }
         memory->pieces = grown;
@@ -42,10 +42,10 @@ static int plan_range(struct nb_replay *replay, uint32_t index, uint32_t *run)
         if (content == NULL || begin - offset > GAP) {
             if (begin != offset &&
                 add_piece(replay, (struct nb_piece){index, offset, begin - offset, NB_NOWHERE}) == NULL)
-                return NB_REPLAY_OURS;
+                return NB_REPLAY_CANNOT;
             content = add_piece(replay, (struct nb_piece){index, begin, 0, memory->shadow_bytes});
             if (content == NULL)
-                return NB_REPLAY_OURS;
+                return NB_REPLAY_CANNOT;
         }
         const uint64_t grown = begin + next->bytes - content->offset;
         memory->shadow_bytes += grown - content->bytes;
@@ -54,7 +54,7 @@ static int plan_range(struct nb_replay *replay, uint32_t index, uint32_t *run)
     }
     if (offset != range->bytes &&
         add_piece(replay, (struct nb_piece){index, offset, range->bytes - offset, NB_NOWHERE}) == NULL)
-        return NB_REPLAY_OURS;
+        return NB_REPLAY_CANNOT;
     return NB_REPLAY_OK;
 }
 

@@ -53,7 +53,7 @@ int nb_vault_reserve(struct nb_replay *replay, uint64_t bytes)
         const uint32_t room = vault->room == 0 ? 8 : 2 * vault->room;
         struct nb_vault_piece *grown = realloc(vault->pieces, room * sizeof *grown);
         if (grown == NULL)
-            return nb_fail(replay, NB_REPLAY_OURS, "out of host memory");
+            return nb_fail(replay, NB_REPLAY_CANNOT, "out of host memory");
         vault->pieces = grown;
         vault->room = room;
     }

@@ -134,7 +134,7 @@ NB_REPLAY_EXPORT int nb_replay_verify(struct nb_replay *replay, struct nb_replay
     struct subject *subjects = nb_new(replay, most + 1, sizeof *subjects);
     const struct pages pages = {nb_new(replay, NB_STAGING_BYTES, 1), nb_new(replay, NB_STAGING_BYTES, 1)};
     const bool has_memory = subjects != NULL && pages.expected != NULL && pages.actual != NULL;
-    int status = !has_memory ? NB_REPLAY_OURS : NB_REPLAY_OK;
+    int status = !has_memory ? NB_REPLAY_CANNOT : NB_REPLAY_OK;
     const uint32_t subject_count = status == NB_REPLAY_OK ? list_subjects(replay, subjects) : 0;
     if (status == NB_REPLAY_OK)
         status = run_and_compare(replay, subjects, subject_count, &pages);

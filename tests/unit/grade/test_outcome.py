@@ -36,6 +36,7 @@ def replayed(
         overhead=overhead,
         device=device,
         prepared=SimpleNamespace(primed=True),
+        warm=(),
     )
     return cast(ReplayResult, namespace)
 
@@ -74,14 +75,24 @@ def test_failed_replay_keeps_verdict_and_reason(verdict: str) -> None:
     assert outcome(verdict=verdict, reason="why") == (verdict, "why")
 
 
-def test_unchecked_sample_is_error() -> None:
+def test_unchecked_sample_fails() -> None:
     counts = tuple(Counter(row.input_set or 0 for row in ROWS[1:]).items())
-    assert outcome(found=checked(ROWS, samples=199, counts=counts))[0] == "error"
+    assert outcome(found=checked(ROWS, samples=199, counts=counts))[0] == "failed"
 
 
-def test_sample_checked_on_other_inputs_is_error() -> None:
+def test_warm_sample_that_the_judge_did_not_check_is_found() -> None:
+    replay = replayed(ROWS)
+    replay.__dict__["warm"] = (SimpleNamespace(input_set=0),)
+    rates = rates_of(100.0, None, None, "")
+    assert outcome_of(Findings(replay, checked(ROWS), rates, "")).verdict == "failed"
+    counts = Counter(row.input_set or 0 for row in ROWS) + Counter({0: 1})
+    found = checked(ROWS, samples=len(ROWS) + 1, counts=tuple(counts.items()))
+    assert outcome_of(Findings(replay, found, rates, "")).verdict == "pass"
+
+
+def test_sample_checked_on_other_inputs_fails() -> None:
     counts = ((0, 200),)
-    assert outcome(found=checked(ROWS, counts=counts))[0] == "error"
+    assert outcome(found=checked(ROWS, counts=counts))[0] == "failed"
 
 
 def test_work_after_end_event_is_violation() -> None:

@@ -64,7 +64,7 @@ def test_output_contains_compiler_text_after_prints() -> None:
         ({"broke": Broke("record", "outputs on the host", unreplayable=True)}, "unreplayable", "on the host"),
         ({"trouble": "the process ended: killed by SIGSEGV"}, "failed", "SIGSEGV"),
         ({"trouble": "the quarantine did not start", "is_ours": True}, "error", "did not start"),
-        ({"audit": Audit("log", "0" * 64, 1, 7, False)}, "error", "7 records"),
+        ({"audit": Audit("log", "0" * 64, 1, 7, False)}, "failed", "7 records"),
         ({"timed_out": True}, "timeout", "killed after 20 s; raise --timeout"),
         ({"altered": True}, "violation", "changed its own files"),
     ],

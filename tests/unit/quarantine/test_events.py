@@ -48,3 +48,18 @@ def test_malformed_event_refused(line: bytes) -> None:
     events.handle(CONFINED)
     with pytest.raises(LineError, match="malformed event"):
         events.handle(line)
+
+
+def test_sandbox_failure_after_the_submission_began_is_refused() -> None:
+    """A submission must not be able to blame the sandbox."""
+    broke = b'{"event":"broke","phase":"confine","text":"partial"}'
+    events = Events(None)
+    events.handle(CONFINED)
+    events.handle(broke)
+    assert events.broke is not None
+    events = Events(None)
+    events.handle(CONFINED)
+    events.handle(b'{"event":"began","phase":"import"}')
+    with pytest.raises(LineError, match="before the submission began"):
+        events.handle(broke)
+    assert events.broke is None

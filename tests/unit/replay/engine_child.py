@@ -42,6 +42,11 @@ def step(engine: NativeEngine, plan: dict[str, Any], words: list[Any]) -> Any:  
             into = bytearray(size)
             engine.read(address, memoryview(into))
             return into.hex()
+        case ["recorded", address, size]:
+            into = bytearray(size)
+            return into.hex() if engine.recorded(address, memoryview(into)) else None
+        case ["warm", warm]:
+            return engine.warm(warm)
         case ["samples", count, address, size]:  # each with the memory that it left
             return [(step(engine, plan, ["measure", 1])[0], step(engine, plan, ["read", address, size]))
                     for _ in range(count)]  # fmt: skip

@@ -99,6 +99,15 @@ class FakeEngine:
     def read(self, address: int, into: memoryview) -> None:
         into[:] = bytes([self.memory(address, self.taken)]) * len(into)
 
+    def recorded(self, address: int, into: memoryview) -> bool:
+        """The content without any sample."""
+        self._call("recorded")
+        into[:] = bytes([self.memory(address, 0)]) * len(into)
+        return True
+
+    def warm(self, warm: bool) -> None:
+        self._call(f"warm {warm}")
+
     def verify(self, room: int) -> tuple[int, Sequence[Difference]]:
         self._call("verify")
         return len(self.differences), self.differences[:room]

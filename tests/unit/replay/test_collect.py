@@ -14,6 +14,7 @@ from benchguard.replay.protocol import (
     BAD_CAPTURE,
     CANNOT,
     FAILED,
+    NO_DRIVER,
     OURS,
     TIMEOUT,
     Batch,
@@ -184,10 +185,11 @@ def test_refused_capture_is_unreplayable() -> None:
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (BAD_CAPTURE, "error"),
+        (BAD_CAPTURE, "failed"),
         (CANNOT, "unreplayable"),
         (FAILED, "failed"),
         (TIMEOUT, "timeout"),
+        (NO_DRIVER, "error"),
         (OURS, "error"),
         (200, "error"),
     ],
@@ -201,12 +203,35 @@ def test_timeout_names_the_phase() -> None:
     assert result == "timeout" and "within 120 s, in phase 'prepare'" in reason
 
 
-def test_protocol_error_after_a_result_is_an_error() -> None:
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [([], "error"), ([OPENED, READY, MEASURED, batch()], "failed")],
+    ids=["before", "after"],
+)
+def test_protocol_error_after_the_capture_was_opened_is_the_captures(events: list[Event], said: str) -> None:
     ended = Ended(-9, False, "a line is not a valid event", "")
-    assert verdict(OPENED, READY, MEASURED, batch(), ended=ended)[0] == "error"
+    assert verdict(*events, ended=ended)[0] == said
 
 
-def test_worker_ending_without_a_result_is_an_error() -> None:
-    result, reason = verdict(OPENED, Phase("warm-up"), ended=Ended(-11, False, "", "oh no\n"))
-    assert result == "error"
+@pytest.mark.parametrize(
+    ("events", "status", "said"),
+    [
+        ([OPENED, Phase("warm-up")], -11, "failed"),
+        ([OPENED, Phase("warm-up")], 1, "failed"),
+        ([], -11, "failed"),
+        ([], 1, "error"),
+        ([OPENED, Phase("warm-up")], -9, "error"),
+        ([OPENED, Phase("warm-up")], -15, "error"),
+    ],
+)
+def test_verdict_of_worker_that_ended_early_names_who_ended_it(
+    events: list[Event], status: int, said: str
+) -> None:
+    result, reason = verdict(*events, ended=Ended(status, False, "", "oh no\n"))
+    assert result == said
+    assert "the replay process ended without a result" in reason and "last output: oh no" in reason
+
+
+def test_crash_reason_names_phase_and_signal() -> None:
+    _, reason = verdict(OPENED, Phase("warm-up"), ended=Ended(-11, False, "", "oh no\n"))
     assert "in phase 'warm-up': killed by SIGSEGV; last output: oh no" in reason

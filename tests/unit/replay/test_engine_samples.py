@@ -219,3 +219,43 @@ def test_streams_are_ordered_with_the_fewest_events(
     assert_exact(verified)
     sample = f"nb_hold record {expected} record nb_stamp elapsed"
     assert sample in " ".join(log.read_text().split())
+
+
+@pytest.mark.parametrize("cold", tuple(COLD))
+@pytest.mark.parametrize("strict", [False, True])
+def test_warm_samples_begin_with_restored_memory(tmp_path: Path, cold: str, strict: bool) -> None:
+    """Reading the state into the cache, and taking cache policies back, changes none of it."""
+    if strict and cold in ("remap", "rotate"):
+        pytest.skip("strict keeps no copies of the state")
+    path = add_one_capture(tmp_path / "x.ncap", n=256)
+    given = ["input", 0, ARENA, integers([7] * 256).hex()]
+    taken = ["samples", 3, ARENA, 1024]
+    *_, cold_ones, on, warm_ones, off, again = replayed(
+        path,
+        given,
+        taken,
+        ["warm", True],
+        taken,
+        ["warm", False],
+        taken,
+        cold=cold,
+        guard=strict,
+        strict=strict,
+    )
+    assert (on, off) == (None, None)
+    assert [left for _, left in (*cold_ones, *warm_ones, *again)] == [integers([8] * 256).hex()] * 9
+
+
+def test_recorded_content_after_the_region_can_be_read(tmp_path: Path) -> None:
+    """The capture holds memory and globals, and nothing at other addresses."""
+    path = CAPTURES["saxpy"](tmp_path / "x.ncap")
+    y = ARENA + GRANULE
+    *_, middle, beyond, across = replayed(
+        path, ["recorded", y + 40, 8], ["recorded", y + 4096, 4], ["recorded", y + 4092, 8]
+    )
+    assert struct.unpack("<2f", bytes.fromhex(middle)) == (3.0 * 10, 3.0 * 11)
+    assert (beyond, across) == (None, None)
+    path = CAPTURES["global"](tmp_path / "g.ncap")
+    *_, counter, beside = replayed(path, ["recorded", COUNTER, 4], ["recorded", COUNTER + 4, 4])
+    assert counter == replayed(path, ["once", NOTHING], ["read", COUNTER, 4])[-1]
+    assert beside is None

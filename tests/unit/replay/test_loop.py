@@ -264,3 +264,39 @@ def test_events_survive_encoding() -> None:
         data = encode(event)
         assert b"\n" not in data
         assert decode_event(data) == event
+
+
+def test_warm_samples_follow_the_others_and_are_reported_apart() -> None:
+    engine = FakeEngine(lambda n: sample(float(n)))
+    events = events_of(engine, request(Count(5), warm_samples=3))
+    result = done_of(events)
+    assert len(times_of(events)) == 5
+    assert [each.device_us for each in result.warm] == [result.warm_up + each for each in (5.0, 6.0, 7.0)]
+    warm = engine.calls[engine.calls.index("warm True") :]
+    assert warm == ["warm True", "measure", "measure", "measure", "warm False"]
+
+
+def test_warm_samples_end_at_the_deadline() -> None:
+    events = events_of(FakeEngine(cost=1.0), request(Count(5), deadline=START + 20.0, warm_samples=100))
+    assert 1 <= len(done_of(events).warm) <= 15
+
+
+def test_outputs_of_every_sample_are_checked() -> None:
+    part = OutputPart(100, 4, 0, True, "y")
+    engine = FakeEngine(memory=lambda address, _: address % 256)
+    found = done_of(events_of(engine, request(Count(5), warm_samples=3, checked=(part,)))).outputs
+    assert found is not None and (found.samples, found.wrong, found.first, found.unknown) == (8, 0, "", "")
+    first = engine.calls.index("output 100 4")
+    assert engine.calls[first - 2 : first + 2] == [
+        f"once {NO_SET}",
+        f"once {NO_SET}",
+        "output 100 4",
+        f"once {NO_SET}",
+    ]
+
+
+def test_output_that_changes_from_sample_to_sample_is_wrong() -> None:
+    part = OutputPart(100, 4, 0, True, "y")
+    late = FakeEngine(memory=lambda _, taken: 1 if taken < 60 else taken % 2)
+    found = done_of(events_of(late, request(Count(100), checked=(part,)))).outputs
+    assert found is not None and "y" in (found.first or found.unknown)

@@ -97,7 +97,7 @@ def test_killed_worker_is_an_error(replay: Replay) -> None:
 
 def test_worker_crash_while_sampling_keeps_samples(replay: Replay) -> None:
     result = replay(WHOLE[:6], "print('driver: oh', file=sys.stderr); sys.stderr.flush(); os.abort()")
-    assert result.verdict == "error"
+    assert result.verdict == "failed"
     assert "in phase 'sample': killed by SIGABRT; last output: driver: oh" in result.reason
     assert len(result.samples) == 20
 
@@ -113,13 +113,13 @@ def test_silent_worker_times_out(replay: Replay) -> None:
 
 
 @pytest.mark.parametrize("garbage", ["b'hello\\n'", "b'\\0' * (3 << 20)", "lines", "b'\\xff' * 100 + b'\\n'"])
-def test_worker_writing_garbage_is_an_error(garbage: str, replay: Replay) -> None:
+def test_worker_writing_garbage_fails(garbage: str, replay: Replay) -> None:
     result = replay(WHOLE[:6], f"os.write(fd, {garbage})\ntime.sleep(60)")
-    assert (result.verdict, result.status) == ("error", 70)
+    assert (result.verdict, result.status) == ("failed", 65)
     assert "broke its protocol" in result.reason
 
 
-def test_worker_failure_is_an_error(replay: Replay) -> None:
+def test_worker_failure_is_the_verdict(replay: Replay) -> None:
     result = replay([*WHOLE[:3], Failed(FAILED, "kernel saxpy: illegal address", "warm-up")])
     assert (result.verdict, result.reason) == ("failed", "kernel saxpy: illegal address")
 

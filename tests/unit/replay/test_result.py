@@ -96,8 +96,10 @@ def test_every_verdict_has_an_exit_status() -> None:
     assert STATUS == {
         "pass": 0,
         "wrong": 1,
+        "violation": 3,
         "unreplayable": 4,
         "unconverged": 5,
+        "unproven": 8,
         "timeout": 124,
         "failed": 65,
         "error": 70,

@@ -1,0 +1,47 @@
+"""Base classes of cases whose outputs are compared with expected outputs, element by element."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+from ..problem.arrays import Array
+from ..problem.errors import ProblemError
+
+
+class ToleranceCase:
+    """A suite.TestCase without a test of its own: the tolerances decide."""
+
+    own_verdict = False
+
+    def verify(
+        self, inputs: Mapping[str, Array], expected: Mapping[str, Array], actual: Mapping[str, Array]
+    ) -> str | None:
+        del inputs, expected, actual
+        return None
+
+
+class WideCase(ToleranceCase, ABC):
+    """A case whose reference runs in float64 where it can.
+
+    A reference that asserts float32, or that creates float32 tensors itself, fails in float64. It then runs in the
+    submission's precision, for all input sets.
+    """
+
+    _runs_wide = True  # until it fails
+
+    @abstractmethod
+    def results(self, inputs: Mapping[str, Array], wide: bool) -> dict[str, Array]:
+        """The reference's outputs: in float64, or in the submission's precision. Raises ProblemError."""
+
+    def expected(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        if self._runs_wide:
+            try:
+                return self.results(inputs, wide=True)
+            except ProblemError:
+                self._runs_wide = False
+        return self.results(inputs, wide=False)
+
+    def baseline(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """The reference's outputs in the submission's precision; empty if `expected` gives these."""
+        return self.results(inputs, wide=False) if self._runs_wide else {}

@@ -1,0 +1,68 @@
+"""Replay a capture that may come from an adversary, where there is no problem and so no judge.
+
+A strict replay takes the samples of a grade: outputs are filled with a pattern before each sample, the outputs of each
+sample are checked, and some of the given input sets are used once. Checks have the states of a grade's checks.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..capture import Capture
+from ..judge.ceilings import rates_of
+from ..replay.buffers import Source
+from ..replay.collect import Progress
+from ..replay.evidence import Evidence, without_proof
+from ..replay.options import ReplayOptions
+from ..replay.protocol import OutputCheck
+from ..replay.replay import replay as replay_capture
+from ..replay.result import ReplayResult
+from ..replay.statistics import summarise
+from .outcome import Findings, evidence_of
+from .timing import carried_reason, first_use_of, is_one_use_only, reported, untested
+
+
+def replay(
+    capture: str | os.PathLike[str] | Capture,
+    options: ReplayOptions = ReplayOptions(),  # noqa: B008 - frozen
+    *,
+    inputs: Mapping[str | int, Source] | None = None,
+    outputs: Sequence[str | tuple[int, int]] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **changes: Any,
+) -> ReplayResult:
+    """benchguard.replay: benchguard.replay.replay.replay(), and with `strict` the checks of its time."""
+    options = replace(options, **changes)
+    result = replay_capture(capture, options, inputs=inputs, outputs=outputs, progress=progress)
+    return judged(result, options) if options.strict and result.table else result
+
+
+def judged(result: ReplayResult, options: ReplayOptions) -> ReplayResult:
+    """The result with its evidence, and the verdict and the time that follow from it."""
+    carried = carried_reason(result.table, first_use_of(result.table))
+    timing = evidence_of(Findings(result, None, rates_of(None, None, None, ""), carried))
+    evidence = (*map(evidence_of_outputs, filter(None, (result.checked,))), *timing)
+    rows, notes = reported(result.table), result.notes
+    if is_one_use_only(result.table):
+        why = untested(result.table) or "samples on repeated inputs are faster"
+        notes = (*notes, f"timed on the {len(rows)} one-use inputs only: {why}")
+    result = replace(
+        result, evidence=evidence, time_us=summarise([row.device_us for row in rows]), notes=notes
+    )
+    failed = next((each for each in timing if each.state == "failed"), None)
+    if result.verdict != "pass":
+        return result
+    if failed is not None:
+        return replace(result, verdict="violation", reason=failed.text)
+    if options.require_evidence and (unknown := without_proof(evidence)):
+        return replace(result, verdict="unproven", reason=unknown)
+    return result
+
+
+def evidence_of_outputs(checked: OutputCheck) -> Evidence:
+    if checked.unknown:
+        return Evidence("outputs", "could not tell", checked.unknown)
+    return Evidence("outputs", "failed" if checked.first else "held", checked.first)
