@@ -67,7 +67,7 @@ class Supply:
 class Stream:
     """The streamed sets of one round. Owns the pipe's end `ready`.
 
-    The first set is made at once. Then `take` passes each set on, and `next` makes the one after it, in a thread.
+    The constructor makes the first set. A thread makes each further set, and passes it to `take`.
     """
 
     def __init__(self, supply: Supply, ready: int) -> None:

@@ -167,6 +167,14 @@ ATTACK_LIST = (
     Attack(17, "17_by_content_spare.py", "cache by content, spare memory", "device", **REMEMBERS),
     Attack(17, "17_by_content_global.cu", "cache by content, module's global", "device", **REMEMBERS),
     Attack(17, "17_by_content_emptied.py", "the same, and no global is listed", "files", **REMEMBERS),
+    Attack(
+        17, "17_by_content_emptied.py", "the same, memory for two input sets", "files", tag="-short",
+        problem="MixShort", **REMEMBERS,
+    ),
+    Attack(
+        17, "17_by_content_heap.cu", "malloc's heap, memory for two input sets", "device", tag="-short",
+        problem="MixShort", **REMEMBERS,
+    ),
     Attack(17, "17_by_content_temporary.py", "cache by content, pool's memory", "device", where="gpu", **REMEMBERS),
     Attack(
         17, "17_by_content_surface.cu", "cache by content, array behind a surface", "device", "fast",

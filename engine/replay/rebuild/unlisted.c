@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/image/fatbin.h"
 #include "core/image/image_globals.h"
 #include "replay/base/engine.h"
 #include "replay/rebuild/code.h"
@@ -19,6 +20,7 @@ struct search {
     const struct nb_code_module *module;
     uint32_t room;
     int status;
+    const char *problem; /* why globals may exist that were not found */
 };
 
 /* ---- finding ------------------------------------------------------------------------------------------- */
@@ -47,12 +49,24 @@ static void visit(const char *name, bool managed, void *context)
     struct search *search = context;
     size_t bytes = 0;
     struct nb_code_global global = {0};
-    if (search->status == NB_REPLAY_OK &&
-        nb_code_find_global(search->replay, search->module, name, &global.address, &bytes) == CUDA_SUCCESS &&
-        bytes != 0) {
-        global.bytes = bytes;
+    if (search->status != NB_REPLAY_OK)
+        return;
+    const CUresult result =
+        nb_code_find_global(search->replay, search->module, name, &global.address, &bytes);
+    if (result != CUDA_SUCCESS)
+        search->problem = "the driver does not find one of its globals";
+    global.bytes = bytes;
+    if (result == CUDA_SUCCESS && bytes != 0)
         search->status = append(search, &global);
-    }
+}
+
+/* The driver drops variables of PTX that no kernel uses, so that it finds fewer names than the text has. */
+static bool is_text(const uint8_t *image, uint64_t bytes)
+{
+    static const uint8_t elf[] = {0x7f, 'E', 'L', 'F'};
+    const uint32_t fatbin = NB_FATBIN_MAGIC;
+    return bytes < sizeof elf ||
+           (memcmp(image, elf, sizeof elf) != 0 && memcmp(image, &fatbin, sizeof fatbin) != 0);
 }
 
 static int search_module(struct search *search, uint32_t index)
@@ -61,9 +75,12 @@ static int search_module(struct search *search, uint32_t index)
     const struct nb_reader *reader = &replay->reader;
     const struct nb_content content = reader->images[reader->modules[index].image].content;
     const uint32_t architecture = 10 * replay->facts.compute_major + replay->facts.compute_minor;
+    const void *image = nb_reader_content(reader, content);
     search->module = &search->copy->modules[index];
-    const char *problem =
-        nb_image_globals(nb_reader_content(reader, content), content.bytes, architecture, visit, search);
+    search->problem = NULL;
+    const char *problem = nb_image_globals(image, content.bytes, architecture, visit, search);
+    if (problem == NULL && !is_text(image, content.bytes))
+        problem = search->problem;
     if (problem != NULL && search->copy == replay->code.copies) {
         replay->code.unknown_globals = true;
         nb_note(replay, "module %u may have globals that are not restored: %s", index, problem);
