@@ -64,8 +64,12 @@ def refusal_of(name: str) -> str:
 
 
 def withhold(submissions: Iterable[str], problem: str) -> None:
-    """Make imports of this process pass over `submissions`. Raises UsageError, as Withheld.check()."""
-    finder = Withheld(submissions)
+    """Make imports of this process pass over `submissions`. Raises UsageError, as Withheld.check().
+
+    The problem's own file is trusted, as a submission too: a KernelBench problem is graded by its own Model so.
+    """
+    own = Path(problem.partition(":")[0]).resolve()
+    finder = Withheld(each for each in submissions if not (own.is_file() and Path(each).resolve() == own))
     finder.check(problem)
     python = next(
         (place for place, each in enumerate(sys.meta_path) if each is PathFinder), len(sys.meta_path)

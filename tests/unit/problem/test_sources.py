@@ -130,3 +130,20 @@ def test_submission_that_contains_problem_refused(tmp_path: Path) -> None:
         UsageError, match=r"contains the problem .*problem.py:Name; give the submission a folder"
     ):
         Withheld([str(tmp_path)]).check(f"{tmp_path}/problem.py:Name")
+
+
+def test_problem_that_is_its_own_submission_is_judged(tmp_path: Path) -> None:
+    file = problem(tmp_path, "import beside")
+    (tmp_path / "beside.py").write_text("")
+    withhold([str(file)], f"{file}:Name")
+    sys.path.insert(0, str(tmp_path))
+    assert imported(file, "beside") is not None
+
+
+def test_other_submission_beside_the_problem_stays_withheld(tmp_path: Path) -> None:
+    file = problem(tmp_path, "import beside")
+    (tmp_path / "beside.py").write_text("raise SystemExit\n")
+    withhold([str(file), str(tmp_path / "beside.py")], str(file))
+    sys.path.insert(0, str(tmp_path))
+    with pytest.raises(ImportError, match="does not import submissions"):
+        imported(file, "beside")
