@@ -59,7 +59,7 @@ class Scale:
         if self.what == "hang":
             time.sleep(600)
         if self.what == "fails later" and threading.current_thread() is not threading.main_thread():
-            raise ValueError("no more sets")
+            raise RuntimeError("no more sets")
         random = np.random.default_rng(0 if self.what == "seedless" else seed)
         x = random.standard_normal(self.n, np.float32)
         if distribution == "large":
