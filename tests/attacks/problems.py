@@ -182,3 +182,9 @@ class MixShort(Mix):
             module = sys.modules.get(f"benchguard.judge.{name}")
             if module is not None:  # this process is the judge, which trusts the problem
                 module.__dict__["available_bytes"] = lambda: SHORT_BYTES
+
+    def generate_test_cases(self) -> list[TestCaseDict]:
+        return [
+            case(name, lambda name=name: (words(f"mix {name}", DEEP),), n=DEEP)
+            for name in ("small", "large", "deep")
+        ]
