@@ -59,6 +59,10 @@ class GpuModeCase:
         self.task, self.name, self.given, self.distributions = task, name, dict(arguments), distributions
         self.where = f"{task.path}: case {name}"
 
+    @property
+    def input_bytes(self) -> int:
+        return sum(each.numel() * each.element_size() for each in self._drawn(None).tensors.values())
+
     @cached_property
     def spec(self) -> CaseSpec:
         template = self._template

@@ -7,12 +7,21 @@ from collections.abc import Mapping
 
 from ..problem.arrays import Array
 from ..problem.errors import ProblemError
+from ..problem.spec import CaseSpec
 
 
-class ToleranceCase:
+class ToleranceCase(ABC):
     """A suite.TestCase without a test of its own: the tolerances decide."""
 
     own_verdict = False
+
+    @property
+    @abstractmethod
+    def spec(self) -> CaseSpec: ...
+
+    @property
+    def input_bytes(self) -> int:
+        return sum(each.bytes for each in self.spec.read)
 
     def verify(
         self, inputs: Mapping[str, Array], expected: Mapping[str, Array], actual: Mapping[str, Array]
@@ -21,7 +30,7 @@ class ToleranceCase:
         return None
 
 
-class WideCase(ToleranceCase, ABC):
+class WideCase(ToleranceCase):
     """A case whose reference runs in float64 where it can.
 
     A reference that asserts float32, or that creates float32 tensors itself, fails in float64. It then runs in the

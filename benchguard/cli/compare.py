@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     GradeOptions,
     {
         "adapter": "Problem format (auto: detect).",
-        "cases": Flag("Compare only this test case; may be repeated.", "NAME", name="case"),
+        "cases": Flag(
+            "Compare only this test case; may be repeated.  [default: all; the smallest on the CPU driver]",
+            "NAME",
+            name="case",
+        ),
     },
 )
 @click.option(
@@ -43,7 +47,8 @@ if TYPE_CHECKING:
     GradeOptions,
     {
         "samples": Flag(f"Samples per replay.  [default: {COMPARE_SAMPLES}]", "N"),
-        "cold": "How to make the data caches cold before each sample (see `neutrino-bench grade --help`).",
+        "cold": "How to make the data caches cold before each sample (see `neutrino-bench grade --help`).  "
+        "[default: flush; none on the CPU driver]",
         "flush_cache": "Make the instruction caches cold before each sample: run copies of the code in turn.",
         "timeout": Flag(
             "Stop a grade or a replay after this time.  [default: the suite's time for a ranked submission, or 300]",

@@ -41,9 +41,13 @@ from .output import notify
         "entry": Flag("Function or class to call.  [default: the problem's, or solution]", "NAME"),
         "convention": "Calling convention (docs/grading.md).  [default: the problem's]",
         "warm_up": Flag("Untimed calls per case before two calls are captured.", "N"),
-        "cases": Flag("Grade only this test case; may be repeated.", "NAME", name="case"),
+        "cases": Flag(
+            "Grade only this test case; may be repeated.  [default: all; the smallest on the CPU driver]",
+            "NAME",
+            name="case",
+        ),
         "cold": "How to make the data caches cold before each sample: write and read scratch memory (flush), only "
-        "write it (memset; biased), or not at all (none).",
+        "write it (memset; biased), or not at all (none).  [default: flush; none on the CPU driver]",
         "flush_cache": "Make the instruction caches cold before each sample: run copies of the code in turn.",
         "samples": Flag(
             "Take exactly N samples per case, even if the median has not converged.  [default: by --until; 20 on the "

@@ -156,7 +156,7 @@ def _judged(
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )
-    return TimedCase(case, result.device, result.settings, _seconds(result))
+    return TimedCase(case, result.device, result.settings, _seconds(result), result.confinement)
 
 
 def _notes(

@@ -86,16 +86,25 @@ def grade_beside(
         if progress is not None:
             progress(GradeProgress("indexing the code of installed libraries"))
         searched(options.forbid_library, options.allow_images)
-    options = for_driver(options, discover(options.driver, api="cuda"))
+    driver = discover(options.driver, api="cuda")
+    options = for_driver(options, driver)
+    smallest = driver.is_sim and not options.cases
     with ExitStack() as stack:
         kind = InlineRun if options.inline else ReplayedRun
-        return kind(str(problem), Path(submission), options, progress, stack, others).run()
+        return kind(str(problem), Path(submission), options, progress, stack, others, smallest).run()
 
 
 def for_driver(options: GradeOptions, driver: Driver) -> GradeOptions:
-    """The options with SIM_SAMPLES samples on the CPU driver, unless the user chose their number or a stop rule."""
+    """The options with the CPU driver's defaults, if that is the driver.
+
+    These are SIM_SAMPLES samples, unless the user chose their number or a stop rule, and caches as they are.
+    """
+    if not driver.is_sim:
+        return options
     chosen = options.samples is not None or options.until is not None or options.require_converged
-    return options if chosen or not driver.is_sim else replace(options, samples=SIM_SAMPLES)
+    samples = options.samples if chosen else SIM_SAMPLES
+    cold = options.cold if options.inline else options.cold or "none"
+    return replace(options, samples=samples, cold=cold)
 
 
 def check_inputs(

@@ -92,7 +92,7 @@ def judged_replay(
     )
     how = ReplayOptions(
         strict=True,
-        cold=options.cold,
+        cold=options.cold or "flush",
         flush_cache=options.flush_cache,
         samples=options.samples,
         until=options.until,
@@ -108,7 +108,8 @@ def judged_replay(
             report(progress.phase, progress.samples, progress.median_us)
 
     with Capture.open(path, LIMITS) as capture:
-        result = replay_buffers(capture, how, buffers, tell, options.memory_limit)
+        require_full = options.require_sandbox is not None
+        result = replay_buffers(capture, how, buffers, tell, options.memory_limit, require_full)
     judge.ask(AskChecked(secret.case))
     checked, _ = judge.answer(Checked)
     return result, checked

@@ -63,11 +63,12 @@ class GradeOptions:
         entry: name of the function or class to call. None: the problem's.
         convention: how the entry is called (docs/grading.md). None: the problem's.
         warm_up: untimed calls per case before two calls are captured.
-        cases: names of the test cases to grade. Empty: all.
+        cases: names of the test cases to grade. Empty: all; on the CPU driver, the one with the smallest inputs.
         driver: "auto" (this machine's CUDA driver, else the CPU driver), "sim" (the CPU driver), or the
             path of a driver library.
         device: ordinal of the device, from 0.
-        cold: how data caches are made cold before each sample (see ReplayOptions): "flush", "memset" or "none".
+        cold: how data caches are made cold before each sample (see ReplayOptions): "flush", "memset" or "none". None:
+            "flush"; on the CPU driver, which has no caches of its own, "none".
         flush_cache: make the instruction caches cold before each sample, by running copies of the code in turn.
         samples: number of timed samples per case. None: sample until the rule `until` is met; on the CPU driver, 20.
         until: stop rule, as in ReplayOptions. None: "ci=0.005".
@@ -108,7 +109,7 @@ class GradeOptions:
     cases: tuple[str, ...] = ()
     driver: str = "auto"
     device: int = 0
-    cold: Cold = "flush"
+    cold: Cold | None = None
     flush_cache: bool = False
     samples: int | None = None
     until: str | None = None
@@ -138,7 +139,7 @@ class GradeOptions:
             if value is not None and not low <= value <= high:
                 raise UsageError(f"{name.replace('_', '-')} is {value:g}; give {low:g} to {high:g}")
         rule_of(self.until, self.samples)
-        if self.cold not in get_args(Cold):
+        if self.cold is not None and self.cold not in get_args(Cold):
             raise UsageError(
                 f"cold cannot be {self.cold!r} for a submission; give {', '.join(get_args(Cold))}"
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ from ..inline.supervise import Inline
 from ..ipc.text import joined
 from ..judge.contract import Ask, AskThrowaway, Opened
 from ..judge.process import JudgeProcess
-from ..quarantine.contract import Convention, Quarantined
+from ..quarantine.contract import Convention, Quarantined, is_full
 from ..quarantine.quarantine import quarantine
 from ..quarantine.submission import Submission, submission_of
 from ..replay.clocks import Clocks
@@ -34,19 +34,25 @@ from .result import SCHEMA, AuditBlock, GradedCase, GradeResult, Sandbox, Source
 from .score import score_of
 from .specification import Finding
 
+LEFT_OUT_SHOWN = 8
+
 
 @dataclass(frozen=True)
 class TimedCase:
-    """A graded case. `seconds` has the time that each part took."""
+    """A graded case. `seconds` has the time that each part took, and `confinement` the protections of the replay."""
 
     case: GradedCase
     device: Device | None = None
     settings: Settings | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    confinement: dict[str, str] = field(default_factory=dict)
 
 
 class GradeRun:
-    """Base of the two kinds of grade, which define `run`. `stack` closes everything that is opened."""
+    """Base of the two kinds of grade, which define `run`.
+
+    `stack` closes everything that is opened. `smallest`: only the problem's smallest case is graded.
+    """
 
     trust: Trust = "replayed"
 
@@ -58,8 +64,10 @@ class GradeRun:
         progress: Report | None,
         stack: ExitStack,
         others: Sequence[str] = (),
+        smallest: bool = False,
     ) -> None:
         self._submissions = (str(submission), *others)
+        self._smallest = smallest
         self.problem, self._path, self.options = problem, submission, options
         self.progress, self._stack = progress, stack
         self._started = time.monotonic()
@@ -131,6 +139,7 @@ class GradeRun:
             problem=self.problem,
             adapter=options.adapter,
             cases=options.cases,
+            smallest=self._smallest,
             sets_max=options.sets,
             one_use=options.one_use,
             pool_bytes=POOL_BYTES,
@@ -184,6 +193,7 @@ class GradeRun:
             verdict, reason = finding.verdict, finding.text
         elif failed is not None:
             verdict, reason = failed.verdict, f"case {failed.name}: {failed.reason}"
+        confinement = confinement_of(quarantined.confinement, [each.confinement for each in timed])
         clocks = next((case.clocks for case in cases if case.clocks is not None), None)
         return GradeResult(
             schema=SCHEMA,
@@ -201,11 +211,11 @@ class GradeRun:
             kernels=tuple(dict.fromkeys(kernel for case in cases for kernel in case.kernels)),
             device=next((each.device for each in timed if each.device is not None), None),
             clocks=clocks or Clocks("no case was timed"),
-            sandbox=Sandbox(quarantined.confined, dict(quarantined.confinement)),
+            sandbox=Sandbox(is_full(confinement), confinement),
             audit=self._audit(quarantined),
             settings=next((each.settings for each in timed if each.settings is not None), None),
             score_s=score_of(cases, opened.ranking) if verdict == "pass" else None,
-            notes=notes_of(opened, cases, quarantined),
+            notes=notes_of(opened, cases, confinement),
             output=output_of(quarantined),
             seconds={
                 **self.seconds,
@@ -222,12 +232,27 @@ class GradeRun:
         return AuditBlock(path, audit.head, audit.records, audit.dropped, audit.complete)
 
 
-def notes_of(opened: Opened, cases: Sequence[GradedCase], quarantined: Quarantined) -> tuple[str, ...]:
+def confinement_of(quarantined: Mapping[str, str], replays: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """For each protection: "on" if it was on for the submission and for all replays, or the reason why it was off."""
+    features = dict(quarantined)
+    for replay in replays:
+        for name, why in replay.items():
+            if features.get(name, "on") == "on" and why != "on":
+                features[name] = f"in a replay: {why}"
+    return features
+
+
+def notes_of(opened: Opened, cases: Sequence[GradedCase], confinement: Mapping[str, str]) -> tuple[str, ...]:
     """Facts that a reader of the verdict should know."""
     notes = []
-    missing = [f"{name} ({why})" for name, why in quarantined.confinement.items() if why != "on"]
+    missing = [f"{name} ({why})" for name, why in confinement.items() if why != "on"]
     if missing:
         notes.append(f"the sandbox is partial, without: {'; '.join(missing)}")
+    if opened.left_out:
+        notes.append(
+            f"on the CPU driver only the smallest case is graded, {opened.cases[0].name}; give --case for others: "
+            f"{', '.join(opened.left_out[:LEFT_OUT_SHOWN])}"
+        )
     if cases and len(cases) < len(opened.cases):
         notes.append(
             f"{len(opened.cases) - len(cases)} of {len(opened.cases)} cases were not graded after the first failure"

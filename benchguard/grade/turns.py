@@ -18,6 +18,7 @@ from .comparison import Block
 from .judged_replay import judged_replay, with_slots
 from .options import COMPARE_SAMPLES, GradeOptions
 from .outcome import Findings, Outcome, outcome_of
+from .power import Power, by_block, power_of
 from .timing import carried_reason, comparable, first_use_of, is_one_use_only, reported
 
 ORDER = (0, 1, 1, 0)
@@ -76,6 +77,11 @@ class Turns:
         """Whether a side is timed on its one-use inputs only, as a grade of all its samples would be."""
         rows = [row for table in self.tables[side] for row in table]
         return is_one_use_only(rows, self.unrestored[side])
+
+    def power(self, value: Callable[[Power], float]) -> tuple[Block, ...]:
+        """A value of the power state, block by block."""
+        a, b = ([power_of(table) for table in tables] for tables in self.tables)
+        return by_block(a, b, value)
 
     def blocks(self) -> list[Block]:
         """The medians, block by block."""

@@ -19,7 +19,9 @@ class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
     problem: str
     adapter: str
     cases: tuple[str, ...] = ()
-    """Names; empty: all."""
+    """Names; empty: all, or only the smallest."""
+    smallest: bool = False
+    """Open only the case with the least inputs, if `cases` is empty."""
     sets_max: int = 8
     one_use: int = 8
     """The number of one-use input sets, besides `sets_max` repeated ones."""
@@ -92,6 +94,8 @@ class Opened(msgspec.Struct, frozen=True, tag_field="answer", tag="opened"):
     """Paths of files, by name, that are placed beside the submission."""
 
     ranking: str = ""
+    left_out: tuple[str, ...] = ()
+    """Names of the cases that are larger than the smallest, if Ask wants only that."""
 
 
 class Throwaway(msgspec.Struct, frozen=True, tag_field="answer", tag="throwaway"):

@@ -75,7 +75,7 @@ class Session:
         if ask.submissions:
             withhold(ask.submissions, ask.problem)
         suite = self._load(ask.problem, ask.adapter, {**ask.adapter_options, **wish})
-        cases = _chosen(suite, ask.cases)
+        cases = _chosen(suite, ask)
         for case in cases:
             _check_case(case)
         pool_bytes = min(ask.pool_bytes, available_bytes() // SHARE_OF_MEMORY // len(cases))
@@ -94,6 +94,7 @@ class Session:
             suite.tensors,
             {name: str(path) for name, path in suite.files.items()},
             suite.ranking,
+            tuple(case.name for case in suite.cases if case not in cases) if ask.smallest else (),
         )
 
     def _throwaway(self) -> tuple[Answer, list[int]]:
@@ -139,17 +140,22 @@ def _tools(cases: Sequence[TestCase]) -> Tools:
     return Tools(problem, maker, samples, ThreadPoolExecutor(count, "parts"), count)
 
 
-def _chosen(suite: Suite, names: tuple[str, ...]) -> list[TestCase]:
+def _chosen(suite: Suite, ask: Ask) -> list[TestCase]:
     there = {case.name: case for case in suite.cases}  # a specification may need the reference to run
     if len(there) < len(suite.cases):
         raise FaultError("two cases of the problem have the same name; rename one")
     if not there:
         raise FaultError("the problem has no cases; add one")
+    names = ask.cases
     unknown = [name for name in names if name not in there]
     if unknown:
         known = ", ".join(list(there)[:20])
         raise UsageError(f"{suite.name} has no case {unknown[0]!r}; its cases are {known}")
-    return [there[name] for name in dict.fromkeys(names)] if names else list(suite.cases)
+    if names:
+        return [there[name] for name in dict.fromkeys(names)]
+    if ask.smallest and len(there) > 1:
+        return [min(suite.cases, key=lambda case: case.input_bytes)]
+    return list(suite.cases)
 
 
 def _check_case(case: TestCase) -> None:

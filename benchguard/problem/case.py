@@ -56,6 +56,10 @@ class ProblemCase:
         own = self.problem.own_verdict
         self.own_verdict = self._verifies and self.problem.tolerances is None if own is None else own
 
+    @property
+    def input_bytes(self) -> int:
+        return sum(each.bytes for each in self.spec.read)
+
     @cached_property
     def spec(self) -> CaseSpec:
         with blaming(self.author.path, "get_flops or get_bytes"):

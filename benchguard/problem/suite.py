@@ -23,6 +23,11 @@ class TestCase(Protocol):
         ...
 
     @property
+    def input_bytes(self) -> int:
+        """Bytes of the inputs, by which a case is small or large. Does not run the reference."""
+        ...
+
+    @property
     def spec(self) -> CaseSpec: ...
 
     @property

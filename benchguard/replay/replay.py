@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..capture import Capture
@@ -27,6 +27,7 @@ from .buffers import (
 from .caches import caches_of
 from .clocks import ClockWatch, summarise_clocks, throttled_at
 from .collect import Collector, Progress
+from .confined import replay_confined
 from .convergence import TAGGED_MAX, rule_of, text_of
 from .environment import replay_environment
 from .options import ReplayOptions
@@ -98,10 +99,12 @@ def replay_buffers(
     buffers: Buffers,
     progress: Callable[[Progress], None] | None = None,
     memory_bytes: int = 0,
+    require_full: bool = False,
 ) -> ReplayResult:
     """Like replay(), for callers that share the memory of inputs and outputs with the replay process.
 
-    `memory_bytes` limits the host memory of the process besides that shared memory; 0: half of the machine's.
+    `memory_bytes` limits the host memory of the process besides that shared memory; 0: half of the machine's. With
+    `require_full`, a strict replay starts only if all protections of its sandbox are on.
     """
     started = time.monotonic()
     seed = int.from_bytes(os.urandom(7), "little") if options.seed is None else options.seed & SEED_MAX
@@ -153,8 +156,11 @@ def replay_buffers(
             warm_samples=options.warm_samples,
             checked=checked_parts(outputs, subject) if options.strict and slots is None else None,
         )
-        shared = sum(map(_size_of, _shared(request))) if memory_bytes else 0
-        collector, ended, watch = _run(request, target, progress, memory_bytes + shared)
+        shared = sum(map(_size_of, _shared(request)))
+        memory_max = memory_bytes or (request.limits.host_bytes if options.strict else 0)
+        ran = _run(
+            request, target, progress, memory_max + shared if memory_max else 0, options.strict, require_full
+        )
         settings = Settings(
             cold=caches.cold,
             icache="cold" if caches.cold_code else "warm",
@@ -171,9 +177,17 @@ def replay_buffers(
             flush_cache=options.flush_cache,
             rotating_count=options.rotating_count,
         )
-        return _result(
-            collector, ended, watch, subject, str(opened.path), settings, outputs, started, options
-        )
+        return _result(ran, subject, str(opened.path), settings, outputs, started, options)
+
+
+@dataclass(frozen=True)
+class _Ran:
+    """`confinement` is empty for a process without a sandbox."""
+
+    collector: Collector
+    ended: Ended
+    watch: ClockWatch
+    confinement: dict[str, str]
 
 
 def _pool_of(buffers: Buffers, options: ReplayOptions, subject: Subject) -> Pool:
@@ -192,9 +206,14 @@ def one_use_of(sets: int) -> int:
 
 
 def _run(
-    request: Request, target: Target, progress: Callable[[Progress], None] | None, memory_max: int
-) -> tuple[Collector, Ended, ClockWatch]:
-    """Run the replay process to its end."""
+    request: Request,
+    target: Target,
+    progress: Callable[[Progress], None] | None,
+    memory_max: int,
+    strict: bool,
+    require_full: bool,
+) -> _Ran:
+    """Run the replay process to its end, in a sandbox if the capture is an adversary's."""
     watch = ClockWatch()
 
     def on_ready(ready: Ready) -> None:
@@ -204,37 +223,53 @@ def _run(
             watch.unavailable = "NVML reads no devices of HIP"
 
     collector = Collector(request, progress, on_ready)
-    descriptors = {
-        request.capture, request.inputs_descriptor, request.inputs_ready, request.outputs_descriptor
-    }  # fmt: skip
-    if request.slots is not None:
-        descriptors |= {request.slots.descriptor, request.slots.announce, request.slots.release}
+    confinement: dict[str, str] = {}
+    try:
+        if strict:
+            ended, confinement = replay_confined(
+                request, target, _descriptors(request), memory_max, collector.handle, require_full
+            )
+        else:
+            ended = run_unconfined(request, target, memory_max, collector.handle)
+    finally:
+        watch.stop()
+    return _Ran(collector, ended, watch, confinement)
+
+
+def run_unconfined(
+    request: Request, target: Target, memory_max: int, handle: Callable[[bytes], bool]
+) -> Ended:
     question = os.memfd_create("neutrino-request", os.MFD_CLOEXEC)
     try:
         with open(question, "wb", closefd=False) as file:
             file.write(encode(request))
         os.lseek(question, 0, os.SEEK_SET)
-        ended = converse(
+        return converse(
             command(),
             environment={**replay_environment(os.environ), **target.environment},
             stdin=question,
-            descriptors=[each for each in descriptors if each >= 0],
+            descriptors=_descriptors(request),
             deadline=request.deadline,
-            handle=collector.handle,
+            handle=handle,
             line_max=LINE_MAX,
             lines_max=LINES_MAX,
             memory_max=memory_max,
         )
     finally:
-        watch.stop()
         os.close(question)
-    return collector, ended, watch
+
+
+def _descriptors(request: Request) -> list[int]:
+    """The descriptors that the replay process inherits."""
+    descriptors = {request.capture, request.inputs_descriptor, request.outputs_descriptor}
+    descriptors.add(request.inputs_ready)
+    if request.slots is not None:
+        descriptors |= {request.slots.descriptor, request.slots.announce, request.slots.release}
+    return [each for each in descriptors if each >= 0]
 
 
 def _result(
-    collector: Collector,
-    ended: Ended,
-    watch: ClockWatch,
+    ran: _Ran,
     subject: Subject,
     path: str,
     settings: Settings,
@@ -242,11 +277,14 @@ def _result(
     started: float,
     options: ReplayOptions,
 ) -> ReplayResult:
+    collector, watch = ran.collector, ran.watch
     times_ns = [each.ended_ns for each in collector.samples]
     clocks = summarise_clocks(watch.readings, times_ns, watch.unavailable)
     table = _table(collector, watch, settings)
     differences = _differences(collector, subject)
-    verdict, reason = verdict_of(collector, ended, differences, options.timeout, options.require_converged)
+    verdict, reason = verdict_of(
+        collector, ran.ended, differences, options.timeout, options.require_converged
+    )
     done, ready = collector.done, collector.ready
     return ReplayResult(
         verdict=verdict,
@@ -277,6 +315,7 @@ def _result(
         warm=done.warm if done else (),
         checked=done.outputs if done else None,
         outputs=outputs.read() if done and outputs.sets else {},
+        confinement=ran.confinement,
     )
 
 

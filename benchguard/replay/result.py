@@ -132,6 +132,8 @@ class ReplayResult:
     evidence: tuple[Evidence, ...] = ()
     """The checks of a strict replay."""
     outputs: dict[str, bytes | list[bytes]] = field(default_factory=dict, repr=False)
+    confinement: dict[str, str] = field(default_factory=dict)
+    """Protections of a strict replay's process, each "on" or the reason why it is off."""
 
     @property
     def samples(self) -> list[float]:
@@ -226,6 +228,8 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     refusals: tuple[str, ...]
     notes: tuple[str, ...]
     wall_s: float
+    confinement: dict[str, str]
+    """Protections of the process of a strict replay: "on", or the reason why one is off. Empty without --strict."""
 
 
 def time_block(time: Summary) -> TimeBlock:
@@ -273,6 +277,7 @@ def document(result: ReplayResult) -> Document:
         refusals=result.refusals,
         notes=result.notes,
         wall_s=result.wall_s,
+        confinement=result.confinement,
     )
 
 

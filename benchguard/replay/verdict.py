@@ -42,7 +42,7 @@ def verdict_of(
 
 def _cut_short(collector: Collector, ended: Ended, seconds: float) -> tuple[Verdict, str] | None:
     """None for a replay that went to its end."""
-    if ended.used_bytes or ended.timed_out:
+    if ended.refusal or ended.used_bytes or ended.excess or ended.timed_out:
         return _stopped(collector, ended, seconds)
     if ended.trouble:
         kind: Verdict = "error" if collector.opened is None else "failed"
@@ -66,12 +66,16 @@ def _fault_of(collector: Collector, ended: Ended) -> Verdict:
 
 
 def _stopped(collector: Collector, ended: Ended, seconds: float) -> tuple[Verdict, str]:
-    """The verdict of a replay that exceeded a limit."""
+    """The verdict of a replay that exceeded a limit, or that its sandbox did not let run."""
+    if ended.refusal:
+        return "error", f"the replay did not start: {ended.refusal}"
     if ended.used_bytes:
         return "failed", (
             f"the replay used {ended.used_bytes >> 20} MiB of host memory, more than --memory allows; "
             "allocate less, or raise --memory"
         )
+    if ended.excess:
+        return "failed", ended.excess
     return "timeout", f"no result within {seconds:g} s, in phase {collector.phase!r}; raise the time-out"
 
 

@@ -215,6 +215,10 @@ ATTACK_LIST = (
     ),
     Attack(19, "19_device_counter.py", "the device counts launches", "device", true_time=True),
     Attack(19, "19_globaltimer.cu", "honest for a fifth of a second", "device", verdicts=only("wrong")),
+    Attack(
+        19, "19_placement.cu", "honest on one multiprocessor, in one slot of time", "device", "none",
+        only("wrong", "unreplayable"),
+    ),
     Attack(19, "19_environment.py", "honest where recorded", "semantics", verdicts=only("wrong")),
     Attack(20, "20_input_mutation.py", "input cleared after use", "semantics", true_time=True),
     Attack(
@@ -254,6 +258,10 @@ ATTACK_LIST = (
     Attack(
         26, "26_persisting_l2.cu", "input persists in L2", "driver", "none", only("violation", "unreplayable"),
         true_time=True, problem="RowMean", where="gpu", large="cached", control="row_mean.cu",
+    ),
+    Attack(
+        26, "26_evict_last.cu", "input marked evict_last in L2", "device", "none", only("violation"), true_time=True,
+        problem="RowMean", large="cached", control="row_mean.cu",
     ),
     Attack(
         27, "27_prefetch_next.cu", "the next call's input fetched", "device", "none", only("violation"),
@@ -364,6 +372,7 @@ LOOK_ALIKES = (
     LookAlike("atomics.cu", "24: another order of additions in each run", "RowMean"),
     LookAlike("workspace.py", "17: memory that is kept from call to call"),
     LookAlike("table.cu", "8: table in constant memory"),
+    LookAlike("cache_hints.cu", "26: cache policy for an input that is read once", "RowMean"),
     LookAlike("global_table.py", "33: a global of its own"),
     LookAlike("in_place.py", "20: input written, as the problem says", "MixInPlace"),
     LookAlike("mix_both.py", "21: two outputs", "MixBoth"),

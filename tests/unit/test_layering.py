@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "adapters": {"errors", "ipc", "problem"},
     "inline": {"errors", "problem", "shim", "toolchain"},
     "judge": {"adapters", "errors", "ipc", "problem"},
-    "replay": {"capture", "errors", "ipc", "shim", "toolchain"},
+    "replay": {"capture", "errors", "ipc", "quarantine", "shim", "toolchain"},
     "quarantine": {"audit", "capture", "errors", "inline", "ipc", "problem", "region", "shim", "toolchain"},
     "grade": {
         "adapters",

@@ -17,15 +17,16 @@ def sim() -> Driver:
     return discover("sim", api="cuda")
 
 
-def test_cpu_driver_takes_a_fixed_number_of_samples(sim: Driver) -> None:
-    assert for_driver(GradeOptions(), sim).samples == SIM_SAMPLES
+def test_cpu_driver_takes_a_fixed_number_of_samples_and_leaves_caches(sim: Driver) -> None:
+    assert for_driver(GradeOptions(), sim) == GradeOptions(samples=SIM_SAMPLES, cold="none")
+    assert for_driver(GradeOptions(cold="flush"), sim).cold == "flush"
 
 
 @pytest.mark.parametrize(
     "options", [GradeOptions(samples=7), GradeOptions(until="cv=0.1"), GradeOptions(require_converged=True)]
 )
 def test_chosen_number_of_samples_is_kept(options: GradeOptions, sim: Driver) -> None:
-    assert for_driver(options, sim) == options
+    assert for_driver(options, sim) == replace(options, cold="none")
 
 
 def test_gpu_samples_until_the_rule_is_met(sim: Driver) -> None:
