@@ -22,11 +22,12 @@ from .evidence import CaptureFacts, KernelEvidence
 from .examine import ON_THE_DEVICE, examined_of
 from .judged_replay import Report, SecretInputs, judged_replay, warm_samples_of
 from .options import GradeOptions
-from .outcome import Findings, Outcome, evidence_of, longest_tail, outcome_of, unknown_globals
+from .outcome import Findings, Outcome, evidence_of, outcome_of, unknown_globals
 from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding
+from .time_tests import TimeTests, longest_tail
 from .timing import carried_reason, first_use_of, is_one_use_only, reported, untested
 from .tolerance import tolerance_notes, used_tolerances
 
@@ -115,13 +116,16 @@ def _judged(
         outcome = Outcome(
             "unreplayable", f"{recorded.suspicion}; {ON_THE_DEVICE}. On other inputs {outcome.reason}"
         )
+    if result.other_read is not None and result.other_read < len(known.distributions):
+        kind = known.distributions[result.other_read]
+        outcome = Outcome(outcome.verdict, f"{outcome.reason} ({kind} inputs); {ON_THE_DEVICE}")
     looked_at = checked.samples > 0
     case = GradedCase(
         name=spec.name,
         params=spec.params,
         verdict=outcome.verdict,
         reason=outcome.reason,
-        time_us=time_block(summary) if summary else None,
+        time_us=time_block(summary, TimeTests(result).anchored) if summary else None,
         converged=result.converged,
         gflops=rates.gflops,
         gbytes_per_s=rates.gbytes_per_s,

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from .contract import Engine, EngineError
 from .protocol import NO_SET, OURS, TIMEOUT, InputPart, Request, Sample
 
-_THE_SET = 0
+THE_SET = 0
 """The engine's number of the only set that it holds."""
 
 
@@ -42,17 +42,30 @@ class Inputs:
         """Write the sets to the engine's memory, or the first one, so that the engine knows their places."""
         for number, parts in self._parts.items():
             if not self._is_single or number == 0:
-                self._write(_THE_SET if self._is_single else number, parts)
+                self._write(THE_SET if self._is_single else number, parts)
 
     def measure(self, number: int) -> Sample:
         """One sample on an input set."""
+        held = self.hold(number)
+        self._is_used = self._is_used or (self._ready >= 0 and self._first_one_use <= number != NO_SET)
+        return replace(self._engine.measure(held), input_set=number)
+
+    def measure_empty(self, number: int) -> Sample:
+        """One sample of an empty kernel on a repeated input set."""
+        return replace(self._engine.measure_empty(self.hold(number)), input_set=number)
+
+    def hold(self, number: int) -> int:
+        """Have the engine hold an input set; return the engine's number of the set."""
         if not self._is_single or number == NO_SET:
-            return self._engine.measure(number)
+            return number
         began = self._clock()
-        self._write(_THE_SET, self._parts[self._place_of(number)])
+        self._write(THE_SET, self._parts[self._place_of(number)])
         self.write_seconds += self._clock() - began
-        self._is_used = self._is_used or (self._ready >= 0 and number >= self._first_one_use)
-        return replace(self._engine.measure(_THE_SET), input_set=number)
+        return THE_SET
+
+    def is_there(self, number: int) -> bool:
+        """Whether a set is still in the shared memory after its sample: a streamed one is not."""
+        return self._ready < 0 or number == NO_SET or number < self._first_one_use
 
     def wait(self) -> None:
         """Before a timed sample: wait until the next one-use set is there, if the last one has been used."""

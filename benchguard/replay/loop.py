@@ -9,14 +9,16 @@ from typing import TypeAlias
 from ..ipc.slots import SlotError, SlotWriter
 from .contract import Engine, EngineError
 from .convergence import Count, Decision, decide, next_check, shortfall
-from .inputs import Inputs
+from .inputs import THE_SET, Inputs
 from .output_check import OutputChecker
 from .protocol import (
     BATCH_MAX,
     CANNOT,
     DIFFERENCES_MAX,
+    EMPTY_MAX,
     NO_SET,
     NOTES_MAX,
+    OTHER_READ,
     OURS,
     REFUSALS_MAX,
     TIMEOUT,
@@ -54,6 +56,10 @@ SAMPLING_SHARE = 0.8
 CLOCK_STRAY = 0.05
 """A sample whose clock is farther than this from the median clock ran at another one."""
 
+EMPTY_FIRST = 8
+EMPTY_EVERY = 5
+"""A sample of an empty kernel precedes each of the first EMPTY_FIRST samples, then each EMPTY_EVERY-th."""
+
 _NANOSECONDS = 1e9
 
 Send: TypeAlias = Callable[[Event], None]
@@ -80,7 +86,8 @@ def run(
     try:
         loop.run()
     except EngineError as error:
-        send(Failed(error.status, line(str(error)), loop.phase))
+        read_on = loop.input_set if error.status == OTHER_READ and loop.input_set != NO_SET else None
+        send(Failed(error.status, line(str(error)), loop.phase, read_on))
 
 
 def line(text: str) -> str:
@@ -102,6 +109,7 @@ class _Loop:
         self._deadline = request.deadline
         self._sampling_seconds = 0.0
         self._samples: list[Sample] = []
+        self._empty: list[Sample] = []
         self._unsent: list[TimedSample] = []
         self._sent_at = 0.0
         self._kept_sets: set[int] = set()  # input sets whose outputs have been kept
@@ -115,6 +123,7 @@ class _Loop:
         self._checker = OutputChecker(engine, request.checked) if request.checked is not None else None
         self._warm: list[Sample] = []
         self.phase = ""
+        self.input_set = NO_SET  # of the run in progress
 
     def run(self) -> None:
         refusals = self._refusals()
@@ -139,6 +148,7 @@ class _Loop:
         self._begin("sample")
         decision, capped = self._sample_until(overhead.tick_us)
         self._sample_warm()
+        self._check_reads()
         self._keep_the_rest()
         self._send(self._done(decision, capped, warm_up))
 
@@ -197,7 +207,7 @@ class _Loop:
         while True:
             times: list[float] = []
             while len(times) < WARM_UP_ROUND:
-                times.append(self._inputs.measure(self._schedule.warm_up()).device_us)
+                times.append(self._sample_on(self._schedule.warm_up()).device_us)
                 spent = self._clock() - started
                 if spent >= WARM_UP_MAX_SECONDS or self._clock() >= self._deadline:
                     return count + len(times)
@@ -239,18 +249,31 @@ class _Loop:
             if self._clock() < last:
                 times.append(self._measure(number).device_us)
 
+    def _measure_empty_if_due(self) -> None:
+        taken = len(self._samples)
+        is_due = taken < EMPTY_FIRST or taken % EMPTY_EVERY == 0
+        if self._request.empty and is_due and len(self._empty) < EMPTY_MAX:
+            self._empty.append(self._inputs.measure_empty(self._schedule.warm_up()))
+
     def _measure(self, number: int | None = None) -> Sample:
         """A sample on the next input set of the schedule, or on `number`."""
         self._inputs.wait()
-        sample = self._inputs.measure(self._schedule.next() if number is None else number)
+        self._measure_empty_if_due()
+        sample = self._sample_on(self._schedule.next() if number is None else number)
         now = self._clock()
         self._samples.append(sample)
         self._unsent.append(TimedSample(sample, int(now * _NANOSECONDS)))
         self._flush_if_due()
         self._check_outputs(sample.input_set)
+        if not self._inputs.is_there(sample.input_set):
+            self._engine.check_reads(THE_SET)  # the set leaves the device with the next sample
         if self._request.output_sets > 1 and sample.input_set < self._request.output_sets:
             self._keep(sample.input_set)
         return sample
+
+    def _sample_on(self, number: int) -> Sample:
+        self.input_set = number
+        return self._inputs.measure(number)
 
     def _sample_warm(self) -> None:
         """Take samples that find their memory in the cache. Their outputs are checked like the others."""
@@ -258,7 +281,7 @@ class _Loop:
             self._begin("warm")
             self._engine.warm(True)
             while len(self._warm) < self._request.warm_samples and self._clock() < self._deadline:
-                self._warm.append(self._inputs.measure(self._schedule.warm_up()))
+                self._warm.append(self._sample_on(self._schedule.warm_up()))
                 self._check_outputs(self._warm[-1].input_set)
             self._engine.warm(False)
 
@@ -292,6 +315,14 @@ class _Loop:
         middle = quantile(sorted(clocks), 0.5)
         return sum(abs(each - middle) > CLOCK_STRAY * middle for each in clocks)
 
+    def _check_reads(self) -> None:
+        """Compare what the host reads, copy by copy, on each set of a sample. Each sample compared it at its end, when
+        a kernel could have changed the copies."""
+        for number in sorted({sample.input_set for sample in self._samples}):
+            self.input_set = number
+            if self._inputs.is_there(number):
+                self._engine.check_reads(self._inputs.hold(number))
+
     def _keep(self, number: int) -> None:
         """Copy the outputs of the run that ended last to the place of its input set."""
         for part in self._request.outputs:
@@ -312,7 +343,8 @@ class _Loop:
             self._keep(0)
         for number in range(sets):
             if number not in self._kept_sets:
-                self._engine.once(number if self._request.input_sets else NO_SET)
+                self.input_set = number if self._request.input_sets else NO_SET
+                self._engine.once(self.input_set)
                 self._keep(number)
 
     def _done(self, decision: Decision, capped: bool, warm_up: int) -> Done:
@@ -329,6 +361,7 @@ class _Loop:
             notes=tuple(map(line, notes)),
             slots=SlotTimes(self._slots.copy_seconds, self._slots.wait_seconds) if self._slots else None,
             inputs=InputTimes(self._inputs.write_seconds, self._inputs.wait_seconds),
+            empty=tuple(self._empty),
             warm=tuple(self._warm),
             outputs=self._checker.end() if self._checker is not None else None,
         )

@@ -134,6 +134,7 @@ def replay_buffers(
                 input_bytes=pool.device_bytes,
                 rotating_count=caches.rotating_count,
                 flush_code=caches.flush_code,
+                ignore_reads=options.ignore_refusals,
             ),
             limits=_limits(memory_bytes),
             rule=rule,
@@ -150,6 +151,7 @@ def replay_buffers(
             output_sets=outputs.sets,
             one_use_sets=pool.one_use,
             schedule_seed=seed,
+            empty=options.strict,
             slots=slots,
             single_set=pool.is_single,
             inputs_ready=pool.ready,
@@ -300,6 +302,7 @@ def _result(
         half_width=done.reached if done else None,
         half_width_wanted=done.wanted if done else None,
         table=table,
+        empty=done.empty if done else (),
         warm_up_samples=done.warm_up if done else 0,
         overhead=collector.measured.overhead if collector.measured else None,
         device=ready.device if ready else None,
@@ -309,6 +312,7 @@ def _result(
         differences=differences,
         difference_count=collector.verified.count if collector.verified else 0,
         refusals=collector.opened.refusals if collector.opened else (),
+        other_read=collector.failed.input_set if collector.failed else None,
         notes=_notes(collector, table, settings),
         slots=done.slots if done else None,
         inputs=done.inputs if done else None,
@@ -335,6 +339,7 @@ def _table(collector: Collector, watch: ClockWatch, settings: Settings) -> tuple
             one_use=first_one_use <= each.sample.input_set < settings.input_sets,
             tail_us=each.sample.tail_us,
             guard_us=each.sample.guard_us,
+            span_us=each.sample.span_us,
         )
         for each, reasons in zip(collector.samples, throttled, strict=True)
     )
