@@ -46,13 +46,16 @@ class Inputs:
 
     def measure(self, number: int) -> Sample:
         """One sample on an input set."""
-        held = self.hold(number)
-        self._is_used = self._is_used or (self._ready >= 0 and self._first_one_use <= number != NO_SET)
-        return replace(self._engine.measure(held), input_set=number)
+        sample = self._named(self._engine.measure(self.hold(number)), number)
+        self._is_used = self._is_used or not self.is_there(number)
+        return sample
 
     def measure_empty(self, number: int) -> Sample:
         """One sample of an empty kernel on a repeated input set."""
-        return replace(self._engine.measure_empty(self.hold(number)), input_set=number)
+        return self._named(self._engine.measure_empty(self.hold(number)), number)
+
+    def _named(self, sample: Sample, number: int) -> Sample:
+        return replace(sample, input_set=number) if self._is_single else sample
 
     def hold(self, number: int) -> int:
         """Have the engine hold an input set; return the engine's number of the set."""
