@@ -212,7 +212,19 @@ NB_REPLAY_EXPORT int nb_replay_once(struct nb_replay *replay, uint32_t set, char
     NB_TRY(nb_inputs_check(replay, set));
     const uint32_t copy = replay->code.current;
     NB_TRY(nb_cold_restore(replay, copy, set));
-    return nb_loop_run(replay, copy);
+    NB_TRY(nb_loop_run(replay, copy));
+    return nb_operations_check_reads(replay);
+}
+
+NB_REPLAY_EXPORT int nb_replay_check_reads(struct nb_replay *replay, uint32_t set, char *error)
+{
+    NB_TRY(nb_begin(replay, error));
+    NB_TRY(nb_inputs_check(replay, set));
+    const uint32_t copy = replay->code.current;
+    if (replay->host_reads.count == 0)
+        return NB_REPLAY_OK;
+    NB_TRY(nb_cold_restore(replay, copy, set));
+    return nb_loop_run_checking(replay, copy);
 }
 
 NB_REPLAY_EXPORT int nb_replay_read(struct nb_replay *replay, uint64_t address, void *data, uint64_t bytes,

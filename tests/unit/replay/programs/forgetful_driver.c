@@ -2,6 +2,7 @@
  * is linked.
  *
  *     FORGET         copies in the device do nothing but for the first: one allocation, restored once
+ *     NO_READS       copies to the host do nothing
  *     EVENT_BASE_NS  what a pair of events takes, EVENT_STEP_NS more or less
  *     SMALL_ELSEWHERE  reservations of less than 32 MiB are not where they were asked for (driver 580)
  *     COMPILED_CLUSTERS  a required cluster width is 2, and may not be set
@@ -46,6 +47,11 @@ static int forgets(void)
 EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
     return forgets() ? CUDA_SUCCESS : REAL(cuMemcpyDtoDAsync_v2)(to, from, bytes, stream);
+}
+
+EXPORT CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    return getenv("NO_READS") != NULL ? CUDA_SUCCESS : REAL(cuMemcpyDtoHAsync_v2)(to, from, bytes, stream);
 }
 
 EXPORT CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end)
