@@ -22,11 +22,12 @@ from .evidence import CaptureFacts, KernelEvidence
 from .examine import ON_THE_DEVICE, examined_of
 from .judged_replay import Report, SecretInputs, judged_replay, warm_samples_of
 from .options import GradeOptions
-from .outcome import Findings, Outcome, evidence_of, longest_tail, outcome_of
+from .outcome import Findings, Outcome, evidence_of, outcome_of
 from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding
+from .time_tests import TimeTests, longest_tail
 from .timing import carried_reason, first_use_of, is_one_use_only, reported, untested
 from .tolerance import tolerance_notes, used_tolerances
 
@@ -120,7 +121,7 @@ def _judged(
         params=spec.params,
         verdict=outcome.verdict,
         reason=outcome.reason,
-        time_us=time_block(summary) if summary else None,
+        time_us=time_block(summary, TimeTests(result).anchored) if summary else None,
         converged=result.converged,
         gflops=rates.gflops,
         gbytes_per_s=rates.gbytes_per_s,

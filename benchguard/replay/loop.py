@@ -14,6 +14,7 @@ from .protocol import (
     BATCH_MAX,
     CANNOT,
     DIFFERENCES_MAX,
+    EMPTY_MAX,
     NO_SET,
     NOTES_MAX,
     OURS,
@@ -51,6 +52,10 @@ SAMPLING_SHARE = 0.8
 
 CLOCK_STRAY = 0.05
 """A sample whose clock is farther than this from the median clock ran at another one."""
+
+EMPTY_FIRST = 8
+EMPTY_EVERY = 5
+"""A sample of an empty kernel precedes each of the first EMPTY_FIRST samples, then each EMPTY_EVERY-th."""
 
 _NANOSECONDS = 1e9
 
@@ -100,6 +105,7 @@ class _Loop:
         self._deadline = request.deadline
         self._sampling_seconds = 0.0
         self._samples: list[Sample] = []
+        self._empty: list[Sample] = []
         self._unsent: list[TimedSample] = []
         self._sent_at = 0.0
         self._kept_sets: set[int] = set()  # input sets whose outputs have been kept
@@ -225,7 +231,14 @@ class _Loop:
                 self._flush()
                 return decision, capped
 
+    def _measure_empty_if_due(self) -> None:
+        taken = len(self._samples)
+        is_due = taken < EMPTY_FIRST or taken % EMPTY_EVERY == 0
+        if self._request.empty and is_due and len(self._empty) < EMPTY_MAX:
+            self._empty.append(self._engine.measure_empty(self._schedule.warm_up()))
+
     def _measure(self) -> Sample:
+        self._measure_empty_if_due()
         sample = self._engine.measure(self._schedule.next())
         now = self._clock()
         self._samples.append(sample)
@@ -312,6 +325,7 @@ class _Loop:
             warm_up=warm_up,
             notes=tuple(map(line, notes)),
             slots=SlotTimes(self._slots.copy_seconds, self._slots.wait_seconds) if self._slots else None,
+            empty=tuple(self._empty),
             warm=tuple(self._warm),
             outputs=self._checker.end() if self._checker is not None else None,
         )

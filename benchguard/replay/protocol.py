@@ -20,6 +20,7 @@ BATCH_MAX = 256
 DIFFERENCES_MAX = 64
 REFUSALS_MAX = 16
 NOTES_MAX = 8
+EMPTY_MAX = 1024
 NO_SET = 0xFFFFFFFF
 """As input_set: the recorded inputs. As a difference's global_index: the memory is an allocation."""
 
@@ -144,6 +145,8 @@ class Request(msgspec.Struct, frozen=True):
     output_sets: int = 0
     one_use_sets: int = 0
     schedule_seed: int = 0
+    empty: bool = False
+    """Take samples of an empty kernel between the others."""
     slots: SlotRequest | None = None
     warm_samples: int = 0
     """Samples after the others, with the state in the cache."""
@@ -190,10 +193,8 @@ class Overhead(msgspec.Struct, frozen=True):
     tick_us: Time
     empty_pair_us: Time
     empty_kernel_us: Time
-    empty_host_us: Time = 0.0
-    """host_us - device_us of a sample of an empty kernel: the host time to prepare the caches and to see the end."""
-    empty_tail_us: Time = 0.0
-    """tail_us of such a sample."""
+    empty_beside_us: Time = 0.0
+    """span_us - device_us of a sample of an empty kernel, before any kernel of the capture ran."""
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -207,6 +208,8 @@ class Sample(msgspec.Struct, frozen=True):
     """Time to unmap and to map the guarded memory."""
     tail_us: Time = 0.0
     """From the moment when the host sees the end event until the context is idle."""
+    span_us: Time = 0.0
+    """Between two times of the device that no kernel of the region can write; 0 if unknown."""
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -297,6 +300,8 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     warm_up: Word
     notes: Annotated[tuple[Line, ...], Meta(max_length=NOTES_MAX)]
     slots: SlotTimes | None = None
+    empty: Annotated[tuple[Sample, ...], Meta(max_length=EMPTY_MAX)] = ()
+    """Samples of an empty kernel, taken between the others."""
     warm: Annotated[tuple[Sample, ...], Meta(max_length=WARM_MAX)] = ()
     """Samples with the state in the cache."""
     outputs: OutputCheck | None = None

@@ -151,6 +151,7 @@ def replay_buffers(
             output_sets=outputs.sets,
             one_use_sets=pool.one_use,
             schedule_seed=seed,
+            empty=options.strict,
             slots=slots,
             warm_samples=options.warm_samples,
             checked=checked_parts(outputs, subject) if options.strict and slots is None else None,
@@ -296,6 +297,7 @@ def _result(
         half_width=done.reached if done else None,
         half_width_wanted=done.wanted if done else None,
         table=table,
+        empty=done.empty if done else (),
         warm_up_samples=done.warm_up if done else 0,
         overhead=collector.measured.overhead if collector.measured else None,
         device=ready.device if ready else None,
@@ -330,6 +332,7 @@ def _table(collector: Collector, watch: ClockWatch, settings: Settings) -> tuple
             one_use=first_one_use <= each.sample.input_set < settings.input_sets,
             tail_us=each.sample.tail_us,
             guard_us=each.sample.guard_us,
+            span_us=each.sample.span_us,
         )
         for each, reasons in zip(collector.samples, throttled, strict=True)
     )

@@ -42,7 +42,8 @@ class SampleRow:
     """One sample. `ended_ns` is the monotonic clock's; `throttled` says why the clocks were held back.
 
     `one_use`: its input set was used for it alone. `tail_us`: from the end event, as the host saw it, until the context
-    was idle; `guard_us`: for mapping what kernels may not reach, outside the other times.
+    was idle; `guard_us`: for mapping what kernels may not reach, outside the other times; `span_us`: between two times
+    of the device that no kernel of the region can write, 0 if unknown.
     """
 
     ended_ns: int
@@ -56,6 +57,7 @@ class SampleRow:
     one_use: bool = False
     tail_us: float = 0.0
     guard_us: float = 0.0
+    span_us: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,8 @@ class ReplayResult:
     half_width: float | None = None
     half_width_wanted: float | None = None
     table: tuple[SampleRow, ...] = ()
+    empty: tuple[Sample, ...] = ()
+    """With `strict`, samples of an empty kernel that were taken between the others."""
     warm_up_samples: int = 0
     overhead: Overhead | None = None
     device: Device | None = None
@@ -159,6 +163,13 @@ class ReplayResult:
         return json_document(document(self), indent)
 
 
+class Anchored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The median by times that no kernel can write, in microseconds. Differences up to `noise` mean nothing."""
+
+    median: float
+    noise: float
+
+
 class TimeBlock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     median: float
     ci95: tuple[float, float] | None
@@ -169,6 +180,8 @@ class TimeBlock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     p95: float
     mad: float
     n: int
+    anchored: Anchored | None = None
+    """Null if it was not measured: then the time is a claim of the events alone."""
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -231,7 +244,7 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Protections of the process of a strict replay: "on", or the reason why one is off. Empty without --strict."""
 
 
-def time_block(time: Summary) -> TimeBlock:
+def time_block(time: Summary, anchored: Anchored | None = None) -> TimeBlock:
     return TimeBlock(
         median=time.median,
         ci95=time.ci95,
@@ -242,6 +255,7 @@ def time_block(time: Summary) -> TimeBlock:
         p95=time.p95,
         mad=time.mad,
         n=time.n,
+        anchored=anchored,
     )
 
 

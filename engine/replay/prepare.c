@@ -82,7 +82,7 @@ static int check_options(struct nb_replay *replay)
     struct nb_replay_options *options = &replay->options;
     if (options->cold > NB_COLD_MEMSET)
         return nb_fail(replay, NB_REPLAY_OURS, "cold mode %u is unknown", options->cold);
-    if (options->timeout_ms == 0 || (options->prime != 0 && options->prime_limit_ms == 0))
+    if (options->timeout_ms == 0 || options->prime_limit_ms == 0)
         return nb_fail(replay, NB_REPLAY_OURS, "the time limit is 0 ms");
     if (options->rotating_count != 0 && options->cold != NB_COLD_ROTATE)
         return nb_fail(replay, NB_REPLAY_OURS, "a rotating count without NB_COLD_ROTATE");

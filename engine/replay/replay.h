@@ -44,8 +44,9 @@ struct nb_replay_options {
     uint32_t device;         /* ordinal */
     uint32_t cold;           /* enum nb_cold */
     uint32_t cold_code;      /* 1: module copies in turn, so that the instruction cache is cold */
-    uint32_t prime;          /* 1: a spinning kernel holds the stream while a sample is queued */
-    uint32_t prime_limit_ms; /* the kernel gives up then, and the sample is flagged */
+    uint32_t prime;          /* 1: a spinning kernel holds the stream while a sample is queued; 0: until the
+                                host has read the device's time */
+    uint32_t prime_limit_ms; /* a spinning kernel gives up then, and the sample is flagged */
     uint32_t timeout_ms;     /* for one sample */
     uint32_t scrub;          /* 1: shared memory is filled before each sample */
     uint32_t step; /* 1: the host waits after each operation of an untimed run, so that an error names it */
@@ -108,6 +109,8 @@ struct nb_replay_sample {
     uint32_t flags;     /* enum nb_sample_flag */
     double guard_us;    /* unmapping and mapping guarded memory; not part of the other times */
     double tail_us;     /* from the end event, seen by the host, to the end of all work of the context */
+    double span_us;     /* by the device's clock: from before the caches are made cold, when the host had read
+                           that time, to after the end event; 0 if unknown */
 };
 
 /* Memory whose content after a replay differs from the recorded one. */
@@ -126,9 +129,8 @@ struct nb_replay_overhead {
     double tick_us;       /* resolution: the largest step that divides the times of many empty pairs */
     double empty_pair_us; /* median */
     double empty_kernel_us;
-    double
-        empty_host_us; /* host_us - device_us of a sample of an empty kernel, before the capture's code ran */
-    double empty_tail_us; /* tail_us of such a sample */
+    double empty_beside_us; /* span_us - device_us of a sample of an empty kernel, before the capture's code
+                               ran; median */
 };
 
 struct nb_replay;
@@ -183,6 +185,10 @@ int nb_replay_verify(struct nb_replay *replay, struct nb_replay_difference *diff
 /* One timed sample on input set `set`, or the recorded inputs for 0xffffffff, with every step of the
  * protocol. */
 int nb_replay_measure(struct nb_replay *replay, uint32_t set, struct nb_replay_sample *sample, char *error);
+
+/* The same with an empty kernel in place of the region. */
+int nb_replay_measure_empty(struct nb_replay *replay, uint32_t set, struct nb_replay_sample *sample,
+                            char *error);
 
 /* With `warm` 1, all captured memory is read directly before each of the following samples, after the caches
  * have been made cold; with 0 it is not. */

@@ -20,6 +20,9 @@ bool nb_loop_may_prime(const struct nb_replay *replay) __attribute__((visibility
 int nb_loop_queue_region(struct nb_replay *replay, uint32_t copy, bool stepwise)
     __attribute__((visibility("hidden")));
 
+/* Queue an empty kernel in place of the region. */
+int nb_loop_queue_empty(struct nb_replay *replay, uint32_t copy) __attribute__((visibility("hidden")));
+
 /* Run the region once, untimed, on the present state, and wait for its end. */
 int nb_loop_run(struct nb_replay *replay, uint32_t copy) __attribute__((visibility("hidden")));
 

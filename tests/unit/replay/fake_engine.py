@@ -119,6 +119,11 @@ class FakeEngine:
         self.taken += 1
         return self.samples(self.taken - 1)
 
+    def measure_empty(self, number: int) -> Sample:
+        self._call("measure_empty")
+        self.now += self.cost
+        return sample(1.0, input_set=number)
+
     def measure_overhead(self) -> Overhead:
         self._call("overhead")
         return self.overhead

@@ -266,6 +266,21 @@ def test_events_survive_encoding() -> None:
         assert decode_event(data) == event
 
 
+def test_empty_samples_come_between_the_others() -> None:
+    engine = FakeEngine()
+    result = done_of(events_of(engine, request(Count(30), empty=True)))
+    taken = [call for call in engine.calls if call.startswith("measure")][-30 - len(result.empty) :]
+    assert len(result.empty) == 8 + 4  # before each of the first 8, then before number 10, 15, 20 and 25
+    assert taken[:4] == ["measure_empty", "measure", "measure_empty", "measure"]
+    assert taken[-1] == "measure" and len(taken) == 42
+
+
+def test_no_empty_samples_are_taken_unless_asked() -> None:
+    engine = FakeEngine()
+    assert done_of(events_of(engine, request(Count(30)))).empty == ()
+    assert "measure_empty" not in engine.calls
+
+
 def test_warm_samples_follow_the_others_and_are_reported_apart() -> None:
     engine = FakeEngine(lambda n: sample(float(n)))
     events = events_of(engine, request(Count(5), warm_samples=3))
