@@ -115,6 +115,9 @@ def _judged(
         outcome = Outcome(
             "unreplayable", f"{recorded.suspicion}; {ON_THE_DEVICE}. On other inputs {outcome.reason}"
         )
+    if result.other_read is not None and result.other_read < len(known.distributions):
+        kind = known.distributions[result.other_read]
+        outcome = Outcome(outcome.verdict, f"{outcome.reason} ({kind} inputs); {ON_THE_DEVICE}")
     looked_at = checked.samples > 0
     case = GradedCase(
         name=spec.name,

@@ -1,7 +1,8 @@
 """The power state of a replay: the clock of the multiprocessors, and the share of time that the device was busy.
 
 A device that was idle before a replay, or hot from it, runs the next one at another clock. The order A B B A cancels a
-steady drift, and each replay warms up until its times are steady. What is left shows in the clocks of the two sides.
+steady drift, and each replay warms up until its times are steady. The remaining difference shows in the clocks of both
+sides.
 Pure functions.
 """
 

@@ -17,6 +17,7 @@ from .protocol import (
     EMPTY_MAX,
     NO_SET,
     NOTES_MAX,
+    OTHER_READ,
     OURS,
     REFUSALS_MAX,
     TIMEOUT,
@@ -83,7 +84,8 @@ def run(
     try:
         loop.run()
     except EngineError as error:
-        send(Failed(error.status, line(str(error)), loop.phase))
+        read_on = loop.input_set if error.status == OTHER_READ and loop.input_set != NO_SET else None
+        send(Failed(error.status, line(str(error)), loop.phase, read_on))
 
 
 def line(text: str) -> str:
@@ -115,6 +117,7 @@ class _Loop:
         self._checker = OutputChecker(engine, request.checked) if request.checked is not None else None
         self._warm: list[Sample] = []
         self.phase = ""
+        self.input_set = NO_SET  # of the run in progress
 
     def run(self) -> None:
         refusals = self._refusals()
@@ -139,6 +142,7 @@ class _Loop:
         self._begin("sample")
         decision, capped = self._sample_until(overhead.tick_us)
         self._sample_warm()
+        self._check_reads()
         self._keep_the_rest()
         self._send(self._done(decision, capped, warm_up))
 
@@ -199,7 +203,7 @@ class _Loop:
         while True:
             times: list[float] = []
             while len(times) < WARM_UP_ROUND:
-                times.append(self._engine.measure(self._schedule.warm_up()).device_us)
+                times.append(self._sample_on(self._schedule.warm_up()).device_us)
                 spent = self._clock() - started
                 if spent >= WARM_UP_MAX_SECONDS or self._clock() >= self._deadline:
                     return count + len(times)
@@ -239,7 +243,7 @@ class _Loop:
 
     def _measure(self) -> Sample:
         self._measure_empty_if_due()
-        sample = self._engine.measure(self._schedule.next())
+        sample = self._sample_on(self._schedule.next())
         now = self._clock()
         self._samples.append(sample)
         self._unsent.append(TimedSample(sample, int(now * _NANOSECONDS)))
@@ -249,13 +253,17 @@ class _Loop:
             self._keep(sample.input_set)
         return sample
 
+    def _sample_on(self, number: int) -> Sample:
+        self.input_set = number
+        return self._engine.measure(number)
+
     def _sample_warm(self) -> None:
         """Take samples that find their memory in the cache. Their outputs are checked like the others."""
         if self._request.warm_samples:
             self._begin("warm")
             self._engine.warm(True)
             while len(self._warm) < self._request.warm_samples and self._clock() < self._deadline:
-                self._warm.append(self._engine.measure(self._schedule.warm_up()))
+                self._warm.append(self._sample_on(self._schedule.warm_up()))
                 self._check_outputs(self._warm[-1].input_set)
             self._engine.warm(False)
 
@@ -289,6 +297,13 @@ class _Loop:
         middle = quantile(sorted(clocks), 0.5)
         return sum(abs(each - middle) > CLOCK_STRAY * middle for each in clocks)
 
+    def _check_reads(self) -> None:
+        """Compare what the host reads, copy by copy, on each set of a sample. Each sample compared it at its end, when
+        a kernel could have changed the copies."""
+        for number in sorted({sample.input_set for sample in self._samples}):
+            self.input_set = number
+            self._engine.check_reads(number)
+
     def _keep(self, number: int) -> None:
         """Copy the outputs of the run that ended last to the place of its input set."""
         for part in self._request.outputs:
@@ -309,7 +324,8 @@ class _Loop:
             self._keep(0)
         for number in range(sets):
             if number not in self._kept_sets:
-                self._engine.once(number if self._request.input_sets else NO_SET)
+                self.input_set = number if self._request.input_sets else NO_SET
+                self._engine.once(self.input_set)
                 self._keep(number)
 
     def _done(self, decision: Decision, capped: bool, warm_up: int) -> Done:

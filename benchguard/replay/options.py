@@ -39,7 +39,8 @@ class ReplayOptions:
         timeout: seconds for the whole replay. The verdict is "timeout" when they have passed.
         seed: seed of the order in which input sets are drawn. None: random.
         keep_outputs: which outputs the result holds: those of the "last" sample, one per input set ("sets"), or "none".
-        ignore_refusals: replay a capture although its recorder marked it as not replayable.
+        ignore_refusals: replay a capture although its recorder marked it as not replayable, or although the host
+            reads other bytes than when it was recorded.
         strict: the capture comes from an adversary. Kernels can reach no memory that could help a later
             sample (docs/architecture.md, "Replay"), and every timed output is checked: `ReplayResult.evidence` has the
             checks. The last 8 to 12 of 10 or more input sets are used once. Not with cold="remap" or "rotate".

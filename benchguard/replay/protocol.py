@@ -34,7 +34,7 @@ COLD: tuple[Cold, ...] = ("none", "flush", "remap", "rotate", "memset")
 """By their numbers in enum nb_cold."""
 
 # enum nb_replay_status
-BAD_CAPTURE, NO_DRIVER, CANNOT, FAILED, TIMEOUT, OURS = 1, 2, 3, 4, 5, 6
+BAD_CAPTURE, NO_DRIVER, CANNOT, FAILED, TIMEOUT, OURS, OTHER_READ = 1, 2, 3, 4, 5, 6, 7
 
 UNPRIMED = 1
 """enum nb_sample_flag"""
@@ -71,6 +71,8 @@ class Options(msgspec.Struct, frozen=True):
     """With rotate, the state and its copies; 0: by the size of the cache."""
     flush_code: bool = False
     """A kernel empties the instruction caches before each sample; on HIP only."""
+    ignore_reads: bool = False
+    """Copies to the host may give other bytes than recorded."""
 
 
 WARM_MAX = 1024
@@ -308,11 +310,15 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
 
 
 class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):
-    """The last event of a failed replay. `status` is an enum nb_replay_status."""
+    """The last event of a failed replay. `status` is an enum nb_replay_status.
+
+    `input_set`: the set on which the host read other bytes than when recorded; None for other failures.
+    """
 
     status: Annotated[int, Meta(ge=1, le=255)]
     text: Line
     phase: Annotated[str, Meta(max_length=32)]
+    input_set: Word | None = None
 
 
 Event: TypeAlias = Opened | Ready | Verified | Measured | Phase | Batch | Done | Failed

@@ -126,6 +126,8 @@ class ReplayResult:
     differences: tuple[Different, ...] = ()
     difference_count: int = 0
     refusals: tuple[str, ...] = ()
+    other_read: int | None = None
+    """The input set on which the host read other bytes than when recorded, or None."""
     notes: tuple[str, ...] = ()
     slots: SlotTimes | None = None
     warm: tuple[Sample, ...] = ()

@@ -10,7 +10,7 @@ import signal
 
 from ..ipc.child import Ended
 from .collect import Collector
-from .protocol import BAD_CAPTURE, CANNOT, FAILED, TIMEOUT
+from .protocol import BAD_CAPTURE, CANNOT, FAILED, OTHER_READ, TIMEOUT
 from .result import Different, Verdict
 
 CRASHES = frozenset(
@@ -48,7 +48,7 @@ def _cut_short(collector: Collector, ended: Ended, seconds: float) -> tuple[Verd
         kind: Verdict = "error" if collector.opened is None else "failed"
         return kind, f"the replay process broke its protocol: {ended.trouble}; {ended.describe()}"
     if collector.failed is not None:
-        return _failure(collector.failed.status), collector.failed.text
+        return _failure(collector.failed.status), _failure_text(collector)
     if collector.opened is not None and collector.refused:
         return "unreplayable", f"{collector.opened.refusals[0]}; --ignore-refusals replays what was recorded"
     if collector.done is None:
@@ -101,10 +101,26 @@ def _failure(status: int) -> Verdict:
     verdicts: dict[int, Verdict] = {
         BAD_CAPTURE: "failed",
         CANNOT: "unreplayable",
+        OTHER_READ: "unreplayable",
         TIMEOUT: "timeout",
         FAILED: "failed",
     }
     return verdicts.get(status, "error")
+
+
+def _failure_text(collector: Collector) -> str:
+    failed, request = collector.failed, collector.request
+    assert failed is not None
+    if failed.status != OTHER_READ:
+        return failed.text
+    where = ""
+    if failed.input_set is not None:
+        is_one_use = failed.input_set >= request.input_sets - request.one_use_sets
+        where = f" on {'one-use' if is_one_use else 'repeated'} input set {failed.input_set}"
+    return (
+        f"{failed.text}{where}; the host's decisions may depend on these bytes, and a replay repeats the recorded "
+        "decisions"
+    )
 
 
 def _difference_text(differences: tuple[Different, ...], count: int) -> str:

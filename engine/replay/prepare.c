@@ -128,7 +128,7 @@ static int rebuild_memory(struct nb_replay *replay)
     NB_TRY(nb_globals_plan(replay));
     const uint32_t set_count = nb_cold_sets(replay);
     NB_TRY(check_room(replay, set_count));
-    NB_TRY(nb_memory_build(replay, set_count));
+    NB_TRY(nb_memory_build(replay, set_count, nb_inputs_noise(replay)));
     NB_TRY(nb_temporaries_plan(replay));
     NB_TRY(nb_vault_reserve(replay, memory->shadow_bytes + replay->options.input_bytes));
     if (memory->shadow_bytes != 0) {
@@ -212,7 +212,19 @@ NB_REPLAY_EXPORT int nb_replay_once(struct nb_replay *replay, uint32_t set, char
     NB_TRY(nb_inputs_check(replay, set));
     const uint32_t copy = replay->code.current;
     NB_TRY(nb_cold_restore(replay, copy, set));
-    return nb_loop_run(replay, copy);
+    NB_TRY(nb_loop_run(replay, copy));
+    return nb_operations_check_reads(replay);
+}
+
+NB_REPLAY_EXPORT int nb_replay_check_reads(struct nb_replay *replay, uint32_t set, char *error)
+{
+    NB_TRY(nb_begin(replay, error));
+    NB_TRY(nb_inputs_check(replay, set));
+    const uint32_t copy = replay->code.current;
+    if (replay->host_reads.count == 0)
+        return NB_REPLAY_OK;
+    NB_TRY(nb_cold_restore(replay, copy, set));
+    return nb_loop_run_checking(replay, copy);
 }
 
 NB_REPLAY_EXPORT int nb_replay_read(struct nb_replay *replay, uint64_t address, void *data, uint64_t bytes,

