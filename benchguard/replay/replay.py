@@ -47,9 +47,6 @@ SAMPLE_SECONDS_MAX = 60.0
 DECODERS_MAX = 8
 DEVICE_BYTES_MAX = 1 << 40
 ELEMENTS_MAX = 1 << 22
-DEVICE_ALIGNMENT = 256
-"""Alignment of each input in the engine's memory."""
-
 ONE_USE_MIN, ONE_USE_WISHED = 8, 12
 REPEATED_MIN, REPEATED_WISHED = 2, 8
 """Input sets of a strict replay. The numbers wished for are those of a grade."""
@@ -132,7 +129,7 @@ def replay_buffers(
                 seed=_noise_of(seed),
                 guard=options.strict,
                 strict=options.strict,
-                input_bytes=sum(-(-part.bytes // DEVICE_ALIGNMENT) * DEVICE_ALIGNMENT for part in pool.parts),
+                input_bytes=pool.device_bytes,
                 rotating_count=caches.rotating_count,
                 flush_code=caches.flush_code,
                 ignore_reads=options.ignore_refusals,
@@ -154,6 +151,8 @@ def replay_buffers(
             schedule_seed=seed,
             empty=options.strict,
             slots=slots,
+            single_set=pool.is_single,
+            inputs_ready=pool.ready,
             warm_samples=options.warm_samples,
             checked=checked_parts(outputs, subject) if options.strict and slots is None else None,
         )
@@ -261,6 +260,7 @@ def run_unconfined(
 def _descriptors(request: Request) -> list[int]:
     """The descriptors that the replay process inherits."""
     descriptors = {request.capture, request.inputs_descriptor, request.outputs_descriptor}
+    descriptors.add(request.inputs_ready)
     if request.slots is not None:
         descriptors |= {request.slots.descriptor, request.slots.announce, request.slots.release}
     return [each for each in descriptors if each >= 0]
@@ -311,6 +311,7 @@ def _result(
         other_read=collector.failed.input_set if collector.failed else None,
         notes=_notes(collector, table, settings),
         slots=done.slots if done else None,
+        inputs=done.inputs if done else None,
         warm=done.warm if done else (),
         checked=done.outputs if done else None,
         outputs=outputs.read() if done and outputs.sets else {},

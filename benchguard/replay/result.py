@@ -12,7 +12,7 @@ from ..ipc.json_text import json_document
 from .caches import icache_text
 from .clocks import Clocks
 from .evidence import Evidence
-from .protocol import Device, OutputCheck, Overhead, Prepared, Sample, SlotTimes
+from .protocol import Device, InputTimes, OutputCheck, Overhead, Prepared, Sample, SlotTimes
 from .statistics import Summary, quantile
 from .subject import KernelUse
 
@@ -130,6 +130,7 @@ class ReplayResult:
     """The input set on which the host read other bytes than when recorded, or None."""
     notes: tuple[str, ...] = ()
     slots: SlotTimes | None = None
+    inputs: InputTimes | None = None
     warm: tuple[Sample, ...] = ()
     """Samples that found the captured memory in the cache. `table` and `time_us` are without them."""
     checked: OutputCheck | None = None

@@ -171,6 +171,7 @@ def test_failed_check_is_listed_with_those_that_held() -> None:
         "host clock": "held",
         "work after the end event": "failed",
         "empty samples": "held",
+        "restored memory": "held",
         "carried results": "held",
     }
 
