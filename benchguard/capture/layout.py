@@ -19,6 +19,8 @@ BLOBS_MAX = 1 << 24
 TABLE_MAX = 256 << 20
 ARENA = 0x300000000000
 NOTHING = 0xFFFFFFFF
+HOST_READS_MAX = 256
+HOST_READ_BYTES_MAX = 64 << 10
 
 
 class Kind(enum.IntEnum):
@@ -52,6 +54,7 @@ class OperationKind(enum.IntEnum):
     SYNCHRONIZE = 7
     GRAPH_LAUNCH = 8
     EMPTY = 9
+    MEMCPY_DTOH = 10
 
 
 class OperationFlag(enum.IntFlag):
@@ -468,6 +471,21 @@ OPERATIONS = {
         ),
     ),
     OperationKind.EMPTY: OPERATION,
+    OperationKind.MEMCPY_DTOH: Layout(
+        "capture_operation",
+        (
+            *_COMMON,
+            text("as.read.call"),
+            reserved("as.read.reserved", "Q"),
+            u64("as.read.source"),
+            u64("as.read.source_pitch"),
+            u64("as.read.source_slice"),
+            u64("as.read.width"),
+            u64("as.read.height"),
+            u64("as.read.depth"),
+            content("as.read.content"),
+        ),
+    ),
 }
 
 # The layout of each table. Operations have a layout by their own kind.

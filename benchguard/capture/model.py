@@ -207,6 +207,24 @@ class MemcpyHtoD:
 
 
 @dataclass(frozen=True)
+class MemcpyDtoH:
+    """A copy to the host. `content` has the bytes that the host got; `call` names the driver function."""
+
+    stream: int
+    call: str
+    source: int
+    source_pitch: int
+    source_slice: int
+    width: int
+    height: int
+    depth: int
+    content: Content
+    graph: int = 0
+    flags: OperationFlag = NO_FLAGS
+    kind = OperationKind.MEMCPY_DTOH
+
+
+@dataclass(frozen=True)
 class EventRecord:
     stream: int
     event: int
@@ -254,7 +272,16 @@ class Empty:
 
 
 Operation: TypeAlias = (
-    Launch | Memset | Memcpy | MemcpyHtoD | EventRecord | EventWait | Synchronize | GraphLaunch | Empty
+    Launch
+    | Memset
+    | Memcpy
+    | MemcpyHtoD
+    | MemcpyDtoH
+    | EventRecord
+    | EventWait
+    | Synchronize
+    | GraphLaunch
+    | Empty
 )
 
 

@@ -90,9 +90,10 @@ def pack_descriptor(
     gathered = gather(opened)
     summary: dict[str, Any] = {}
     with CaptureWriter(target, lambda path: summary.update(_summary(path, limits))) as writer:
-        ElementPacker(gathered, writer, calls).pack()
+        elements = ElementPacker(gathered, writer, calls)
+        elements.pack()
         memory_bytes, changed_bytes = _pack_memory(gathered, writer)
-        _finish(gathered, writer)
+        _finish(gathered, writer, elements.operations)
     return PackSummary(
         path=target,
         raw_bytes=opened.bytes,
@@ -136,8 +137,8 @@ def _end(gathered: Gathered) -> End:
     return End(values["status"], values["operations"])
 
 
-def _finish(gathered: Gathered, writer: CaptureWriter) -> None:
-    """Write the elements that only the packer knows."""
+def _finish(gathered: Gathered, writer: CaptureWriter, packed: int) -> None:
+    """Write the elements that only the packer knows. `packed`: operations of the capture."""
 
     end, operations = _end(gathered), len(gathered.elements[Kind.OPERATION])
     if end.operations != operations:
@@ -146,11 +147,11 @@ def _finish(gathered: Gathered, writer: CaptureWriter) -> None:
         )
     if end.status:
         reason = f"the driver answered {end.status} when the region ended; a kernel may have faulted"
-        writer.add(Refusal(operations, "", reason))
+        writer.add(Refusal(packed, "", reason))
     writer.add(Meta("tool", f"neutrino-bench {__version__}"))
     writer.add(Meta("host_kernel", f"{platform.system()} {platform.release()} {platform.machine()}"))
     writer.add(Meta("packed", time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime())))
-    writer.add(end)
+    writer.add(End(end.status, packed))
 
 
 def _summary(path: Path, limits: Limits) -> dict[str, Any]:

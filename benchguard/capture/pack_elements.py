@@ -6,6 +6,7 @@ They are gathered first and written then, because memory that an operation names
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from .writer import CaptureWriter
 
 # Operations that neither change memory nor run a kernel.
 ORDERING = (OperationKind.EVENT_RECORD, OperationKind.EVENT_WAIT, OperationKind.SYNCHRONIZE)
+# Operations after which the host may decide as it likes, if no other follows: a replay leaves such copies out.
+FINAL = (*ORDERING, OperationKind.MEMCPY_DTOH)
 # Kinds whose elements are the same in a capture, but for where their spans lie.
 PLAIN = (Kind.DEVICE, Kind.LIMIT, Kind.KERNEL, Kind.STREAM, Kind.EDGE, Kind.RANGE, Kind.META)
 
@@ -59,6 +62,17 @@ class ElementPacker:
         self._calls = calls
         self._images: list[int] = []
         self._globals: list[int] = []
+        kinds = [gathered.values(each)["kind"] for each in gathered.elements[Kind.OPERATION]]
+        work = len(kinds)
+        while work and kinds[work - 1] in FINAL:
+            work -= 1
+        self._work = work
+        self._left_out = [at for at in range(work, len(kinds)) if kinds[at] == OperationKind.MEMCPY_DTOH]
+
+    @property
+    def operations(self) -> int:
+        """Operations of the capture. The final copies to the host are left out."""
+        return len(self._gathered.elements[Kind.OPERATION]) - len(self._left_out)
 
     def pack(self) -> None:
         for kind in PLAIN:
@@ -70,21 +84,20 @@ class ElementPacker:
             self._move(element, image=self._index(self._images, element, "image"))
         self._pack_globals()
         self._pack_allocations()
-        for element in self._gathered.elements[Kind.OPERATION]:
-            self._pack_operation(element)
+        left_out = set(self._left_out)
+        for number, element in enumerate(self._gathered.elements[Kind.OPERATION]):
+            if number not in left_out:
+                self._pack_operation(element)
         for element in self._gathered.elements[Kind.RELOCATION]:
             self._move(element, global_index=self._index(self._globals, element, "global_index"))
 
     def _pack_refusals(self) -> None:
         """Not those of reads that nothing follows: whatever the program did with what it read, the region was over."""
-        operations = self._gathered.elements[Kind.OPERATION]
-        work = len(operations)
-        while work and self._gathered.values(operations[work - 1])["kind"] in ORDERING:
-            work -= 1
         for element in self._gathered.elements[Kind.REFUSAL]:
             values = self._gathered.values(element)
-            if values["flags"] != RefusalFlag.READ or values["operation"] < work:
-                self._move(element)
+            before = values["operation"]
+            if values["flags"] != RefusalFlag.READ or before < self._work:
+                self._move(element, operation=before - bisect_left(self._left_out, before))
 
     def _pack_images(self) -> None:
         """Each once, however often it was loaded."""
@@ -140,7 +153,7 @@ class ElementPacker:
 
     def _pack_operation(self, element: Element) -> None:
         values = self._gathered.values(element)
-        if values["kind"] == OperationKind.MEMCPY_HTOD:
+        if values["kind"] in (OperationKind.MEMCPY_HTOD, OperationKind.MEMCPY_DTOH):
             place = self._raw_capture.place(element, *values["content"])
             self._move(element, content=self._content(place))
         else:

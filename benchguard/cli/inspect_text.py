@@ -17,6 +17,7 @@ from ..capture.model import (
     GraphLaunch,
     Launch,
     Memcpy,
+    MemcpyDtoH,
     MemcpyHtoD,
     Memset,
     Operation,
@@ -259,6 +260,8 @@ def _what(operation: Operation, names: list[str]) -> str:
             text = f"{size} from {operation.source:#x} to {operation.destination:#x}"
         case MemcpyHtoD():
             text = f"{size_text(operation.content.bytes)} to {operation.destination:#x}"
+        case MemcpyDtoH():
+            text = f"{size_text(operation.content.bytes)} from {operation.source:#x} to the host, by {operation.call}"
         case EventRecord() | EventWait():
             text = f"event {operation.event}"
         case GraphLaunch():

@@ -15,6 +15,9 @@ from .cuda import ATTRIBUTE_L2_BYTES, Address, Cuda, Handle
 SCRATCH_FACTOR = 3
 """Scratch memory in L2 sizes: written, then read, so that only clean lines are left in the cache (docs/adr/0009)."""
 
+RELEASE_GO = 2
+"""The stream goes on: enum nb_release of engine/replay/sample/utility_state.h."""
+
 HOLD_NANOSECONDS = 5_000_000
 """Longest time that a stream is held while a call is queued. A call that waits for the device waits this long."""
 
@@ -67,13 +70,14 @@ class Timer:
         flag, gave_up, limit = (
             Address(self._flags), Address(self._flags + 16), Address(HOLD_NANOSECONDS)
         )  # fmt: skip
-        self._cuda.launch(self._hold, 1, 1, self._stream, flag, gave_up, limit)
+        no_time = Address(0)
+        self._cuda.launch(self._hold, 1, 1, self._stream, flag, gave_up, no_time, limit)
         try:
             call("cuEventRecord", self._begin, self._stream)
             function()
             call("cuEventRecord", self._end, self._stream)
         finally:
-            release.value = 1
+            release.value = RELEASE_GO
         call("cuEventSynchronize", self._end)
         return self._elapsed()
 

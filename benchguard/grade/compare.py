@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -21,15 +21,21 @@ from ..judge.contract import Ask, Opened
 from ..judge.process import JudgeProcess
 from ..quarantine.start import check_unreadable
 from ..shim.driver import discover
-from .comparison import Call, compare_blocks, overall
+from .comparison import Block, Call, compare_blocks, overall
 from .grade import check_inputs, for_driver, grade_beside
 from .opening import POOL_BYTES
 from .options import BLOCKS, BLOCKS_MIN, COMPARE_SAMPLES, GradeOptions
+from .outcome import RESTORED
+from .power import clock_doubt
 from .progress import GradeProgress, Report
-from .result import STATUS, GradeResult, Verdict
+from .result import STATUS, GradedCase, GradeResult, Verdict
 from .turns import ORDER, Failure, Timed, Turns, take_turns
 
 SCHEMA: Literal["neutrino-bench/compare/1"] = "neutrino-bench/compare/1"
+
+
+Replays: TypeAlias = tuple[float, float, float, float]
+"""A value of each of a block's replays: A, B, B, A."""
 
 
 class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,7 +43,9 @@ class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `one_use_a` and `one_use_b` tell whether a side is timed on its one-use inputs only. `capture_a` and `capture_b` are
     the SHA-256 of the captures that each replay of a side had; the grades `a` and `b` have the same. `samples` were
-    timed, and their outputs checked.
+    timed, and their outputs checked. `clocks_mhz` has the clock of the multiprocessors in each replay, 0 if unknown,
+    and `busy` the share of the time that the timed work took; both in the order of `blocks`. `reason` says why the
+    clocks of the two sides make the call UNSURE.
     """
 
     name: str
@@ -52,7 +60,10 @@ class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     capture_a: str
     capture_b: str
     samples: int
-    blocks: tuple[tuple[float, float, float, float], ...]
+    blocks: tuple[Replays, ...]
+    clocks_mhz: tuple[Replays, ...]
+    busy: tuple[Replays, ...]
+    reason: str = ""
 
 
 class CompareResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -199,7 +210,14 @@ def _captures(folder: Path, result: GradeResult) -> list[Timed]:
     missing = [case.name for case in result.cases if case.capture not in by_name]
     if missing:
         raise BenchguardError(f"the capture of case {missing[0]} disappeared from {folder}; compare again")
-    return [Timed(by_name[case.capture], case.capture, case.returned) for case in result.cases]
+    return [
+        Timed(by_name[case.capture], case.capture, case.returned, _unrestored(case)) for case in result.cases
+    ]
+
+
+def _unrestored(case: GradedCase) -> str:
+    """Why the grade could not tell whether all memory is restored; empty if it could."""
+    return next((each.text for each in case.evidence if each.check == RESTORED), "")
 
 
 def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[str, ...]) -> Ask:
@@ -220,9 +238,11 @@ def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[st
 def _compared_case(name: str, turns: Turns, sides: tuple[Timed, Timed]) -> ComparedCase:
     blocks = turns.blocks()
     comparison = compare_blocks(blocks)
+    clocks = turns.power(lambda power: power.clock_mhz)
+    doubt = clock_doubt(blocks, clocks, comparison)
     return ComparedCase(
         name=name,
-        call=comparison.call,
+        call="UNSURE" if doubt else comparison.call,
         ratio=comparison.ratio,
         ratio95=(comparison.low, comparison.high),
         floor=comparison.floor,
@@ -233,5 +253,12 @@ def _compared_case(name: str, turns: Turns, sides: tuple[Timed, Timed]) -> Compa
         capture_a=sides[0].sha256,
         capture_b=sides[1].sha256,
         samples=turns.samples,
-        blocks=tuple((block.a1, block.b1, block.b2, block.a2) for block in blocks),
+        blocks=_in_order(blocks),
+        clocks_mhz=_in_order(clocks),
+        busy=_in_order(turns.power(lambda power: power.busy)),
+        reason=doubt,
     )
+
+
+def _in_order(blocks: Sequence[Block]) -> tuple[Replays, ...]:
+    return tuple((block.a1, block.b1, block.b2, block.a2) for block in blocks)

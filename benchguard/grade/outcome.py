@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ..judge.ceilings import Rates
 from ..judge.contract import Checked
-from ..replay.protocol import Device, Overhead
-from ..replay.result import ReplayResult, SampleRow
-from ..replay.statistics import quantile
+from ..replay.result import ReplayResult
 from .result import Evidence, Verdict
+from .time_tests import TimeTests, is_gpu
 from .timing import untested
 
-TAIL_US = 100.0
-"""Microseconds that the device may stay busy after the end event: the host needs some time to see it idle."""
-
-TAIL_SHARE = 0.25
-"""Or this share of the sample's time, if that is more."""
-
-TAIL_FACTOR = 4.0
-"""Or this multiple of the time after an empty kernel, which is long on a busy host."""
-
-HIDDEN_US = 200.0
-"""Microseconds that a sample may keep the queue busy outside its events, beyond an empty sample; or the reported time,
-if that is more."""
-
-HIDDEN_SHARE = 0.5
-"""Or this share of an empty sample, which is long on the CPU driver because it empties the caches."""
-
-HOST_SLACK = 0.98
-"""The host clock must show at least this share of the events' total: clocks drift by less."""
-
+RESTORED = "restored memory"
+"""The check whether a kernel may keep something in memory that the replay does not restore."""
 
 UNPRIMED_MAX = 0.5
 """Share of samples that may begin before they are queued, where all operations of a sample can be queued."""
@@ -58,6 +40,8 @@ class Findings:
     checked: Checked | None
     rates: Rates
     carried: str
+    unrestored: str = ""
+    """Why a kernel may keep something in memory that the replay does not restore; empty if it cannot."""
 
 
 def outcome_of(findings: Findings, require_evidence: bool = False) -> Outcome:
@@ -102,21 +86,27 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
 def evidence_of(found: Findings) -> tuple[Evidence, ...]:
     """The checks of the time. Each held, failed, or could not tell."""
     replay = found.replay
-    table, overhead = replay.table, replay.overhead
-    primed = any(not row.unprimed for row in table)
+    tests = TimeTests(replay)
     shared = "" if is_gpu(replay.device) else "the CPU driver shares its cores with the host"
-    unprimed = "" if primed else "no sample was queued before it began"
-    empty = "" if overhead is not None else "no empty sample was measured"
     checks = [
-        ("work after the end event", shared, lambda: tail_reason(table, overhead)),
-        ("work outside the events", shared or empty or unprimed, lambda: hidden_reason(table, overhead)),
-        ("host clock", unprimed, lambda: host_reason(table)),
-        ("carried results", "" if found.carried else untested(table), lambda: found.carried),
+        ("anchored time", tests.unknown, tests.anchor_reason),
+        ("host clock", tests.unknown, tests.host_reason),
+        ("work after the end event", shared or tests.unknown, tests.tail_reason),
+        ("empty samples", shared or tests.unknown, tests.empty_reason),
+        (RESTORED, found.unrestored, lambda: ""),
+        ("carried results", "" if found.carried else untested(replay.table), lambda: found.carried),
     ]
     if found.rates.is_counted:
         ceiling = "" if found.rates.floor_us is not None else "the ceilings of this device were not measured"
         checks.append(("possible rates", ceiling, lambda: found.rates.impossible))
     return tuple(_evidence(check, unknown, reason) for check, unknown, reason in checks)
+
+
+def unknown_globals(replay: ReplayResult) -> str:
+    """Why the engine may not have restored all globals; empty if it has."""
+    if replay.prepared is None or not replay.prepared.unknown_globals:
+        return ""
+    return "an image may have globals without a name, which are not restored"
 
 
 def _too_few_primed(replay: ReplayResult) -> str:
@@ -146,61 +136,4 @@ def _count_mismatch(replay: ReplayResult, checked: Checked) -> str:
     return (
         f"{timed.total()} samples were timed, but {checked.samples} checked, or against other inputs: a kernel changed "
         "the replay process's memory; if yours does not, please report this bug"
-    )
-
-
-def is_gpu(device: Device | None) -> bool:
-    """Whether the device is a GPU. The CPU driver, which has no PCI address, shares its cores with the host, so host
-    times mean nothing there."""
-    return device is not None and bool(device.pci_bus)
-
-
-def longest_tail(table: Sequence[SampleRow]) -> float | None:
-    """The median time that the device was busy after the end event, in microseconds. The median ignores a single late
-    wake-up of the host."""
-    tails = sorted(row.tail_us for row in table)
-    return tails[len(tails) // 2] if tails else None
-
-
-def tail_reason(table: Sequence[SampleRow], overhead: Overhead | None) -> str:
-    tail = longest_tail(table)
-    if tail is None:
-        return ""
-    median = quantile(sorted(row.device_us for row in table), 0.5)
-    empty = overhead.empty_tail_us if overhead is not None else 0.0
-    allowed = max(TAIL_US, TAIL_SHARE * median, TAIL_FACTOR * empty)
-    if tail <= allowed:
-        return ""
-    return (
-        f"the device was busy for {tail:.0f} us after the end event (median of {len(table)} samples): work outlives "
-        "the call; synchronise kernels launched from the device or on other streams"
-    )
-
-
-def hidden_reason(table: Sequence[SampleRow], overhead: Overhead | None) -> str:
-    """A reason if work ran outside the events, for example in overwritten helper kernels; else empty. The host sees
-    such work between the release of the queue and its end."""
-    rows = [row for row in table if not row.unprimed]
-    if overhead is None or not rows:
-        return ""
-    median = quantile(sorted(row.device_us for row in rows), 0.5)
-    beside = quantile(sorted(row.host_us - row.device_us for row in rows), 0.5)
-    allowed = max(HIDDEN_US, median, HIDDEN_SHARE * overhead.empty_host_us)
-    if beside <= overhead.empty_host_us + allowed:
-        return ""
-    return (
-        f"a sample keeps the device busy for {beside:.0f} us in addition to its {median:.4g} us, an empty sample for "
-        f"{overhead.empty_host_us:.0f} us: work runs outside the events"
-    )
-
-
-def host_reason(table: Sequence[SampleRow]) -> str:
-    """A reason if the host clock shows less time than the events, which is impossible untampered; else empty."""
-    rows = [row for row in table if not row.unprimed]
-    device, host = sum(row.device_us for row in rows), sum(row.host_us for row in rows)
-    if not rows or host >= HOST_SLACK * device:
-        return ""
-    return (
-        f"events show {device / 1000:.2f} ms for {len(rows)} samples, the host clock {host / 1000:.2f} ms: one of "
-        "them was tampered with"
     )

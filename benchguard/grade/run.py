@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ from ..inline.supervise import Inline
 from ..ipc.text import joined
 from ..judge.contract import Ask, AskThrowaway, Opened
 from ..judge.process import JudgeProcess
-from ..quarantine.contract import Convention, Quarantined
+from ..quarantine.contract import Convention, Quarantined, is_full
 from ..quarantine.quarantine import quarantine
 from ..quarantine.submission import Submission, submission_of
 from ..replay.clocks import Clocks
@@ -39,12 +39,13 @@ LEFT_OUT_SHOWN = 8
 
 @dataclass(frozen=True)
 class TimedCase:
-    """A graded case. `seconds` has the time that each part took."""
+    """A graded case. `seconds` has the time that each part took, and `confinement` the protections of the replay."""
 
     case: GradedCase
     device: Device | None = None
     settings: Settings | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    confinement: dict[str, str] = field(default_factory=dict)
 
 
 class GradeRun:
@@ -192,6 +193,7 @@ class GradeRun:
             verdict, reason = finding.verdict, finding.text
         elif failed is not None:
             verdict, reason = failed.verdict, f"case {failed.name}: {failed.reason}"
+        confinement = confinement_of(quarantined.confinement, [each.confinement for each in timed])
         clocks = next((case.clocks for case in cases if case.clocks is not None), None)
         return GradeResult(
             schema=SCHEMA,
@@ -209,11 +211,11 @@ class GradeRun:
             kernels=tuple(dict.fromkeys(kernel for case in cases for kernel in case.kernels)),
             device=next((each.device for each in timed if each.device is not None), None),
             clocks=clocks or Clocks("no case was timed"),
-            sandbox=Sandbox(quarantined.confined, dict(quarantined.confinement)),
+            sandbox=Sandbox(is_full(confinement), confinement),
             audit=self._audit(quarantined),
             settings=next((each.settings for each in timed if each.settings is not None), None),
             score_s=score_of(cases, opened.ranking) if verdict == "pass" else None,
-            notes=notes_of(opened, cases, quarantined),
+            notes=notes_of(opened, cases, confinement),
             output=output_of(quarantined),
             seconds={
                 **self.seconds,
@@ -230,10 +232,20 @@ class GradeRun:
         return AuditBlock(path, audit.head, audit.records, audit.dropped, audit.complete)
 
 
-def notes_of(opened: Opened, cases: Sequence[GradedCase], quarantined: Quarantined) -> tuple[str, ...]:
+def confinement_of(quarantined: Mapping[str, str], replays: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """For each protection: "on" if it was on for the submission and for all replays, or the reason why it was off."""
+    features = dict(quarantined)
+    for replay in replays:
+        for name, why in replay.items():
+            if features.get(name, "on") == "on" and why != "on":
+                features[name] = f"in a replay: {why}"
+    return features
+
+
+def notes_of(opened: Opened, cases: Sequence[GradedCase], confinement: Mapping[str, str]) -> tuple[str, ...]:
     """Facts that a reader of the verdict should know."""
     notes = []
-    missing = [f"{name} ({why})" for name, why in quarantined.confinement.items() if why != "on"]
+    missing = [f"{name} ({why})" for name, why in confinement.items() if why != "on"]
     if missing:
         notes.append(f"the sandbox is partial, without: {'; '.join(missing)}")
     if opened.left_out:

@@ -15,9 +15,11 @@ from typing import Any
 
 from ..capture import Capture
 from ..capture.extents import Joined
-from ..capture.model import Attribute, Launch, Memcpy, MemcpyHtoD, Memset, Operation
+from ..capture.model import Attribute, Launch, Memcpy, MemcpyDtoH, MemcpyHtoD, Memset, Operation
 
 WORD = 8
+SHOWN = 16
+"""Bytes of a copy to the host that a text shows."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,21 @@ class _Pair:
         for field in _PLAIN.get(type(a), ()):
             if getattr(a, field) != getattr(b, field):
                 return f"{field} is {getattr(a, field)} and {getattr(b, field)}"
+        if isinstance(a, MemcpyDtoH) and isinstance(b, MemcpyDtoH):
+            return self._read(a, b)
         return ""
+
+    def _read(self, a: MemcpyDtoH, b: MemcpyDtoH) -> str:
+        """The host may decide by the bytes that it reads, so different bytes are different work."""
+        one, two = self._one.content(a.content), self._two.content(b.content)
+        at = next((at for at, (x, y) in enumerate(zip(one, two, strict=True)) if x != y), None)
+        if at is None:
+            return ""
+        shown = [each[at : at + SHOWN].hex() for each in (one, two)]
+        return (
+            f"{a.call} copies {len(one)} bytes to the host that depend on the inputs: from offset {at} on {shown[0]} "
+            f"and {shown[1]}"
+        )
 
     def _launch(self, a: Launch, b: Launch) -> str:
         kernels = [self._kernel(self._one, a), self._kernel(self._two, b)]
@@ -136,4 +152,5 @@ _PLAIN: dict[type[Any], tuple[str, ...]] = {
     Memset: ("width", "height", "value", "element_bytes"),
     Memcpy: ("width", "height", "depth"),
     MemcpyHtoD: ("width", "height", "depth"),
+    MemcpyDtoH: ("width", "height", "depth"),
 }

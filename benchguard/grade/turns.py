@@ -18,6 +18,7 @@ from .comparison import Block
 from .judged_replay import judged_replay, with_slots
 from .options import COMPARE_SAMPLES, GradeOptions
 from .outcome import Findings, Outcome, outcome_of
+from .power import Power, by_block, power_of
 from .timing import carried_reason, comparable, first_use_of, is_one_use_only, reported
 
 ORDER = (0, 1, 1, 0)
@@ -34,6 +35,8 @@ class Timed:
     path: Path
     sha256: str
     returned: Returned | None = None
+    unrestored: str = ""
+    """As in Findings, of its grade."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Turns:
     tables: tuple[list[Sequence[SampleRow]], list[Sequence[SampleRow]]] = field(
         default_factory=lambda: ([], [])
     )
+    unrestored: tuple[str, str] = ("", "")
+    """As in Timed, by side."""
 
     @property
     def samples(self) -> int:
@@ -71,7 +76,12 @@ class Turns:
     def is_one_use(self, side: int) -> bool:
         """Whether a side is timed on its one-use inputs only, as a grade of all its samples would be."""
         rows = [row for table in self.tables[side] for row in table]
-        return is_one_use_only(rows)
+        return is_one_use_only(rows, self.unrestored[side])
+
+    def power(self, value: Callable[[Power], float]) -> tuple[Block, ...]:
+        """A value of the power state, block by block."""
+        a, b = ([power_of(table) for table in tables] for tables in self.tables)
+        return by_block(a, b, value)
 
     def blocks(self) -> list[Block]:
         """The medians, block by block."""
@@ -99,7 +109,7 @@ def take_turns(
     """
     # Blocks have the same weight, so each replay takes all samples.
     options = replace(options, samples=options.samples or COMPARE_SAMPLES, require_converged=True)
-    turns = Turns()
+    turns = Turns(unrestored=(captures[0].unrestored, captures[1].unrestored))
     for number in range(blocks):
         report(number)
         for side in ORDER:
@@ -122,7 +132,7 @@ def _turn(
             os.close(each)
     if result.capture != capture.sha256:
         raise BenchguardError(f"{capture.path} was replaced while it was compared; compare again")
-    rows = reported(result.table)
+    rows = reported(result.table, capture.unrestored)
     median = quantile(sorted(row.device_us for row in rows), 0.5) if rows else None
     device = result.device.name if result.device else ""
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)

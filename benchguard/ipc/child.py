@@ -35,7 +35,8 @@ class Ended:
     """How the child ended.
 
     `status` is Popen's: negative for a signal. `trouble` says which line was invalid; it is empty if none was.
-    `used_bytes` is the memory for which the child was killed, or 0.
+    `used_bytes` is the memory for which the child was killed, or 0. `excess` names another exceeded limit, and
+    `refusal` says why the child's sandbox did not let it run; both are empty without one.
     """
 
     status: int
@@ -43,6 +44,8 @@ class Ended:
     trouble: str
     stderr: str
     used_bytes: int = 0
+    excess: str = ""
+    refusal: str = ""
 
     def describe(self) -> str:
         """How the child ended, and the last line of its standard error."""

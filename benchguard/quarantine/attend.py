@@ -20,6 +20,8 @@ OUTPUT_BYTES = 1 << 16
 WATCH_SECONDS = 0.1
 END_SECONDS = 3.0
 """Time for the keeper to kill its processes."""
+GRACE_SECONDS = 1.0
+"""Time for the process to end by itself after its last event."""
 _READ_BYTES = 1 << 16
 _LEFT_MAX = 1 << 21
 """Limit for the last read of a pipe: pipes hold 1 MiB at most (pipe(7))."""
@@ -30,7 +32,7 @@ class Attendant:
     """audit.supervise calls this object with the keeper's process.
 
     `events` and `output` are the reading ends of pipes, and `deadline` is of the monotonic clock. `handle` gets each
-    line of events, as in LineSplitter.
+    line of events, as in LineSplitter. When it returns False, the process has GRACE_SECONDS to end by itself.
     """
 
     def __init__(
@@ -42,12 +44,14 @@ class Attendant:
         watch: Watch,
         members: Group,
         line_max: int = LINE_MAX,
+        lines_max: int = EVENTS_MAX,
     ) -> None:
         self._events, self._output, self._deadline = events, output, deadline
-        self._splitter = LineSplitter(handle, line_max, EVENTS_MAX)
+        self._splitter = LineSplitter(handle, line_max, lines_max)
         self._watch, self._members = watch, members
         self._tail = b""
         self._watched = 0.0
+        self._finished: float | None = None  # when `handle` wanted no more lines
         self.timed_out = False
         self.excess = ""
         """The exceeded limit, for the user; empty if none was."""
@@ -95,6 +99,8 @@ class Attendant:
 
     def _must_end(self, keeper: int) -> bool:
         now = time.monotonic()
+        if self._finished is not None:
+            return now > self._finished + GRACE_SECONDS
         if now > self._deadline:
             self.timed_out = True
         elif now - self._watched > WATCH_SECONDS:
@@ -110,8 +116,8 @@ class Attendant:
             return None
         if descriptor == self._output:
             self._tail = (self._tail + data)[-OUTPUT_BYTES:]
-        elif not self.trouble:
-            self._splitter.feed(data)
+        elif not self.trouble and self._finished is None and not self._splitter.feed(data):
+            self._finished = None if self.trouble else time.monotonic()
         return len(data)
 
     def _end(self, keeper: subprocess.Popen[bytes]) -> tuple[int, tuple[int, ...]]:

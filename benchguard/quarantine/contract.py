@@ -7,6 +7,7 @@ they serve for progress and for reasons of failure, never for a verdict of pass.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -105,6 +106,23 @@ class Reading(msgspec.Struct, frozen=True, tag_field="task", tag="read"):
         return self.confine.readable
 
 
+class Task(msgspec.Struct, frozen=True, tag_field="task", tag="call"):
+    """A request to call a function of ours that hostile bytes may take over, in a sandbox of its own (confined.py)."""
+
+    function: str
+    """MODULE:FUNCTION, called with the text of `argument` and the descriptor for its events."""
+    argument: msgspec.Raw
+    descriptors: tuple[int, ...]
+    """All descriptors that the function uses, besides the one for its events."""
+    confine: Confine
+    variables: tuple[str, ...] = ()
+    """Environment variables that are allowed besides those of sandbox/environment.py."""
+
+    @property
+    def readable(self) -> tuple[str, ...]:
+        return self.confine.readable
+
+
 class Cases(msgspec.Struct, frozen=True):
     """A problem's cases. `inputs` is a memfd with two throw-away input sets for each case, laid out by `layouts`.
 
@@ -186,7 +204,7 @@ class Unreadable(msgspec.Struct, frozen=True, tag_field="event", tag="unreadable
     text: Text
 
 
-ReaderEvent: TypeAlias = Confined | Broke | ReadCase | Unreadable
+ReaderEvent: TypeAlias = ReadCase | Unreadable
 READER_LINE_MAX = 4 << 20
 
 FEATURES = (
@@ -210,6 +228,19 @@ FEATURES = (
 - network: none, unless allowed.
 - processes: all ended.
 """
+
+
+def is_full(features: Mapping[str, str]) -> bool:
+    """Whether all protections of the sandbox are on."""
+    return all(features.get(name) == "on" for name in FEATURES)
+
+
+def missing_features(features: Mapping[str, str], network: bool) -> str:
+    """The protections that are off, each with its reason; empty for a full sandbox. `network`: it may be allowed."""
+    allowed = {"network"} if network else set()
+    return "; ".join(
+        f"{name}: {why}" for name, why in features.items() if why != "on" and name not in allowed
+    )
 
 
 @dataclass(frozen=True)
@@ -259,4 +290,4 @@ class Quarantined:
     @property
     def confined(self) -> bool:
         """Whether the sandbox is full: all protections are on."""
-        return all(self.confinement.get(name) == "on" for name in FEATURES)
+        return is_full(self.confinement)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
 import stat
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,16 +16,13 @@ from pathlib import Path
 import msgspec
 
 from ..capture import CaptureError
-from ..errors import BenchguardError
 from ..ipc.lines import LineError
-from ..ipc.text import describe_exit, last_line, one_line
-from .attend import Attendant
-from .contract import READER_LINE_MAX, Broke, Confined, ReadCase, ReaderEvent, Reading, Unreadable
-from .group import Group
+from ..ipc.text import one_line
+from .confined import Program, run_confined
+from .contract import EVENTS_MAX, READER_LINE_MAX, ReadCase, ReaderEvent, Reading
 from .reader import name_of
 from .sandbox.environment import WORK, quarantine_environment
-from .start import Sandbox, command, request
-from .watch import Watch
+from .start import Sandbox
 
 _NAME = re.compile(r"[0-9]{1,10}-[0-9]{1,10}\.nrec", re.ASCII)
 _ENTRIES_MAX = 4096
@@ -100,79 +97,87 @@ def _is_plain(path: Path) -> bool:
 
 @dataclass
 class _Reader:
-    """The reader's process, its events and its limits."""
+    """The reader's process and its events."""
 
     order: Reading
     target: Path
     examined: list[str] = field(default_factory=list)
     trouble: str = ""
-    _is_confined: bool = False
 
     def run(self, sandbox: Sandbox) -> Packed:
-        confine = self.order.confine
-        scratch = Path(confine.scratch)
-        with ExitStack() as stack:
-            events, events_theirs = _pipe(stack)
-            output, output_theirs = _pipe(stack)
-            group = stack.enter_context(Group(confine.processes))
-            watch = Watch(confine.memory_bytes, confine.processes, scratch, "reading the raw captures")
-            deadline = self.order.deadline
-            attendant = Attendant(
-                events, output, deadline, self._handle, watch, group, line_max=READER_LINE_MAX
-            )
-            try:
-                child = subprocess.Popen(
-                    command(events_theirs, sandbox, group),
-                    env=quarantine_environment(os.environ, scratch, Path()),
-                    cwd=scratch,
-                    stdin=stack.enter_context(request(self.order)),
-                    stdout=output_theirs,
-                    stderr=output_theirs,
-                    pass_fds=[events_theirs, *self.order.descriptors],
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise BenchguardError(f"the reader of raw captures cannot start: {error.strerror}") from error
-            status, left = attendant(child)
-        if attendant.timed_out or time.monotonic() > deadline:
+        scratch = Path(self.order.confine.scratch)
+        program = Program(
+            name="reading the raw captures",
+            order=self.order,
+            environment=quarantine_environment(os.environ, scratch, Path()),
+            deadline=self.order.deadline,
+            line_max=READER_LINE_MAX,
+            lines_max=EVENTS_MAX,
+        )
+        ended = run_confined(program, sandbox, self._handle)
+        if ended.timed_out or time.monotonic() > self.order.deadline:
             return Packed(trouble="the raw captures were not read before the time-out", timed_out=True)
-        ended = describe_exit(128 - status if status > 128 else status, last_line(attendant.text))
-        trouble = attendant.excess or attendant.trouble or self.trouble
-        if not trouble and (left or not self._is_confined or len(self.examined) != len(self.order.cases)):
-            trouble = f"the reader of raw captures ended early: {ended}"
-        return Packed(trouble=trouble) if trouble else Packed(self._moved(scratch), tuple(self.examined))
+        trouble = ended.excess or ended.trouble or ended.refusal or self.trouble
+        if not trouble and (ended.survived or len(self.examined) != len(self.order.cases)):
+            trouble = f"the reader of raw captures ended early: {ended.describe()}"
+        if trouble:
+            return Packed(trouble=trouble)
+        try:
+            return Packed(self._moved(scratch / WORK), tuple(self.examined))
+        except CaptureError as error:
+            why = str(error)
+        except OSError as error:
+            why = error.strerror or str(error)
+        return Packed(trouble=f"the reader of raw captures left no captures: {one_line(why)}")
 
     def _handle(self, line: bytes) -> bool:
         try:
             event = msgspec.json.decode(line, type=ReaderEvent)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise LineError(f"the reader sent a malformed event: {one_line(str(error), 200)}") from None
-        if isinstance(event, Confined):
-            self._is_confined = True
-        elif isinstance(event, ReadCase):
+        if isinstance(event, ReadCase):
             self.examined.append(event.examined)
-        elif isinstance(event, Unreadable | Broke):
+        else:
             self.trouble = self.trouble or one_line(event.text)
         return len(self.examined) <= len(self.order.cases)
 
-    def _moved(self, scratch: Path) -> tuple[tuple[Path, Path], ...]:
-        """Take the captures from the reader, all of whose processes have ended."""
+    def _moved(self, work: Path) -> tuple[tuple[Path, Path], ...]:
+        """Take the captures from the reader, all of whose processes have ended. Raises CaptureError, OSError.
+
+        A reader that was taken over may have replaced files and folders by links, so none is followed.
+        """
         pairs = []
-        for case in range(len(self.order.cases)):
-            one, two = (self._move(scratch / WORK / name_of(case, number)) for number in (0, 1))
-            pairs.append((one, two))
+        kind = os.O_DIRECTORY
+        with _opened_as(kind, work.parent) as scratch, _opened_as(kind, work.name, scratch) as folder:
+            for case in range(len(self.order.cases)):
+                one, two = (self._move(name_of(case, number), folder) for number in (0, 1))
+                pairs.append((one, two))
         return tuple(pairs)
 
-    def _move(self, path: Path) -> Path:
-        if not _is_plain(path):
-            raise CaptureError(f"the reader left no file {path.name}")
-        os.chown(path, os.geteuid(), os.getegid())
-        path.chmod(0o600)
-        return Path(shutil.move(path, self.target / path.name))
+    def _move(self, name: str, folder: int) -> Path:
+        target = self.target / name
+        with _opened_as(os.O_NONBLOCK, name, folder) as source:
+            status = os.fstat(source)
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+                raise CaptureError(f"{name} is not a regular file with one name")
+            os.fchown(source, os.geteuid(), os.getegid())
+            os.fchmod(source, 0o600)
+            try:
+                os.rename(name, target, src_dir_fd=folder)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                with os.fdopen(os.dup(source), "rb") as stream, target.open("xb") as copy:
+                    target.chmod(0o600)
+                    shutil.copyfileobj(stream, copy)
+        return target
 
 
-def _pipe(stack: ExitStack) -> tuple[int, int]:
-    ends = os.pipe()
-    for each in ends:
-        stack.callback(os.close, each)
-    return ends
+@contextmanager
+def _opened_as(kind: int, path: str | Path, parent: int | None = None) -> Iterator[int]:
+    """Open a file or folder, but no link. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | kind, dir_fd=parent)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import msgspec
 
@@ -16,6 +15,7 @@ from ..capture.pack import pack_descriptor
 from ..capture.validate import Limits
 from ..ipc.text import one_line
 from .contract import READER_LINE_MAX, ReadCase, ReaderEvent, Reading, Unreadable
+from .named import function_named
 
 ELEMENTS_MAX = 1 << 17
 """Elements of one raw capture besides its memory: far more operations than a graded call has."""
@@ -49,7 +49,7 @@ def read(order: Reading, target: Path) -> Iterator[ReadCase]:
             if path is None:
                 raise CaptureError(f"region {case}/{number} was not recorded")
         with Capture.open(str(pair[0]), LIMITS) as one, Capture.open(str(pair[1]), LIMITS) as two:
-            found = _examiner(order.examiner)(one, two, spec) if order.examiner else None
+            found = function_named(order.examiner)(one, two, spec) if order.examiner else None
         yield ReadCase(msgspec.json.encode(found).decode())
 
 
@@ -84,13 +84,6 @@ def _pack(order: Reading, target: Path) -> dict[tuple[int, int], Path]:
             raise CaptureError(f"region {region} was recorded twice")
         captures[key] = made.rename(target / name_of(*key))
     return captures
-
-
-def _examiner(name: str) -> Callable[..., Any]:
-    """The function MODULE:FUNCTION. A name keeps this package from importing the packages above it."""
-    module, _, function = name.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
 
 
 def _send(events: int, event: ReaderEvent) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from ..errors import UsageError
-from .contract import Order, Reading
+from .contract import Order, Reading, Task
 from .group import Group
 from .sandbox import filesystem
 
@@ -23,6 +23,11 @@ _START = (
     "sys.path.remove(sys.argv[1]); main(sys.argv[3:])"
 )
 
+# -S: site-packages, whose .pth files run code, are not on the path.
+_START_BARE = (
+    "import os, sys; sys.path += sys.argv[1].split(os.pathsep); "
+    "from benchguard.quarantine.sandbox.stage import main; main(sys.argv[2:])"
+)
 
 Sandbox = Literal["any", "full", "probe"]
 """any: run with the protections that this machine has. full: run only if all are on. probe: only report them."""
@@ -46,20 +51,22 @@ def _python_path() -> list[str]:
     return [each for each in folders if each and os.path.realpath(each) != package]
 
 
-def command(events: int, sandbox: Sandbox, group: Group) -> list[str]:
+def command(events: int, sandbox: Sandbox, group: Group, path: Sequence[str] | None = None) -> list[str]:
     """The command that starts the stage.
 
     It ignores PYTHON* variables and the user's folders, but finds all installed packages, including those on
-    PYTHONPATH.
+    PYTHONPATH. With `path`, it finds only modules of those folders and of the standard library.
     """
     package = str(Path(__file__).resolve().parents[2])
     cgroup = str(group.cgroup or "")
-    words = [package, os.pathsep.join(_python_path()), str(events), str(os.getpid()), sandbox, cgroup]
-    return [sys.executable, "-I", "-c", _START, *words]
+    words = [str(events), str(os.getpid()), sandbox, cgroup]
+    if path is not None:
+        return [sys.executable, "-I", "-S", "-c", _START_BARE, os.pathsep.join(path), *words]
+    return [sys.executable, "-I", "-c", _START, package, os.pathsep.join(_python_path()), *words]
 
 
 @contextmanager
-def request(order: Order | Reading) -> Iterator[int]:
+def request(order: Order | Reading | Task) -> Iterator[int]:
     """A memfd with the order, for the stage's standard input."""
     descriptor = os.memfd_create("neutrino-order", os.MFD_CLOEXEC)
     try:

@@ -108,6 +108,13 @@ class NativeEngine:
         self._check(self._library.nb_replay_measure(self._replay, number, self._sample, self._error))
         return self._to_struct(Sample, self._sample)
 
+    def check_reads(self, number: int) -> None:
+        self._check(self._library.nb_replay_check_reads(self._replay, number, self._error))
+
+    def measure_empty(self, number: int) -> Sample:
+        self._check(self._library.nb_replay_measure_empty(self._replay, number, self._sample, self._error))
+        return self._to_struct(Sample, self._sample)
+
     def measure_overhead(self) -> Overhead:
         overhead = self._ffi.new("struct nb_replay_overhead *")
         self._check(self._library.nb_replay_measure_overhead(self._replay, overhead, self._error))

@@ -50,3 +50,8 @@ def replay_environment(base: Mapping[str, str]) -> dict[str, str]:
         if name in _KEPT or not (name.startswith(_REMOVED_PREFIXES) or name in _REMOVED)
     }
     return {**environment, **_SET}
+
+
+def sandboxed_names(environment: Mapping[str, str]) -> list[str]:
+    """The variables of replay_environment() that a sandboxed replay gets besides those of every sandbox."""
+    return [name for name in environment if name in _KEPT or name in _SET or name.startswith("SIM_")]

@@ -39,11 +39,14 @@ class ReplayOptions:
         timeout: seconds for the whole replay. The verdict is "timeout" when they have passed.
         seed: seed of the order in which input sets are drawn. None: random.
         keep_outputs: which outputs the result holds: those of the "last" sample, one per input set ("sets"), or "none".
-        ignore_refusals: replay a capture although its recorder marked it as not replayable.
+        ignore_refusals: replay a capture although its recorder marked it as not replayable, or although the host
+            reads other bytes than when it was recorded.
         strict: the capture comes from an adversary. Kernels can reach no memory that could help a later
             sample (docs/architecture.md, "Replay"), and every timed output is checked: `ReplayResult.evidence` has the
             checks. The last 8 to 12 of 10 or more input sets are used once. Not with cold="remap" or "rotate".
         require_evidence: "full" gives the verdict "unproven" if a check could not tell. Only with `strict`.
+        require_sandbox: "full" refuses to read the capture if a protection of the process's sandbox is off. Only with
+            `strict`, whose process has a sandbox.
         warm_samples: further samples that find all captured memory in the cache: `ReplayResult.warm_us`.
     """
 
@@ -64,6 +67,7 @@ class ReplayOptions:
     ignore_refusals: bool = False
     strict: bool = False
     require_evidence: Literal["full"] | None = None
+    require_sandbox: Literal["full"] | None = None
     warm_samples: int = 0
 
     def __post_init__(self) -> None:
@@ -71,6 +75,8 @@ class ReplayOptions:
             raise UsageError(
                 f"timeout is {self.timeout} s; give more than 0 and less than {TIMEOUT_SECONDS_MAX:.0f}"
             )
+        if self.require_sandbox and not self.strict:
+            raise UsageError("only a strict replay has a sandbox; give strict, or leave require-sandbox out")
         if self.require_evidence and not self.strict:
             raise UsageError("only a strict replay has evidence; give strict, or leave require-evidence out")
         if not 0 <= self.warm_samples <= WARM_MAX:

@@ -1,7 +1,7 @@
 """Holds the outputs of timed samples against an untimed run, for a replay without a judge.
 
-A sample on the recorded inputs must give the recorded outcome, bit for bit. Other inputs have no recorded outcome, so an
-untimed run on the same inputs gives the expected bytes; it comes after the samples, so that the first sample on an
+A sample on the recorded inputs must give the recorded outcome, bit for bit. Other inputs have no recorded outcome, so
+an untimed run on the same inputs gives the expected bytes; it comes after the samples, so that the first sample on an
 input set is the first run on it. Before the samples, untimed runs on the recorded inputs are held against the recorded
 outcome and against each other: two on recorded outputs, and one on outputs that are filled with a pattern as in a
 sample. A region that does not give the same bits twice cannot be checked in this way.

@@ -20,6 +20,7 @@ BATCH_MAX = 256
 DIFFERENCES_MAX = 64
 REFUSALS_MAX = 16
 NOTES_MAX = 8
+EMPTY_MAX = 1024
 NO_SET = 0xFFFFFFFF
 """As input_set: the recorded inputs. As a difference's global_index: the memory is an allocation."""
 
@@ -33,7 +34,7 @@ COLD: tuple[Cold, ...] = ("none", "flush", "remap", "rotate", "memset")
 """By their numbers in enum nb_cold."""
 
 # enum nb_replay_status
-BAD_CAPTURE, NO_DRIVER, CANNOT, FAILED, TIMEOUT, OURS = 1, 2, 3, 4, 5, 6
+BAD_CAPTURE, NO_DRIVER, CANNOT, FAILED, TIMEOUT, OURS, OTHER_READ = 1, 2, 3, 4, 5, 6, 7
 
 UNPRIMED = 1
 """enum nb_sample_flag"""
@@ -70,6 +71,8 @@ class Options(msgspec.Struct, frozen=True):
     """With rotate, the state and its copies; 0: by the size of the cache."""
     flush_code: bool = False
     """A kernel empties the instruction caches before each sample; on HIP only."""
+    ignore_reads: bool = False
+    """Copies to the host may give other bytes than recorded."""
 
 
 WARM_MAX = 1024
@@ -122,6 +125,9 @@ class SlotRequest(msgspec.Struct, frozen=True):
 class Request(msgspec.Struct, frozen=True):
     """A replay to make. `deadline` is in seconds of the monotonic clock.
 
+    With `single_set` the engine holds the input set of one sample at a time. `inputs_ready` is the pipe on which the
+    judge announces streamed one-use sets, or -1 (inputs.py).
+
     `output_sets` outputs are kept: 0, 1 (of the last sample) or one for each input set. The last `one_use_sets` input
     sets are used for one timed sample each; `schedule_seed` decides which sample uses which set.
     """
@@ -144,7 +150,11 @@ class Request(msgspec.Struct, frozen=True):
     output_sets: int = 0
     one_use_sets: int = 0
     schedule_seed: int = 0
+    empty: bool = False
+    """Take samples of an empty kernel between the others."""
     slots: SlotRequest | None = None
+    single_set: bool = False
+    inputs_ready: int = -1
     warm_samples: int = 0
     """Samples after the others, with the state in the cache."""
     checked: tuple[OutputPart, ...] | None = None
@@ -184,16 +194,18 @@ class Prepared(msgspec.Struct, frozen=True):
     """Launched before each sample to empty the instruction caches."""
     flushed: Word = 0
     """1: that kernel has the instruction for it on this device."""
+    unlisted_globals: Word = 0
+    """Globals of the images that are restored although the capture does not list them."""
+    unknown_globals: Word = 0
+    """1: an image may have globals that are not restored."""
 
 
 class Overhead(msgspec.Struct, frozen=True):
     tick_us: Time
     empty_pair_us: Time
     empty_kernel_us: Time
-    empty_host_us: Time = 0.0
-    """host_us - device_us of a sample of an empty kernel: the host time to prepare the caches and to see the end."""
-    empty_tail_us: Time = 0.0
-    """tail_us of such a sample."""
+    empty_beside_us: Time = 0.0
+    """span_us - device_us of a sample of an empty kernel, before any kernel of the capture ran."""
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -207,6 +219,8 @@ class Sample(msgspec.Struct, frozen=True):
     """Time to unmap and to map the guarded memory."""
     tail_us: Time = 0.0
     """From the moment when the host sees the end event until the context is idle."""
+    span_us: Time = 0.0
+    """Between two times of the device that no kernel of the region can write; 0 if unknown."""
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -275,6 +289,13 @@ class SlotTimes(msgspec.Struct, frozen=True):
     wait_s: Time
 
 
+class InputTimes(msgspec.Struct, frozen=True):
+    """Seconds spent writing input sets to the device between samples, and waiting for the judge to draw sets."""
+
+    write_s: Time
+    wait_s: Time
+
+
 class OutputCheck(msgspec.Struct, frozen=True):
     """The outputs of `samples` timed samples, held against untimed runs; `wrong` of them are wrong.
 
@@ -297,17 +318,24 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     warm_up: Word
     notes: Annotated[tuple[Line, ...], Meta(max_length=NOTES_MAX)]
     slots: SlotTimes | None = None
+    inputs: InputTimes | None = None
+    empty: Annotated[tuple[TimedSample, ...], Meta(max_length=EMPTY_MAX)] = ()
+    """Samples of an empty kernel, taken between the others."""
     warm: Annotated[tuple[Sample, ...], Meta(max_length=WARM_MAX)] = ()
     """Samples with the state in the cache."""
     outputs: OutputCheck | None = None
 
 
 class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):
-    """The last event of a failed replay. `status` is an enum nb_replay_status."""
+    """The last event of a failed replay. `status` is an enum nb_replay_status.
+
+    `input_set`: the set on which the host read other bytes than when recorded; None for other failures.
+    """
 
     status: Annotated[int, Meta(ge=1, le=255)]
     text: Line
     phase: Annotated[str, Meta(max_length=32)]
+    input_set: Word | None = None
 
 
 Event: TypeAlias = Opened | Ready | Verified | Measured | Phase | Batch | Done | Failed

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..capture import Capture
@@ -27,6 +27,7 @@ from .buffers import (
 from .caches import caches_of
 from .clocks import ClockWatch, summarise_clocks, throttled_at
 from .collect import Collector, Progress
+from .confined import replay_confined
 from .convergence import TAGGED_MAX, rule_of, text_of
 from .environment import replay_environment
 from .options import ReplayOptions
@@ -46,9 +47,6 @@ SAMPLE_SECONDS_MAX = 60.0
 DECODERS_MAX = 8
 DEVICE_BYTES_MAX = 1 << 40
 ELEMENTS_MAX = 1 << 22
-DEVICE_ALIGNMENT = 256
-"""Alignment of each input in the engine's memory."""
-
 ONE_USE_MIN, ONE_USE_WISHED = 8, 12
 REPEATED_MIN, REPEATED_WISHED = 2, 8
 """Input sets of a strict replay. The numbers wished for are those of a grade."""
@@ -131,9 +129,10 @@ def replay_buffers(
                 seed=_noise_of(seed),
                 guard=options.strict,
                 strict=options.strict,
-                input_bytes=sum(-(-part.bytes // DEVICE_ALIGNMENT) * DEVICE_ALIGNMENT for part in pool.parts),
+                input_bytes=pool.device_bytes,
                 rotating_count=caches.rotating_count,
                 flush_code=caches.flush_code,
+                ignore_reads=options.ignore_refusals,
             ),
             limits=_limits(memory_bytes),
             rule=rule,
@@ -150,12 +149,16 @@ def replay_buffers(
             output_sets=outputs.sets,
             one_use_sets=pool.one_use,
             schedule_seed=seed,
+            empty=options.strict,
             slots=slots,
+            single_set=pool.is_single,
+            inputs_ready=pool.ready,
             warm_samples=options.warm_samples,
             checked=checked_parts(outputs, subject) if options.strict and slots is None else None,
         )
-        shared = sum(map(_size_of, _shared(request))) if memory_bytes else 0
-        collector, ended, watch = _run(request, target, progress, memory_bytes + shared)
+        shared = sum(map(_size_of, _shared(request)))
+        memory_max = memory_bytes or (request.limits.host_bytes if options.strict else 0)
+        ran = _run(request, target, progress, memory_max + shared if memory_max else 0, options)
         settings = Settings(
             cold=caches.cold,
             icache="cold" if caches.cold_code else "warm",
@@ -172,9 +175,17 @@ def replay_buffers(
             flush_cache=options.flush_cache,
             rotating_count=options.rotating_count,
         )
-        return _result(
-            collector, ended, watch, subject, str(opened.path), settings, outputs, started, options
-        )
+        return _result(ran, subject, str(opened.path), settings, outputs, started, options)
+
+
+@dataclass(frozen=True)
+class _Ran:
+    """`confinement` is empty for a process without a sandbox."""
+
+    collector: Collector
+    ended: Ended
+    watch: ClockWatch
+    confinement: dict[str, str]
 
 
 def _pool_of(buffers: Buffers, options: ReplayOptions, subject: Subject) -> Pool:
@@ -193,9 +204,13 @@ def one_use_of(sets: int) -> int:
 
 
 def _run(
-    request: Request, target: Target, progress: Callable[[Progress], None] | None, memory_max: int
-) -> tuple[Collector, Ended, ClockWatch]:
-    """Run the replay process to its end."""
+    request: Request,
+    target: Target,
+    progress: Callable[[Progress], None] | None,
+    memory_max: int,
+    options: ReplayOptions,
+) -> _Ran:
+    """Run the replay process to its end, in a sandbox if the capture is an adversary's."""
     watch = ClockWatch()
 
     def on_ready(ready: Ready) -> None:
@@ -205,35 +220,54 @@ def _run(
             watch.unavailable = "NVML reads no devices of HIP"
 
     collector = Collector(request, progress, on_ready)
-    descriptors = {request.capture, request.inputs_descriptor, request.outputs_descriptor}
-    if request.slots is not None:
-        descriptors |= {request.slots.descriptor, request.slots.announce, request.slots.release}
+    confinement: dict[str, str] = {}
+    try:
+        if options.strict:
+            sandbox = options.require_sandbox or "any"
+            ended, confinement = replay_confined(
+                request, target, _descriptors(request), memory_max, collector.handle, sandbox
+            )
+        else:
+            ended = run_unconfined(request, target, memory_max, collector.handle)
+    finally:
+        watch.stop()
+    return _Ran(collector, ended, watch, confinement)
+
+
+def run_unconfined(
+    request: Request, target: Target, memory_max: int, handle: Callable[[bytes], bool]
+) -> Ended:
     question = os.memfd_create("neutrino-request", os.MFD_CLOEXEC)
     try:
         with open(question, "wb", closefd=False) as file:
             file.write(encode(request))
         os.lseek(question, 0, os.SEEK_SET)
-        ended = converse(
+        return converse(
             command(),
             environment={**replay_environment(os.environ), **target.environment},
             stdin=question,
-            descriptors=[each for each in descriptors if each >= 0],
+            descriptors=_descriptors(request),
             deadline=request.deadline,
-            handle=collector.handle,
+            handle=handle,
             line_max=LINE_MAX,
             lines_max=LINES_MAX,
             memory_max=memory_max,
         )
     finally:
-        watch.stop()
         os.close(question)
-    return collector, ended, watch
+
+
+def _descriptors(request: Request) -> list[int]:
+    """The descriptors that the replay process inherits."""
+    descriptors = {request.capture, request.inputs_descriptor, request.outputs_descriptor}
+    descriptors.add(request.inputs_ready)
+    if request.slots is not None:
+        descriptors |= {request.slots.descriptor, request.slots.announce, request.slots.release}
+    return [each for each in descriptors if each >= 0]
 
 
 def _result(
-    collector: Collector,
-    ended: Ended,
-    watch: ClockWatch,
+    ran: _Ran,
     subject: Subject,
     path: str,
     settings: Settings,
@@ -241,11 +275,14 @@ def _result(
     started: float,
     options: ReplayOptions,
 ) -> ReplayResult:
+    collector, watch = ran.collector, ran.watch
     times_ns = [each.ended_ns for each in collector.samples]
     clocks = summarise_clocks(watch.readings, times_ns, watch.unavailable)
     table = _table(collector, watch, settings)
     differences = _differences(collector, subject)
-    verdict, reason = verdict_of(collector, ended, differences, options.timeout, options.require_converged)
+    verdict, reason = verdict_of(
+        collector, ran.ended, differences, options.timeout, options.require_converged
+    )
     done, ready = collector.done, collector.ready
     return ReplayResult(
         verdict=verdict,
@@ -261,6 +298,7 @@ def _result(
         half_width=done.reached if done else None,
         half_width_wanted=done.wanted if done else None,
         table=table,
+        empty=done.empty if done else (),
         warm_up_samples=done.warm_up if done else 0,
         overhead=collector.measured.overhead if collector.measured else None,
         device=ready.device if ready else None,
@@ -270,11 +308,14 @@ def _result(
         differences=differences,
         difference_count=collector.verified.count if collector.verified else 0,
         refusals=collector.opened.refusals if collector.opened else (),
+        other_read=collector.failed.input_set if collector.failed else None,
         notes=_notes(collector, table, settings),
         slots=done.slots if done else None,
+        inputs=done.inputs if done else None,
         warm=done.warm if done else (),
         checked=done.outputs if done else None,
         outputs=outputs.read() if done and outputs.sets else {},
+        confinement=ran.confinement,
     )
 
 
@@ -294,6 +335,7 @@ def _table(collector: Collector, watch: ClockWatch, settings: Settings) -> tuple
             one_use=first_one_use <= each.sample.input_set < settings.input_sets,
             tail_us=each.sample.tail_us,
             guard_us=each.sample.guard_us,
+            span_us=each.sample.span_us,
         )
         for each, reasons in zip(collector.samples, throttled, strict=True)
     )

@@ -12,7 +12,7 @@ from ..ipc.json_text import json_document
 from .caches import icache_text
 from .clocks import Clocks
 from .evidence import Evidence
-from .protocol import Device, OutputCheck, Overhead, Prepared, Sample, SlotTimes
+from .protocol import Device, InputTimes, OutputCheck, Overhead, Prepared, Sample, SlotTimes, TimedSample
 from .statistics import Summary, quantile
 from .subject import KernelUse
 
@@ -42,7 +42,8 @@ class SampleRow:
     """One sample. `ended_ns` is the monotonic clock's; `throttled` says why the clocks were held back.
 
     `one_use`: its input set was used for it alone. `tail_us`: from the end event, as the host saw it, until the context
-    was idle; `guard_us`: for mapping what kernels may not reach, outside the other times.
+    was idle; `guard_us`: for mapping what kernels may not reach, outside the other times; `span_us`: between two times
+    of the device that no kernel of the region can write, 0 if unknown.
     """
 
     ended_ns: int
@@ -56,6 +57,7 @@ class SampleRow:
     one_use: bool = False
     tail_us: float = 0.0
     guard_us: float = 0.0
+    span_us: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,8 @@ class ReplayResult:
     half_width: float | None = None
     half_width_wanted: float | None = None
     table: tuple[SampleRow, ...] = ()
+    empty: tuple[TimedSample, ...] = ()
+    """With `strict`, samples of an empty kernel that were taken between the others."""
     warm_up_samples: int = 0
     overhead: Overhead | None = None
     device: Device | None = None
@@ -122,8 +126,11 @@ class ReplayResult:
     differences: tuple[Different, ...] = ()
     difference_count: int = 0
     refusals: tuple[str, ...] = ()
+    other_read: int | None = None
+    """The input set on which the host read other bytes than when recorded, or None."""
     notes: tuple[str, ...] = ()
     slots: SlotTimes | None = None
+    inputs: InputTimes | None = None
     warm: tuple[Sample, ...] = ()
     """Samples that found the captured memory in the cache. `table` and `time_us` are without them."""
     checked: OutputCheck | None = None
@@ -131,6 +138,8 @@ class ReplayResult:
     evidence: tuple[Evidence, ...] = ()
     """The checks of a strict replay."""
     outputs: dict[str, bytes | list[bytes]] = field(default_factory=dict, repr=False)
+    confinement: dict[str, str] = field(default_factory=dict)
+    """Protections of a strict replay's process, each "on" or the reason why it is off."""
 
     @property
     def samples(self) -> list[float]:
@@ -157,6 +166,13 @@ class ReplayResult:
         return json_document(document(self), indent)
 
 
+class Anchored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The median by times that no kernel can write, in microseconds. Differences up to `noise` mean nothing."""
+
+    median: float
+    noise: float
+
+
 class TimeBlock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     median: float
     ci95: tuple[float, float] | None
@@ -167,6 +183,8 @@ class TimeBlock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     p95: float
     mad: float
     n: int
+    anchored: Anchored | None = None
+    """Null if it was not measured: then the time is a claim of the events alone."""
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -225,9 +243,11 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     refusals: tuple[str, ...]
     notes: tuple[str, ...]
     wall_s: float
+    confinement: dict[str, str]
+    """Protections of the process of a strict replay: "on", or the reason why one is off. Empty without --strict."""
 
 
-def time_block(time: Summary) -> TimeBlock:
+def time_block(time: Summary, anchored: Anchored | None = None) -> TimeBlock:
     return TimeBlock(
         median=time.median,
         ci95=time.ci95,
@@ -238,6 +258,7 @@ def time_block(time: Summary) -> TimeBlock:
         p95=time.p95,
         mad=time.mad,
         n=time.n,
+        anchored=anchored,
     )
 
 
@@ -272,6 +293,7 @@ def document(result: ReplayResult) -> Document:
         refusals=result.refusals,
         notes=result.notes,
         wall_s=result.wall_s,
+        confinement=result.confinement,
     )
 
 

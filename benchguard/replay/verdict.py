@@ -10,7 +10,7 @@ import signal
 
 from ..ipc.child import Ended
 from .collect import Collector
-from .protocol import BAD_CAPTURE, CANNOT, FAILED, TIMEOUT
+from .protocol import BAD_CAPTURE, CANNOT, FAILED, OTHER_READ, TIMEOUT
 from .result import Different, Verdict
 
 CRASHES = frozenset(
@@ -42,13 +42,13 @@ def verdict_of(
 
 def _cut_short(collector: Collector, ended: Ended, seconds: float) -> tuple[Verdict, str] | None:
     """None for a replay that went to its end."""
-    if ended.used_bytes or ended.timed_out:
+    if ended.refusal or ended.used_bytes or ended.excess or ended.timed_out:
         return _stopped(collector, ended, seconds)
     if ended.trouble:
         kind: Verdict = "error" if collector.opened is None else "failed"
         return kind, f"the replay process broke its protocol: {ended.trouble}; {ended.describe()}"
     if collector.failed is not None:
-        return _failure(collector.failed.status), collector.failed.text
+        return _failure(collector.failed.status), _failure_text(collector)
     if collector.opened is not None and collector.refused:
         return "unreplayable", f"{collector.opened.refusals[0]}; --ignore-refusals replays what was recorded"
     if collector.done is None:
@@ -66,12 +66,16 @@ def _fault_of(collector: Collector, ended: Ended) -> Verdict:
 
 
 def _stopped(collector: Collector, ended: Ended, seconds: float) -> tuple[Verdict, str]:
-    """The verdict of a replay that exceeded a limit."""
+    """The verdict of a replay that exceeded a limit, or that its sandbox did not let run."""
+    if ended.refusal:
+        return "error", f"the replay did not start: {ended.refusal}"
     if ended.used_bytes:
         return "failed", (
             f"the replay used {ended.used_bytes >> 20} MiB of host memory, more than --memory allows; "
             "allocate less, or raise --memory"
         )
+    if ended.excess:
+        return "failed", ended.excess
     return "timeout", f"no result within {seconds:g} s, in phase {collector.phase!r}; raise the time-out"
 
 
@@ -97,10 +101,26 @@ def _failure(status: int) -> Verdict:
     verdicts: dict[int, Verdict] = {
         BAD_CAPTURE: "failed",
         CANNOT: "unreplayable",
+        OTHER_READ: "unreplayable",
         TIMEOUT: "timeout",
         FAILED: "failed",
     }
     return verdicts.get(status, "error")
+
+
+def _failure_text(collector: Collector) -> str:
+    failed, request = collector.failed, collector.request
+    assert failed is not None
+    if failed.status != OTHER_READ:
+        return failed.text
+    where = ""
+    if failed.input_set is not None:
+        is_one_use = failed.input_set >= request.input_sets - request.one_use_sets
+        where = f" on {'one-use' if is_one_use else 'repeated'} input set {failed.input_set}"
+    return (
+        f"{failed.text}{where}; the host's decisions may depend on these bytes, and a replay repeats the recorded "
+        "decisions"
+    )
 
 
 def _difference_text(differences: tuple[Different, ...], count: int) -> str:

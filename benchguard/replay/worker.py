@@ -1,6 +1,7 @@
 """The replay process: it runs no host code of the recorded program, no site customisation, and little of Python.
 
-The command of command() starts it with the request on its standard input; its events go to an inherited pipe.
+The command of command() starts it with the request on its standard input; its events go to an inherited pipe. The
+worker of a strict replay starts in a sandbox instead (confined.py).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import mmap
 import os
 import sys
 import time
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from .contract import EngineError
 from .protocol import OURS, Event, Failed, Request, decode_request, encode
 
 REQUEST_MAX = 64 << 20
-_NEEDED = ("benchguard", "msgspec", "cffi", "_cffi_backend", "pycparser")
+_NEEDED = ("benchguard", "msgspec", "cffi", "_cffi_backend", "pycparser", "pyseccomp")
 _START = (
     "import sys; sys.path += sys.argv[1:-2]; from benchguard.replay.worker import main; "
     "main(int(sys.argv[-2]), int(sys.argv[-1]))"
@@ -26,24 +28,42 @@ _START = (
 
 
 def command() -> list[str]:
-    """The command of a worker, without its last two arguments: the descriptor of its events and its parent's process
-    id.
+    """The command of a worker without a sandbox, without its last two arguments: the descriptor of its events and its
+    parent's process id.
 
     -I and -S: no folder of the user's, no .pth file, no sitecustomize, no PYTHON* variable. The folders that it needs
     are named, behind the standard library.
     """
-    folders: dict[str, None] = {}
+    return [sys.executable, "-I", "-S", "-c", _START, *folders()]
+
+
+def folders() -> list[str]:
+    """The folders of the modules that a worker imports, besides the standard library."""
+    places = (place.parents[1] if place.name == "__init__.py" else place.parent for place in _origins())
+    return list(dict.fromkeys(map(str, places)))
+
+
+def files() -> list[str]:
+    """The packages and modules that a worker imports, besides the standard library."""
+    places = (place.parent if place.name == "__init__.py" else place for place in _origins())
+    return list(dict.fromkeys(map(str, places)))
+
+
+def _origins() -> Iterator[Path]:
     for name in _NEEDED:
         spec = find_spec(name)
         if spec is not None and spec.origin is not None:
-            place = Path(spec.origin).resolve()
-            folders[str(place.parents[1] if place.name == "__init__.py" else place.parent)] = None
-    return [sys.executable, "-I", "-S", "-c", _START, *folders]
+            yield Path(spec.origin).resolve()
 
 
 def main(events: int, parent: int) -> None:
     """Replay what is requested, send what happens, and end the process."""
     end_with(parent)
+    run(sys.stdin.buffer.read(REQUEST_MAX), events)
+
+
+def run(text: bytes, events: int) -> None:
+    """Replay as the request in `text` says, send events to the descriptor, and end the process."""
     os.dup2(2, 1)  # what a driver prints is for people
 
     def send(event: Event) -> None:
@@ -52,7 +72,7 @@ def main(events: int, parent: int) -> None:
             data = data[os.write(events, data) :]
 
     try:
-        request = decode_request(sys.stdin.buffer.read(REQUEST_MAX))
+        request = decode_request(text)
         _replay(request, send)
     except EngineError as error:
         send(Failed(error.status, loop.line(str(error)), "open"))
@@ -66,7 +86,7 @@ def _replay(request: Request, send: loop.Send) -> None:
     from .binding import open_engine  # noqa: PLC0415 - loads the engine; nothing else here needs it
 
     buffers = loop.Buffers(
-        inputs=_map(request.inputs_descriptor, writable=False),
+        inputs=_map(request.inputs_descriptor, writable=False, changes=request.inputs_ready >= 0),
         outputs=_map(request.outputs_descriptor, writable=True),
         slots=_map(request.slots.descriptor if request.slots else -1, writable=True),
     )
@@ -74,14 +94,18 @@ def _replay(request: Request, send: loop.Send) -> None:
     loop.run(engine, request, buffers, send, time.monotonic)
 
 
-def _map(descriptor: int, writable: bool) -> memoryview:
+def _map(descriptor: int, writable: bool, changes: bool = False) -> memoryview:
     """Map an inherited memfd; empty for -1.
 
     Inputs may be sealed: Linux before 6.7 then refuses a shared mapping even for reading, so they are mapped privately.
+    With `changes` they are not sealed. All pages are mapped at once then: a page fault in the first copy of a set would
+    make its sample look different.
     """
     size = os.fstat(descriptor).st_size if descriptor >= 0 else 0
     if size == 0:
         return memoryview(b"")
     if writable:
         return memoryview(mmap.mmap(descriptor, size, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE))
+    if changes:
+        return memoryview(mmap.mmap(descriptor, size, mmap.MAP_SHARED | mmap.MAP_POPULATE, mmap.PROT_READ))
     return memoryview(mmap.mmap(descriptor, size, mmap.MAP_PRIVATE, mmap.PROT_READ))

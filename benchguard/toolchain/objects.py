@@ -35,6 +35,7 @@ class Objects:
 
     Beside each object lie the list of the files it was made from (`-MMD`) and a digest of their contents.
     Contents are compared rather than times, so that a checkout or a generator may rewrite a file with the same text.
+    Assembler sources are always made again: `-MMD` does not list the files that they embed (.incbin).
     """
 
     def __init__(self, folder: Path, compiler_version: str = "") -> None:
@@ -46,7 +47,8 @@ class Objects:
         """The object of a unit. Raises CompileError."""
         target = self.path(unit)
         dependencies, digest = target.with_suffix(".d"), target.with_suffix(".inputs")
-        if target.is_file() and digest.is_file() and digest.read_text() == self._digest(unit, dependencies):
+        is_current = digest.is_file() and digest.read_text() == self._digest(unit, dependencies)
+        if target.is_file() and is_current and unit.source.suffix != ".S":
             return target
         target.parent.mkdir(parents=True, exist_ok=True)
         digest.unlink(missing_ok=True)  # an interrupted compiler leaves no object that counts

@@ -82,7 +82,7 @@ static int check_options(struct nb_replay *replay)
     struct nb_replay_options *options = &replay->options;
     if (options->cold > NB_COLD_MEMSET)
         return nb_fail(replay, NB_REPLAY_OURS, "cold mode %u is unknown", options->cold);
-    if (options->timeout_ms == 0 || (options->prime != 0 && options->prime_limit_ms == 0))
+    if (options->timeout_ms == 0 || options->prime_limit_ms == 0)
         return nb_fail(replay, NB_REPLAY_OURS, "the time limit is 0 ms");
     if (options->rotating_count != 0 && options->cold != NB_COLD_ROTATE)
         return nb_fail(replay, NB_REPLAY_OURS, "a rotating count without NB_COLD_ROTATE");
@@ -128,7 +128,7 @@ static int rebuild_memory(struct nb_replay *replay)
     NB_TRY(nb_globals_plan(replay));
     const uint32_t set_count = nb_cold_sets(replay);
     NB_TRY(check_room(replay, set_count));
-    NB_TRY(nb_memory_build(replay, set_count));
+    NB_TRY(nb_memory_build(replay, set_count, nb_inputs_noise(replay)));
     NB_TRY(nb_temporaries_plan(replay));
     NB_TRY(nb_vault_reserve(replay, memory->shadow_bytes + replay->options.input_bytes));
     if (memory->shadow_bytes != 0) {
@@ -148,6 +148,11 @@ static void tell(const struct nb_replay *replay, struct nb_replay_prepared *prep
     prepared->restored_bytes = replay->memory.mapped_bytes;
     for (uint32_t i = 0; i < replay->reader.global_count; i++)
         prepared->restored_bytes += replay->reader.globals[i].bytes;
+    const struct nb_code_copy *code = &replay->code.copies[0];
+    prepared->unlisted_globals = code->unlisted_count;
+    for (uint32_t i = 0; i < code->unlisted_count; i++)
+        prepared->restored_bytes += code->unlisted[i].bytes;
+    prepared->unknown_globals = replay->code.unknown_globals;
     prepared->copies = replay->memory.set_count;
     prepared->operations = replay->operations.programs[0].step_count;
     prepared->streams = replay->streams.used_count;
@@ -212,7 +217,19 @@ NB_REPLAY_EXPORT int nb_replay_once(struct nb_replay *replay, uint32_t set, char
     NB_TRY(nb_inputs_check(replay, set));
     const uint32_t copy = replay->code.current;
     NB_TRY(nb_cold_restore(replay, copy, set));
-    return nb_loop_run(replay, copy);
+    NB_TRY(nb_loop_run(replay, copy));
+    return nb_operations_check_reads(replay);
+}
+
+NB_REPLAY_EXPORT int nb_replay_check_reads(struct nb_replay *replay, uint32_t set, char *error)
+{
+    NB_TRY(nb_begin(replay, error));
+    NB_TRY(nb_inputs_check(replay, set));
+    const uint32_t copy = replay->code.current;
+    if (replay->host_reads.count == 0)
+        return NB_REPLAY_OK;
+    NB_TRY(nb_cold_restore(replay, copy, set));
+    return nb_loop_run_checking(replay, copy);
 }
 
 NB_REPLAY_EXPORT int nb_replay_read(struct nb_replay *replay, uint64_t address, void *data, uint64_t bytes,

@@ -16,10 +16,11 @@ enum nb_replay_status {
     NB_REPLAY_OK = 0,
     NB_REPLAY_BAD_CAPTURE = 1, /* truncated, corrupt, hostile, or larger than the limits */
     NB_REPLAY_NO_DRIVER = 2,
-    NB_REPLAY_CANNOT = 3,  /* not on this machine: too little memory, other architecture, address taken */
-    NB_REPLAY_FAILED = 4,  /* the driver refused, or a kernel faulted: the context is lost */
-    NB_REPLAY_TIMEOUT = 5, /* the device did not finish in time: the context is lost */
-    NB_REPLAY_OURS = 6     /* a fault of this program or machine; no capture causes it */
+    NB_REPLAY_CANNOT = 3,    /* not on this machine: too little memory, other architecture, address taken */
+    NB_REPLAY_FAILED = 4,    /* the driver refused, or a kernel faulted: the context is lost */
+    NB_REPLAY_TIMEOUT = 5,   /* the device did not finish in time: the context is lost */
+    NB_REPLAY_OURS = 6,      /* a fault of this program or machine; no capture causes it */
+    NB_REPLAY_OTHER_READ = 7 /* the host gets other bytes from the device than when the region was recorded */
 };
 
 enum { NB_REPLAY_TEXT = 512 };
@@ -44,8 +45,9 @@ struct nb_replay_options {
     uint32_t device;         /* ordinal */
     uint32_t cold;           /* enum nb_cold */
     uint32_t cold_code;      /* 1: module copies in turn, so that the instruction cache is cold */
-    uint32_t prime;          /* 1: a spinning kernel holds the stream while a sample is queued */
-    uint32_t prime_limit_ms; /* the kernel gives up then, and the sample is flagged */
+    uint32_t prime;          /* 1: a spinning kernel holds the stream while a sample is queued; 0: until the
+                                host has read the device's time */
+    uint32_t prime_limit_ms; /* a spinning kernel gives up then, and the sample is flagged */
     uint32_t timeout_ms;     /* for one sample */
     uint32_t scrub;          /* 1: shared memory is filled before each sample */
     uint32_t step; /* 1: the host waits after each operation of an untimed run, so that an error names it */
@@ -61,6 +63,7 @@ struct nb_replay_options {
     uint32_t rotating_count; /* with NB_COLD_ROTATE: the state and its copies; 0: chosen by the size of the
                                 cache */
     uint32_t flush_code;     /* 1: a kernel empties the instruction caches before each sample; on HIP only */
+    uint32_t ignore_reads;   /* 1: copies to the host may give other bytes than recorded */
 };
 
 struct nb_replay_device {
@@ -88,10 +91,12 @@ struct nb_replay_prepared {
     uint32_t copies;         /* copies of the state, for remap and rotate */
     uint32_t operations;
     uint32_t streams;
-    uint32_t primed;       /* 0: there are too many operations to queue them before a sample */
-    uint32_t code_copies;  /* used in turn */
-    uint32_t flush_blocks; /* launched before every sample to empty the instruction caches */
-    uint32_t flushed;      /* 1: the device has the instruction that this kernel needs */
+    uint32_t primed;           /* 0: there are too many operations to queue them before a sample */
+    uint32_t code_copies;      /* used in turn */
+    uint32_t flush_blocks;     /* launched before every sample to empty the instruction caches */
+    uint32_t flushed;          /* 1: the device has the instruction that this kernel needs */
+    uint32_t unlisted_globals; /* of the images, restored although the capture does not list them */
+    uint32_t unknown_globals;  /* 1: an image may have globals that are not restored; a note has the reason */
 };
 
 enum nb_sample_flag {
@@ -108,6 +113,8 @@ struct nb_replay_sample {
     uint32_t flags;     /* enum nb_sample_flag */
     double guard_us;    /* unmapping and mapping guarded memory; not part of the other times */
     double tail_us;     /* from the end event, seen by the host, to the end of all work of the context */
+    double span_us;     /* by the device's clock: from before the caches are made cold, when the host had read
+                           that time, to after the end event; 0 if unknown */
 };
 
 /* Memory whose content after a replay differs from the recorded one. */
@@ -126,9 +133,8 @@ struct nb_replay_overhead {
     double tick_us;       /* resolution: the largest step that divides the times of many empty pairs */
     double empty_pair_us; /* median */
     double empty_kernel_us;
-    double
-        empty_host_us; /* host_us - device_us of a sample of an empty kernel, before the capture's code ran */
-    double empty_tail_us; /* tail_us of such a sample */
+    double empty_beside_us; /* span_us - device_us of a sample of an empty kernel, before the capture's code
+                               ran; median */
 };
 
 struct nb_replay;
@@ -149,7 +155,7 @@ const char *nb_replay_note(const struct nb_replay *replay, uint32_t index);
 
 /* Input set `set` has these bytes at `address`, within one allocation or global. They replace the recorded
  * bytes in every sample on this set. Sets are numbered from 0 and may be added in any order; each set must
- * get all of its inputs. */
+ * get all of its inputs. The same bytes of a set may be given again: the new content replaces the old. */
 int nb_replay_input(struct nb_replay *replay, uint32_t set, uint64_t address, const void *data,
                     uint64_t bytes, char *error);
 
@@ -181,8 +187,17 @@ int nb_replay_verify(struct nb_replay *replay, struct nb_replay_difference *diff
                      uint32_t *count, char *error);
 
 /* One timed sample on input set `set`, or the recorded inputs for 0xffffffff, with every step of the
- * protocol. */
+ * protocol. NB_REPLAY_OTHER_READ if the sample's copies to the host have other bytes than recorded. */
 int nb_replay_measure(struct nb_replay *replay, uint32_t set, struct nb_replay_sample *sample, char *error);
+
+/* The same with an empty kernel in place of the region. */
+int nb_replay_measure_empty(struct nb_replay *replay, uint32_t set, struct nb_replay_sample *sample,
+                            char *error);
+
+/* Run the region once, untimed, as nb_replay_once does. After each copy to the host wait for all streams, and
+ * compare the copy's bytes with the recorded ones before anything else runs: no kernel can change them.
+ * NB_REPLAY_OTHER_READ if they differ. Does nothing for a capture without such copies. */
+int nb_replay_check_reads(struct nb_replay *replay, uint32_t set, char *error);
 
 /* With `warm` 1, all captured memory is read directly before each of the following samples, after the caches
  * have been made cold; with 0 it is not. */

@@ -13,6 +13,7 @@
 #include "cuda/capture/allocation.h"
 #include "cuda/capture/event.h"
 #include "cuda/capture/global.h"
+#include "cuda/capture/host_read.h"
 #include "cuda/capture/kernel.h"
 #include "cuda/capture/launch.h"
 #include "cuda/capture/module.h"
@@ -45,6 +46,7 @@ static const struct nb_component *const components[] = {
     &nb_capture_event_component,
     &nb_capture_operation_component,
     &nb_capture_refuse_component,
+    &nb_host_read_component,
     &nb_memory_arena_component,
     &nb_memory_async_component,
     &nb_memory_pending_component,

@@ -6,6 +6,7 @@
 #include "driver/core/thread.h"
 #include "driver/device/model.h"
 #include "driver/memory/memory.h"
+#include "driver/stream/stamp.h"
 
 #include <pthread.h>
 
@@ -18,6 +19,8 @@ static CUresult start(void)
         result = sim_environment_read();
     if (result == CUDA_SUCCESS && !(sim_thread_start() && sim_memory_start() && sim_primary_start()))
         result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (result == CUDA_SUCCESS)
+        sim_stamp_start();
     return result == CUDA_SUCCESS ? sim_set_initialized() : result;
 }
 

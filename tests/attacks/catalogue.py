@@ -33,6 +33,7 @@ OWN_TESTS = {
 CONTROLS = {
     "Mix": "mix.py",
     "MixInPlace": "in_place.py",
+    "MixShort": "mix.py",
     "MixBoth": "mix_both.py",
     "RowMean": "row_mean.py",
     "RowMeanCoarse": "row_mean.py",
@@ -143,6 +144,10 @@ ATTACK_LIST = (
     ),
     Attack(11, "11_events_again.py", "harness's events recorded again", "driver", **TAMPERED),
     Attack(
+        11, "11_event_times.py", "start event's time overwritten by a kernel", "device",
+        verdicts=only("violation"), small="deep", large="large",
+    ),
+    Attack(
         12, "12_device_scan.py", "expected values searched on the device", "driver",
         verdicts=only("wrong"),
     ),
@@ -165,6 +170,15 @@ ATTACK_LIST = (
     Attack(17, "17_by_content_host.py", "cache by content, host", "semantics", verdicts=only("unreplayable")),
     Attack(17, "17_by_content_spare.py", "cache by content, spare memory", "device", **REMEMBERS),
     Attack(17, "17_by_content_global.cu", "cache by content, module's global", "device", **REMEMBERS),
+    Attack(17, "17_by_content_emptied.py", "the same, and no global is listed", "files", **REMEMBERS),
+    Attack(
+        17, "17_by_content_emptied.py", "the same, memory for two input sets", "files", tag="-short",
+        problem="MixShort", **REMEMBERS,
+    ),
+    Attack(
+        17, "17_by_content_heap.cu", "malloc's heap, memory for two input sets", "device", tag="-short",
+        problem="MixShort", **REMEMBERS,
+    ),
     Attack(17, "17_by_content_temporary.py", "cache by content, pool's memory", "device", where="gpu", **REMEMBERS),
     Attack(
         17, "17_by_content_surface.cu", "cache by content, array behind a surface", "device", "fast",
@@ -205,6 +219,10 @@ ATTACK_LIST = (
     ),
     Attack(19, "19_device_counter.py", "the device counts launches", "device", true_time=True),
     Attack(19, "19_globaltimer.cu", "honest for a fifth of a second", "device", verdicts=only("wrong")),
+    Attack(
+        19, "19_placement.cu", "honest on one multiprocessor, in one slot of time", "device", "none",
+        only("wrong", "unreplayable"),
+    ),
     Attack(19, "19_environment.py", "honest where recorded", "semantics", verdicts=only("wrong")),
     Attack(20, "20_input_mutation.py", "input cleared after use", "semantics", true_time=True),
     Attack(
@@ -244,6 +262,10 @@ ATTACK_LIST = (
     Attack(
         26, "26_persisting_l2.cu", "input persists in L2", "driver", "none", only("violation", "unreplayable"),
         true_time=True, problem="RowMean", where="gpu", large="cached", control="row_mean.cu",
+    ),
+    Attack(
+        26, "26_evict_last.cu", "input marked evict_last in L2", "device", "none", only("violation"), true_time=True,
+        problem="RowMean", large="cached", control="row_mean.cu",
     ),
     Attack(
         27, "27_prefetch_next.cu", "the next call's input fetched", "device", "none", only("violation"),
@@ -354,6 +376,7 @@ LOOK_ALIKES = (
     LookAlike("atomics.cu", "24: another order of additions in each run", "RowMean"),
     LookAlike("workspace.py", "17: memory that is kept from call to call"),
     LookAlike("table.cu", "8: table in constant memory"),
+    LookAlike("cache_hints.cu", "26: cache policy for an input that is read once", "RowMean"),
     LookAlike("global_table.py", "33: a global of its own"),
     LookAlike("in_place.py", "20: input written, as the problem says", "MixInPlace"),
     LookAlike("mix_both.py", "21: two outputs", "MixBoth"),

@@ -80,7 +80,9 @@ def grade_pair(
     if gpu:
         environment["CUDA_VISIBLE_DEVICES"] = gpu
     began = time.monotonic()
-    status, text = _run(command, environment, float(pair.options.get("timeout", timeout)) + GRACE_SECONDS)
+    status, text = run_bounded(
+        command, environment, float(pair.options.get("timeout", timeout)) + GRACE_SECONDS
+    )
     return _outcome(pair, gpu, document, status, text, time.monotonic() - began)
 
 
@@ -121,11 +123,13 @@ def _outcome(pair: Pair, gpu: str, document: Path, status: int, text: str, wall:
     )
 
 
-def _run(command: list[str], environment: dict[str, str], limit: float) -> tuple[int, str]:
+def run_bounded(
+    command: list[str], environment: dict[str, str], limit: float, folder: Path = ROOT
+) -> tuple[int, str]:
     """The exit status, and what the command wrote. After `limit` seconds: SIGTERM, then SIGKILL to its group."""
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-        env=environment, cwd=ROOT, start_new_session=True, text=True, errors="replace",
+        env=environment, cwd=folder, start_new_session=True, text=True, errors="replace",
     ) as process:  # fmt: skip
         try:
             text, _ = process.communicate(timeout=limit)

@@ -27,6 +27,11 @@ OPERATIONS = {
     7: ("join", "", ""),
     8: ("graph", "I", "launched"),
     9: ("empty", "", ""),
+    10: (
+        "read",
+        "QQQQQQQQQQQ",
+        "call_at call_bytes reserved source source_pitch source_slice width height depth at bytes",
+    ),
 }
 LAUNCH = 1
 ATTRIBUTE = struct.Struct("<II64s")
@@ -171,7 +176,10 @@ def _operation(payload: bytes) -> dict[str, Any]:
     name, fields, names = OPERATIONS.get(number, (f"kind {number}", "", ""))
     words = struct.unpack_from("<" + fields, payload, 16)
     operation |= {"kind": name, **dict(zip(names.split(), words, strict=True))}
-    if name == "upload":
+    if name == "read":
+        at, size = operation.pop("call_at"), operation.pop("call_bytes")
+        operation["call"] = payload[at : at + size].decode()
+    if name in ("upload", "read"):
         at, size = operation.pop("at"), operation.pop("bytes")
         operation["content"] = payload[at : at + size]
         assert len(operation["content"]) == size

@@ -107,6 +107,7 @@ def test_host_read_in_a_call_is_unreplayable(tmp_path: Path) -> None:
     if (first > 1e30f) return;"""
     result, _ = graded(tmp_path, "vector_add", written(tmp_path, "reads.cu", SAXPY % (reads, "1.0f")))
     assert (result.verdict, result.status) == ("unreplayable", 4)
+    assert "copies 4 bytes to the host that depend on the inputs" in result.reason
     assert "--inline" in result.reason
     inline = grade(
         PROBLEMS / "vector_add.py",
@@ -117,6 +118,77 @@ def test_host_read_in_a_call_is_unreplayable(tmp_path: Path) -> None:
         inline=True,
     )
     assert (inline.verdict, inline.trust) == ("pass", "inline"), inline.reason
+
+
+PARITY = """
+#include <cuda_runtime.h>
+static int *flag, *seen;
+static cudaStream_t stream;
+__global__ void parity(const float *a, int *flag, int always) {
+    unsigned bits = 0;
+    for (int i = 0; i < 16; i++) bits ^= __float_as_uint(a[i]);
+    *flag = (bits >> 22 & 1) * (1 - always);
+}
+__global__ void add(const float *a, const float *b, float *c, size_t n) {
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
+}
+__global__ void add_later(const float *a, const float *b, float *c, size_t n) {
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i < n) c[i] = b[i] + a[i];
+}
+extern "C" void solution(const float *a, const float *b, float *c, size_t n) {
+    if (!flag) {
+        cudaMalloc(&flag, sizeof *flag);
+        cudaMallocHost(&seen, sizeof *seen);
+        cudaStreamCreate(&stream);
+    }
+    parity<<<1, 1, 0, stream>>>(a, flag, %d);
+    cudaMemcpyAsync(seen, flag, sizeof *flag, cudaMemcpyDeviceToHost, stream);
+    cudaStreamSynchronize(stream);
+    if (*seen) add_later<<<(n + 255) / 256, 256, 0, stream>>>(a, b, c, n);
+    else add<<<(n + 255) / 256, 256, 0, stream>>>(a, b, c, n);
+}
+"""
+"""The host chooses between two kernels by a word that a kernel computes: from the inputs, or always the same."""
+
+
+@pytest.mark.quick
+def test_host_decision_by_the_inputs_is_unreplayable(tmp_path: Path) -> None:
+    """Both kernels are right, so outputs alone show nothing. If the two captured calls decide alike, a secret input
+    set tells."""
+    result, _ = graded(tmp_path, "vector_add", written(tmp_path, "parity.cu", PARITY % 0))
+    assert (result.verdict, result.status) == ("unreplayable", 4)
+    assert "--inline" in result.reason
+    assert "cuMemcpyDtoHAsync_v2" in result.reason
+    assert "00000000" in result.reason and "01000000" in result.reason
+    assert "two calls with different inputs" in result.reason or "inputs)" in result.reason
+
+
+@pytest.mark.quick
+def test_host_read_of_a_constant_passes(tmp_path: Path) -> None:
+    """The control: pinned memory, an asynchronous copy, a wait for the stream, and bytes that are always equal."""
+    result, _ = graded(tmp_path, "vector_add", written(tmp_path, "constant.cu", PARITY % 1))
+    assert (result.verdict, result.reason) == ("pass", "")
+    [case] = result.cases
+    assert any("the host reads 4 bytes of device memory in 1 copies" in note for note in case.notes)
+    assert case.checks is not None and case.checks.samples >= 14
+
+
+def test_final_host_read_passes(tmp_path: Path) -> None:
+    """The call reads its result at its end, and decides nothing by it."""
+    reads = "float last; cudaMemcpy(&last, c, sizeof last, cudaMemcpyDeviceToHost);"
+    text = SAXPY.replace("c, n, %s);", "c, n, 1.0f); " + reads) % ""
+    result, _ = graded(tmp_path, "vector_add", written(tmp_path, "last.cu", text))
+    assert (result.verdict, result.reason) == ("pass", "")
+
+
+def test_large_host_read_is_unreplayable(tmp_path: Path) -> None:
+    reads = """static char *kept, host[1 << 17]; if (!kept) cudaMalloc(&kept, 1 << 17);
+    cudaMemcpy(host, kept, 1 << 17, cudaMemcpyDeviceToHost);"""
+    result, _ = graded(tmp_path, "vector_add", written(tmp_path, "large.cu", SAXPY % (reads, "1.0f")))
+    assert result.verdict == "unreplayable"
+    assert "copies 131072 bytes of device memory to the host, more than a capture keeps" in result.reason
 
 
 def test_call_with_changing_work_is_unreplayable(tmp_path: Path) -> None:

@@ -130,20 +130,55 @@ def test_device_copies_are_recorded(record: Record) -> None:
 
 def test_operation_outside_captured_memory_is_refused(record: Record) -> None:
     """Once a call and reason, with the number of operations before it."""
-    recorded = record("region_reads")
-    read = "copies {} bytes of device memory to the host; what the program does next may depend on them"
-    assert recorded.region.refusals == [
-        (1, "cuMemcpyDtoH_v2", read.format(100)),
-        (2, "cuMemcpyDtoHAsync_v2", read.format(101)),
-        (2, "cuMemcpyAsync", read.format(102)),
-        (2, "cuMemcpyDtoD_v2", "copies to managed memory, which a capture cannot contain"),
-        (2, "cuMemcpyDtoD_v2", "copies from managed memory, which a capture cannot contain"),
-        (2, "cuMemsetD32_v2", "sets managed memory, which a capture cannot contain"),
-        (2, "cuMemcpyAsync", "copies host memory in stream order, which is not recorded"),
-        (2, "cuMemcpyDtoA_v2", "uses an array, which a capture cannot contain"),
-        (2, "cuMemcpy2D_v2", "uses an array, which a capture cannot contain"),
+    recorded, _, _ = record("region_reads").regions
+    assert recorded.refusals == [
+        (1, "cuMemcpyDtoD_v2", "copies to managed memory, which a capture cannot contain"),
+        (1, "cuMemcpyDtoD_v2", "copies from managed memory, which a capture cannot contain"),
+        (1, "cuMemsetD32_v2", "sets managed memory, which a capture cannot contain"),
+        (1, "cuMemcpyAsync", "copies host memory in stream order, which is not recorded"),
+        (1, "cuMemcpyDtoA_v2", "uses an array, which a capture cannot contain"),
+        (1, "cuMemcpy2D_v2", "uses an array, which a capture cannot contain"),
     ]
-    assert recorded.region.steps == [("set", 0), ("join", 0)]
+    assert recorded.steps == [("set", 0)]
+
+
+def test_copy_to_the_host_is_recorded_with_the_bytes_that_the_host_got(record: Record) -> None:
+    """In every form, also where the host does not wait: the shim waits for the bytes, and records no wait."""
+    recorded = record("region_reads")
+    _, region, _ = recorded.regions
+    memory = recorded.values["memory"]
+    whole = bytes(i % 251 for i in range(4096))
+    plane = b"".join(whole[3 + 64 * row :][:5] for row in (1, 2, 3))
+    volume = b"".join(whole[16 * (8 * z + y) :][:4] for z in (0, 1) for y in (0, 1))
+    reads = [o for o in region.operations if o["kind"] == "read"]
+    assert [(o["call"], o["stream"], o["source"] - memory, o["content"]) for o in reads] == [
+        ("cuMemcpyDtoH_v2", 0, 1, whole[1:101]),
+        ("cuMemcpyDtoHAsync_v2", 1, 2, whole[2:103]),
+        ("cuMemcpyDtoHAsync_v2", 1, 3, whole[3:105]),
+        ("cuMemcpyAsync", 0, 4, whole[4:107]),
+        ("cuMemcpy2D_v2", 0, 3 + 64, plane),
+        ("cuMemcpy3DAsync_v2", 1, 0, volume),
+    ]
+    assert [(o["width"], o["height"], o["depth"]) for o in reads[4:]] == [(5, 3, 1), (4, 2, 2)]
+    assert [(o["source_pitch"], o["source_slice"]) for o in reads[4:]] == [(64, 192), (16, 128)]
+    assert [step[0] for step in region.steps] == [
+        "set", "read", "join", "read", "read", "read", "read", "join", "read", "set",
+    ]  # fmt: skip
+    assert region.refusals == []
+
+
+def test_more_copies_to_the_host_than_a_capture_keeps_are_refused(record: Record) -> None:
+    *_, many = record("region_reads").regions
+    reason = (
+        "copies {} bytes of device memory to the host, more than a capture keeps (64 KiB in 256 copies); what the "
+        "program does next may depend on them"
+    )
+    kinds = [operation["kind"] for operation in many.operations]
+    assert (kinds.count("read"), kinds.count("set")) == (256, 1)
+    assert [(call, text) for _, call, text in many.refusals] == [
+        ("cuMemcpyDtoH_v2", reason.format(65537)),
+        ("cuMemcpyDtoH_v2", reason.format(1)),
+    ]
 
 
 @both_apis
@@ -186,22 +221,27 @@ def test_operation_beyond_captured_memory_is_refused(record: Record, tmp_path: P
 
 @both_apis
 def test_final_read_is_allowed(record: Record, tmp_path: Path, api: Api) -> None:
-    """With the waits around it, and whatever its form; but not where something follows, nor in a graph."""
+    """With the waits around it, of any form and size; but a large one not where something follows, nor in a graph."""
     recorded = record("region_last_read")
-    read = "copies {} bytes of device memory to the host; what the program does next may depend on them"
+    reason = "copies {} bytes of device memory to the host{}; what the program does next may depend on them"
+    more = ", more than a capture keeps (64 KiB in 256 copies)"
     assert [region.refusals for region in recorded.regions] == [
-        [
-            (1, api.call("cuMemcpyDtoH_v2"), read.format(4)),
-            (2, api.call("cuMemcpyDtoHAsync_v2"), read.format(4)),
-        ],
-        [(1, api.call("cuMemcpyDtoH_v2"), read.format(4))],
-        [(1, api.call("cuGraphLaunch"), read.format(4))],
+        [(6, api.call("cuMemcpyDtoHAsync_v2"), reason.format(1 << 20, more))],
+        [(3, api.call("cuMemcpyDtoH_v2"), reason.format(1 << 20, more))],
+        [(1, api.call("cuGraphLaunch"), reason.format(4, " in a graph"))],
     ]
     packed = [
         pack(path, tmp_path / f"{path.stem}.ncap")
         for path in sorted((tmp_path / "raw_captures").iterdir(), key=lambda path: path.stem[-1])
     ]
     assert [len(summary.refusals) for summary in packed] == [0, 1, 1]
+    with Capture.open(packed[0].path) as capture:
+        assert [each.kind.name for each in capture.operations] == [
+            "MEMSET", "SYNCHRONIZE", "EVENT_RECORD", "EVENT_WAIT", "SYNCHRONIZE",
+        ]  # fmt: skip
+        assert capture.end.operations == 5
+    with Capture.open(packed[1].path) as capture:
+        assert [each.kind.name for each in capture.operations][:2] == ["MEMSET", "MEMCPY_DTOH"]
 
 
 def test_live_textures_and_surfaces_are_refused(record: Record) -> None:

@@ -39,6 +39,7 @@ from benchguard.capture.model import (
     Kernel,
     Launch,
     Memcpy,
+    MemcpyDtoH,
     MemcpyHtoD,
     Memset,
     Meta,
@@ -290,6 +291,29 @@ def global_capture(path: Path, value: int = 5) -> Path:
     return path
 
 
+def reads_capture(path: Path, n: int = 1024) -> Path:
+    """y = 2 x + y, which the host reads in part: two rows of y, as the kernel left it, and the first 8 bytes of x.
+    Then z = 2 x + z."""
+    x, y, y_after = saxpy_values(n)
+    at_x, at_y, at_z = (ARENA + i * GRANULE for i in range(3))
+    with Builder(path) as builder:
+        builder.device()
+        builder.saxpy()
+        stream = builder.stream()
+        builder.memory(Memory(at_x, floats(x), floats(x)))
+        builder.memory(Memory(at_y, floats(y), floats(y_after)))
+        builder.memory(Memory(at_z, floats(y), floats(y_after)))
+        builder.operation(saxpy_launch(at_x, at_y, n))
+        rows = builder.content(floats([y_after[1], y_after[17]]))
+        builder.operation(MemcpyDtoH(stream, "cuMemcpy2D_v2", at_y + 4, 64, 0, 4, 2, 1, rows))
+        first = builder.content(floats(x[:2]))
+        builder.operation(MemcpyDtoH(stream, "cuMemcpyDtoH_v2", at_x, 8, 8, 8, 1, 1, first))
+        builder.operation(Synchronize(stream))
+        builder.operation(saxpy_launch(at_x, at_z, n))
+        builder.end()
+    return path
+
+
 def refused_capture(path: Path, n: int = 1024) -> Path:
     """saxpy_capture of a program that then reads the result in its region."""
     x, y, after = map(floats, saxpy_values(n))
@@ -312,5 +336,6 @@ CAPTURES = {
     "copies": copies_capture,
     "graph": graph_capture,
     "global": global_capture,
+    "reads": reads_capture,
     "refused": refused_capture,
 }

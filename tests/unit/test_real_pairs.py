@@ -11,7 +11,7 @@ import pytest
 
 from benchguard.adapters import load_suite
 from tests.conftest import ROOT
-from tests.device import alarms, real
+from tests.device import alarms, cost, real
 from tests.device.batches import Batch
 from tests.device.grading import Outcome, grade_pair
 from tests.device.outcome_tables import by_form, unexpected
@@ -210,6 +210,22 @@ def test_table_counts_honest_passes_apart_from_expected_refusals() -> None:
 def test_alarms_grade_every_example_in_turn() -> None:
     pairs = alarms.pairs_of(alarms.examples(), 70)
     assert len(pairs) == len({each.id for each in pairs}) == 70
-    submissions = {each.submission for each in pairs}
-    files = {str(path.relative_to(EXAMPLES)) for path in (EXAMPLES / "submissions").glob("*/*.*")}
-    assert submissions == files
+    folders = [
+        EXAMPLES / "submissions" / path.stem for path in EXAMPLES.glob("*.py") if path.stem != "declare"
+    ]
+    files = [path for folder in folders for path in folder.iterdir() if path.is_file()]
+    assert {each.submission for each in pairs} == {str(path.relative_to(EXAMPLES)) for path in files}
+
+
+def test_cost_table_has_a_column_for_each_checkout_and_medians() -> None:
+    costs = [
+        cost.Cost("before", "softmax", "cuda", "pass", 9.0, 2.0, {}),
+        cost.Cost("after", "softmax", "cuda", "pass", 4.0, 2.5, {}),
+        cost.Cost("before", "softmax", "torch", "pass", 11.0, 2.0, {}),
+        cost.Cost("after", "softmax", "torch", "wrong", 6.0, 2.5, {}),
+    ]
+    assert cost.table(costs, ["before", "after"])[2:] == [
+        "| softmax | cuda | 9.00 | 7.00 | pass | 4.00 | 1.50 | pass |",
+        "| softmax | torch | 11.00 | 9.00 | pass | 6.00 | 3.50 | wrong |",
+        "| median |  | 10.00 | 8.00 |  | 5.00 | 2.50 |  |",
+    ]

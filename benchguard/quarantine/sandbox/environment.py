@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from ...toolchain.paths import SIM
@@ -98,7 +98,7 @@ def make_folders(scratch: Path) -> None:
         (scratch / folder).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
-def check(environment: Mapping[str, str]) -> str:
-    """The feature "environment": "on", or the reason why it is off."""
-    foreign = sorted(set(environment) - _ALLOWED)
+def check(environment: Mapping[str, str], allowed: Collection[str] = ()) -> str:
+    """The feature "environment": "on", or the reason why it is off. `allowed`: further names."""
+    foreign = sorted(set(environment) - _ALLOWED - set(allowed))
     return "on" if not foreign else f"unexpected variables: {', '.join(foreign[:5])}"

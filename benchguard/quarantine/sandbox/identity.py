@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-USERS = range(61184, 65520)
-"""The range of users without an entry in passwd, which systemd gives to services while they run
-(https://systemd.io/UIDS-GIDS/)."""
+from ...ipc.compute_only import USERS
 
 
 @dataclass(frozen=True)

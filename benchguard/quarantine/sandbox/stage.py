@@ -1,11 +1,11 @@
-"""The first program of a sandboxed process. It enters the sandbox before any code of the submission runs, or before the
-reader sees a byte that the submission wrote.
+"""The first program of a sandboxed process. It enters the sandbox before any code of the submission runs, or before a
+program of ours sees a byte that the submission wrote.
 
     python -I -m benchguard.quarantine.sandbox.stage EVENTS SUPERVISOR SANDBOX CGROUP
 
-with an Order or a Reading on its standard input. EVENTS is the descriptor for events, and SUPERVISOR the parent's
-number. SANDBOX is "full" to run the submission only if all protections are on, "probe" to run nothing, or "any".
-CGROUP is the folder of a cgroup to enter, or empty.
+with an Order, a Reading or a Task on its standard input. EVENTS is the descriptor for events, and SUPERVISOR the
+parent's number. SANDBOX is "full" to run the submission only if all protections are on, "probe" to run nothing, or
+"any". CGROUP is the folder of a cgroup to enter, or empty.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from pathlib import Path
 import msgspec
 
 from ...ipc.processes import end_with
-from ..contract import CONFINE, FEATURES, Broke, Confined, Event, Order, Reading
+from ..contract import CONFINE, FEATURES, Broke, Confined, Event, Order, Reading, Task, missing_features
+from ..named import function_named
 from . import environment, filesystem, identity, keeper, landlock, limits, privileges, system_calls
 
 ORDER_MAX = 64 << 20
@@ -29,7 +30,9 @@ STATUS_REFUSED = 3
 def main(arguments: list[str]) -> None:
     """Fork: the parent becomes the keeper, the child the quarantine. Does not return."""
     events, supervisor, sandbox, cgroup = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3]
-    order: Order | Reading = msgspec.json.decode(sys.stdin.buffer.read(ORDER_MAX), type=Order | Reading)
+    order: Order | Reading | Task = msgspec.json.decode(
+        sys.stdin.buffer.read(ORDER_MAX), type=Order | Reading | Task
+    )
     places = filesystem.places(order.readable, order.confine.network)
     who = identity.decide(order.confine.user, places.needed, order.confine.scratch)
     bounded = _enter(cgroup)
@@ -48,12 +51,14 @@ def main(arguments: list[str]) -> None:
     _send(events, Confined(features))
     if sandbox == "probe":
         os._exit(0)
-    allowed = {"network"} if order.confine.network else set()
-    missing = [f"{name}: {why}" for name, why in features.items() if why != "on" and name not in allowed]
+    missing = missing_features(features, order.confine.network)
     if sandbox == "full" and missing:
-        _send(events, Broke(CONFINE, f"sandbox: partial ({'; '.join(missing)})"[:4096]))
+        _send(events, Broke(CONFINE, f"sandbox: partial ({missing})"[:4096]))
         os._exit(STATUS_REFUSED)
-    # Both are imported in the sandbox, and neither returns.
+    # All are imported in the sandbox, and none returns.
+    if isinstance(order, Task):
+        function_named(order.function)(bytes(order.argument), events)
+        os._exit(0)
     if isinstance(order, Reading):
         from ..reader import main as read  # noqa: PLC0415
 
@@ -64,11 +69,16 @@ def main(arguments: list[str]) -> None:
 
 
 def _confine(
-    order: Order | Reading, places: filesystem.Places, who: identity.Identity, parent: int, bounded: bool
+    order: Order | Reading | Task,
+    places: filesystem.Places,
+    who: identity.Identity,
+    parent: int,
+    bounded: bool,
 ) -> dict[str, str]:
     """Turn on each protection, in the order that the kernel requires. Raises OSError."""
     confine = order.confine
-    on = {"identity": who.feature, "environment": environment.check(os.environ)}
+    variables = order.variables if isinstance(order, Task) else ()
+    on = {"identity": who.feature, "environment": environment.check(os.environ, variables)}
     privileges.bound()
     if who.user is not None:
         os.chown(confine.scratch, who.user, who.user)

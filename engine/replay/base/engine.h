@@ -9,6 +9,7 @@
 #include "replay/base/driver.h"
 #include "replay/capture/reader.h"
 #include "replay/rebuild/code_state.h"
+#include "replay/rebuild/host_reads_state.h"
 #include "replay/rebuild/memory_state.h"
 #include "replay/rebuild/operations_state.h"
 #include "replay/rebuild/streams_state.h"
@@ -43,6 +44,7 @@ struct nb_replay {
     struct nb_code code;
     struct nb_streams streams;
     struct nb_operations operations;
+    struct nb_host_reads host_reads;
     struct nb_inputs inputs;
     struct nb_utility utility;
     struct nb_cold_state cold;

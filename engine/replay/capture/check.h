@@ -30,8 +30,10 @@ struct nb_checker {
     struct nb_ranges globals;     /* sorted; `last` is the maximum up to and including this one */
     uint64_t image_bytes;         /* hashed so far */
     uint64_t run_end;             /* last byte of the previous run */
-    uint8_t *recorded;            /* by event: it was recorded */
-    uint8_t *has_nodes;           /* by graph: it has nodes */
+    uint32_t host_reads;          /* copies to the host so far, and their bytes */
+    uint64_t host_read_bytes;
+    uint8_t *recorded;  /* by event: it was recorded */
+    uint8_t *has_nodes; /* by graph: it has nodes */
     char *error;
 };
 

@@ -18,7 +18,7 @@ static const char *check_place(const struct nb_reader *reader, const struct nb_c
 {
     const uint32_t kind = operation->kind, flags = operation->flags;
     const bool is_node = operation->graph != 0;
-    if (kind < NB_OPERATION_KERNEL || kind > NB_OPERATION_EMPTY)
+    if (kind < NB_OPERATION_KERNEL || kind > NB_OPERATION_MEMCPY_DTOH)
         return "an unknown kind";
     if ((flags &
          ~(uint32_t)(NB_OPERATION_COOPERATIVE | NB_OPERATION_DISABLED | NB_OPERATION_NODE_PRIORITIES)) != 0)
@@ -144,6 +144,28 @@ static const char *check_upload(const struct nb_checker *checker,
     return nb_file_check_content(checker->file, content);
 }
 
+static const char *check_read(struct nb_checker *checker, const struct nb_capture_operation *operation)
+{
+    const struct nb_content content = operation->as.read.content;
+    const struct extent extent = {operation->as.read.source,       operation->as.read.source_pitch,
+                                  operation->as.read.source_slice, operation->as.read.width,
+                                  operation->as.read.height,       operation->as.read.depth};
+    if (!nb_span_is_text(checker->reader, operation->as.read.call))
+        return nb_no_text;
+    const char *why = check_extent(checker, &extent);
+    if (why != NULL)
+        return why;
+    const nb_wide plane = (nb_wide)operation->as.read.width * operation->as.read.height;
+    if (plane > UINT64_MAX || plane * operation->as.read.depth != content.bytes)
+        return "a content of another size than its rows";
+    if (checker->host_reads == NB_HOST_READS_MAX ||
+        content.bytes > NB_HOST_READ_BYTES_MAX - checker->host_read_bytes)
+        return "more copies to the host than 256, or than 64 KiB";
+    checker->host_reads++;
+    checker->host_read_bytes += content.bytes;
+    return nb_file_check_content(checker->file, content);
+}
+
 static const char *check_event(struct nb_checker *checker, const struct nb_capture_operation *operation)
 {
     struct nb_reader *reader = checker->reader;
@@ -177,6 +199,8 @@ static const char *check_operation(struct nb_checker *checker, uint32_t index)
         return check_copy(checker, operation);
     case NB_OPERATION_MEMCPY_HTOD:
         return check_upload(checker, operation);
+    case NB_OPERATION_MEMCPY_DTOH:
+        return check_read(checker, operation);
     case NB_OPERATION_EVENT_RECORD:
     case NB_OPERATION_EVENT_WAIT:
         return check_event(checker, operation);

@@ -19,8 +19,9 @@ int nb_memory_reserve(struct nb_replay *replay) __attribute__((visibility("hidde
 /* Decide the content of each part of the ranges; afterwards sizes are known. */
 int nb_memory_plan(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* Make `set_count` physical sets and map the first. */
-int nb_memory_build(struct nb_replay *replay, uint32_t set_count) __attribute__((visibility("hidden")));
+/* Make `set_count` physical sets and map the first. `noise` decides where their physical memory begins. */
+int nb_memory_build(struct nb_replay *replay, uint32_t set_count, uint64_t noise)
+    __attribute__((visibility("hidden")));
 
 /* Fill the shadow, which is zero, with the recorded content of memory. */
 int nb_memory_upload(struct nb_replay *replay) __attribute__((visibility("hidden")));

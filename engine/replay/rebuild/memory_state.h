@@ -57,6 +57,8 @@ struct nb_memory {
     uint32_t temporary_count;
     CUdeviceptr shadow;
     uint64_t shadow_bytes;
+    CUmemGenericAllocationHandle pad; /* physical memory before that of the sets, never mapped */
+    bool has_pad;
     struct nb_set *sets;
     uint32_t set_count;
     uint32_t current; /* the set that is mapped at the addresses */

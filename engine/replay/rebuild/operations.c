@@ -6,6 +6,7 @@
 #include "core/wire/record.h"
 #include "replay/base/engine.h"
 #include "replay/rebuild/code.h"
+#include "replay/rebuild/host_reads.h"
 #include "replay/rebuild/streams.h"
 
 /* ---- places of what operations carry ------------------------------------------------------------------- */
@@ -110,6 +111,7 @@ static int prepare_step(struct nb_replay *replay, uint32_t copy, uint32_t index,
         return nb_set_prepare(replay, copy, index, &step->as.set);
     case NB_OPERATION_MEMCPY:
     case NB_OPERATION_MEMCPY_HTOD:
+    case NB_OPERATION_MEMCPY_DTOH:
         return nb_copy_prepare(replay, copy, index, &step->as.copy);
     case NB_OPERATION_EVENT_RECORD:
     case NB_OPERATION_EVENT_WAIT:
@@ -178,6 +180,7 @@ int nb_operations_build(struct nb_replay *replay)
     struct nb_operations *operations = &replay->operations;
     NB_TRY(find_places(replay));
     NB_TRY(keep_uploads(replay));
+    NB_TRY(nb_host_reads_build(replay));
     operations->programs = nb_new(replay, replay->code.copy_count, sizeof *operations->programs);
     operations->begun = nb_new(replay, (uint64_t)replay->streams.count + 1, sizeof *operations->begun);
     if (operations->programs == NULL || operations->begun == NULL)
@@ -236,6 +239,9 @@ static int copy(struct nb_replay *replay, const struct nb_step *step)
     if (call->srcMemoryType == CU_MEMORYTYPE_HOST)
         return NB_CALL(replay, cuMemcpyHtoDAsync_v2, call->dstDevice, call->srcHost, call->WidthInBytes,
                        step->stream);
+    if (call->dstMemoryType == CU_MEMORYTYPE_HOST)
+        return NB_CALL(replay, cuMemcpyDtoHAsync_v2, call->dstHost, call->srcDevice, call->WidthInBytes,
+                       step->stream);
     return NB_CALL(replay, cuMemcpyDtoDAsync_v2, call->dstDevice, call->srcDevice, call->WidthInBytes,
                    step->stream);
 }
@@ -252,6 +258,7 @@ static int run(struct nb_replay *replay, const struct nb_step *step)
         return set(replay, step);
     case NB_OPERATION_MEMCPY:
     case NB_OPERATION_MEMCPY_HTOD:
+    case NB_OPERATION_MEMCPY_DTOH:
         return copy(replay, step);
     case NB_OPERATION_EVENT_RECORD:
         return NB_CALL(replay, cuEventRecord, step->as.event, step->stream);
@@ -265,24 +272,49 @@ static int run(struct nb_replay *replay, const struct nb_step *step)
 }
 
 /* Prefix the driver's error line with the operation. */
-static int name_operation(struct nb_replay *replay, const struct nb_step *step, int status)
+static int name_operation(struct nb_replay *replay, uint32_t index, int status)
 {
     char line[NB_REPLAY_TEXT], operation[192];
     memcpy(line, replay->error, sizeof line);
-    nb_operation_text(replay, step->index, operation, sizeof operation);
+    nb_operation_text(replay, index, operation, sizeof operation);
     return nb_fail(replay, status, "%s: %.300s", operation, line);
 }
 
-int nb_operations_run(struct nb_replay *replay, uint32_t copy_number, bool stepwise)
+static int check_read(struct nb_replay *replay, uint32_t index)
+{
+    const int status = nb_host_reads_check(replay, index);
+    return status == NB_REPLAY_OK ? status : name_operation(replay, index, status);
+}
+
+int nb_operations_check_reads(struct nb_replay *replay)
+{
+    for (uint32_t i = 0; i < replay->host_reads.count; i++)
+        NB_TRY(check_read(replay, replay->host_reads.operations[i]));
+    return NB_REPLAY_OK;
+}
+
+/* No kernel runs between the wait and the comparison. */
+static int wait_and_check_read(struct nb_replay *replay, uint32_t index)
+{
+    for (uint32_t i = 0; i < replay->streams.count; i++)
+        if (replay->streams.streams[i].used)
+            NB_TRY(nb_wait(replay, replay->streams.streams[i].stream, replay->options.timeout_ms,
+                           "the work up to a copy to the host"));
+    return check_read(replay, index);
+}
+
+int nb_operations_run(struct nb_replay *replay, uint32_t copy_number, enum nb_pace pace)
 {
     const struct nb_program *program = &replay->operations.programs[copy_number];
     for (uint32_t i = 0; i < program->step_count; i++) {
         const struct nb_step *step = &program->steps[i];
         int status = run(replay, step);
-        if (status == NB_REPLAY_OK && stepwise)
+        if (status == NB_REPLAY_OK && pace == NB_PACE_STEPS)
             status = nb_wait(replay, step->stream, replay->options.timeout_ms, "it");
         if (status != NB_REPLAY_OK)
-            return name_operation(replay, step, status);
+            return name_operation(replay, step->index, status);
+        if (pace == NB_PACE_READS && nb_is_host_read(&replay->reader.operations[step->index]))
+            NB_TRY(wait_and_check_read(replay, step->index));
     }
     return NB_REPLAY_OK;
 }
@@ -297,6 +329,7 @@ void nb_operations_close(struct nb_replay *replay)
         free(program->parameters);
         free(program->attributes);
     }
+    nb_host_reads_close(replay);
     if (operations->uploads != NULL && replay->gone == NB_REPLAY_OK)
         replay->driver.cuMemFreeHost(operations->uploads);
     free(operations->uploads_kept);

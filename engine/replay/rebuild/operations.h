@@ -11,9 +11,19 @@ struct nb_replay;
 
 int nb_operations_build(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* Queue the region. With `step` the host waits after each operation, so that an error names it. */
-int nb_operations_run(struct nb_replay *replay, uint32_t copy, bool step)
+/* How the host queues the region. */
+enum nb_pace {
+    NB_PACE_QUEUED, /* all operations, without waiting */
+    NB_PACE_STEPS,  /* wait after each operation, so that an error names it */
+    NB_PACE_READS   /* after a copy to the host wait for all streams, and compare its bytes */
+};
+
+int nb_operations_run(struct nb_replay *replay, uint32_t copy, enum nb_pace pace)
     __attribute__((visibility("hidden")));
+
+/* Compare what the last run copied to the host with the recorded bytes. NB_REPLAY_OTHER_READ if they differ.
+ */
+int nb_operations_check_reads(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 /* Restore the recorded content of host uploads. */
 void nb_operations_forget(struct nb_replay *replay) __attribute__((visibility("hidden")));

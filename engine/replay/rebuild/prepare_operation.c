@@ -5,6 +5,7 @@
 #include "core/wire/record.h"
 #include "replay/base/engine.h"
 #include "replay/rebuild/code.h"
+#include "replay/rebuild/host_reads.h"
 #include "replay/rebuild/memory.h"
 #include "replay/rebuild/operations.h"
 
@@ -132,8 +133,31 @@ static int rows_of(struct nb_replay *replay, uint32_t index, uint64_t pitch, uin
     return NB_REPLAY_OK;
 }
 
+/* The recorded host memory is replaced by pinned memory of the engine's, into which the copy does not make
+ * the host wait. */
+static int prepare_read(struct nb_replay *replay, uint32_t copy, uint32_t index, CUDA_MEMCPY3D *call)
+{
+    const struct nb_capture_operation *operation = &replay->reader.operations[index];
+    const size_t width = (size_t)operation->as.read.width, height = (size_t)operation->as.read.height;
+    *call = (CUDA_MEMCPY3D){
+        .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+        .srcPitch = operation->as.read.source_pitch == 0 ? width : (size_t)operation->as.read.source_pitch,
+        .dstMemoryType = CU_MEMORYTYPE_HOST,
+        .dstHost = nb_host_reads_place(replay, index),
+        .dstPitch = width,
+        .dstHeight = height,
+        .WidthInBytes = width,
+        .Height = height,
+        .Depth = (size_t)operation->as.read.depth,
+    };
+    NB_TRY(rows_of(replay, index, call->srcPitch, operation->as.read.source_slice, &call->srcHeight));
+    return translate(replay, copy, index, operation->as.read.source, &call->srcDevice);
+}
+
 int nb_copy_prepare(struct nb_replay *replay, uint32_t copy, uint32_t index, CUDA_MEMCPY3D *call)
 {
+    if (replay->reader.operations[index].kind == NB_OPERATION_MEMCPY_DTOH)
+        return prepare_read(replay, copy, index, call);
     const struct nb_capture_operation *operation = &replay->reader.operations[index];
     const bool upload = operation->kind == NB_OPERATION_MEMCPY_HTOD;
     const uint64_t width = operation->as.copy.width;
@@ -172,6 +196,8 @@ bool nb_operation_is_empty(const struct nb_capture_operation *operation)
     case NB_OPERATION_MEMCPY_HTOD:
         return operation->as.copy.width == 0 || operation->as.copy.height == 0 ||
                operation->as.copy.depth == 0;
+    case NB_OPERATION_MEMCPY_DTOH:
+        return !nb_is_host_read(operation);
     default:
         return operation->kind == NB_OPERATION_EMPTY;
     }
@@ -189,12 +215,15 @@ void nb_operation_text(const struct nb_replay *replay, uint32_t index, char *int
         [NB_OPERATION_SYNCHRONIZE] = "join",
         [NB_OPERATION_GRAPH_LAUNCH] = "graph",
         [NB_OPERATION_EMPTY] = "empty node",
+        [NB_OPERATION_MEMCPY_DTOH] = "copy to the host by",
     };
     const struct nb_capture_operation *operation = &replay->reader.operations[index];
     char name[128] = "";
     if (operation->kind == NB_OPERATION_KERNEL)
         nb_reader_text(&replay->reader, replay->reader.kernels[operation->as.launch.kernel].name, name,
                        sizeof name);
+    if (operation->kind == NB_OPERATION_MEMCPY_DTOH)
+        nb_reader_text(&replay->reader, operation->as.read.call, name, sizeof name);
     if (operation->kind == NB_OPERATION_GRAPH_LAUNCH)
         snprintf(name, sizeof name, "%u", operation->as.graph.graph);
     const char *kind = operation->kind < sizeof names / sizeof names[0] && names[operation->kind] != NULL

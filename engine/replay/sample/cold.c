@@ -7,6 +7,7 @@
 
 #include "replay/base/engine.h"
 #include "replay/rebuild/code.h"
+#include "replay/rebuild/host_reads.h"
 #include "replay/rebuild/memory.h"
 #include "replay/rebuild/operations.h"
 #include "replay/sample/priority.h"
@@ -148,6 +149,7 @@ int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
         nb_staging_scrub(replay);
         nb_operations_forget(replay);
     }
+    nb_host_reads_reset(replay);
     NB_TRY(nb_memory_switch(replay, next));
     return nb_vault_close(replay);
 }

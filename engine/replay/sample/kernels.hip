@@ -55,15 +55,26 @@ static __device__ nb_u32 nb_multiprocessor()
 
 #endif
 
-extern "C" __global__ void nb_hold(volatile nb_u32 *release, volatile nb_u32 *gave_up, nb_u64 limit)
+extern "C" __global__ void nb_hold(volatile nb_u32 *release, volatile nb_u32 *gave_up, volatile nb_u64 *began,
+                                   nb_u64 limit)
 {
     const nb_u64 end = nb_nanoseconds() + limit;
-    while (*release == 0) {
-        if (nb_nanoseconds() >= end) {
+    for (nb_u32 found = *release; found < 2; found = *release) {
+        const nb_u64 now = nb_nanoseconds();
+        if (found == 1 && began != 0) {
+            *began = now;
+            began = 0;
+        }
+        if (now >= end) {
             *gave_up = 1;
             return;
         }
     }
+}
+
+extern "C" __global__ void nb_time(volatile nb_u64 *to)
+{
+    *to = nb_nanoseconds();
 }
 
 extern "C" __global__ void nb_read(const uint4 *from, nb_u64 count, nb_u32 *sink)

@@ -2,6 +2,7 @@
 #include "replay/sample/loop.h"
 
 #include "replay/base/engine.h"
+#include "replay/rebuild/host_reads.h"
 #include "replay/rebuild/operations.h"
 #include "replay/rebuild/streams.h"
 #include "replay/sample/cold.h"
@@ -19,19 +20,30 @@ bool nb_loop_may_prime(const struct nb_replay *replay)
     return replay->options.prime != 0 && replay->operations.queued <= NB_QUEUE_MAX;
 }
 
-int nb_loop_queue_region(struct nb_replay *replay, uint32_t copy, bool stepwise)
+int nb_loop_queue_region(struct nb_replay *replay, uint32_t copy, enum nb_pace pace)
 {
     replay->code.current = copy;
     NB_TRY(nb_streams_fork(replay));
-    NB_TRY(nb_operations_run(replay, copy, stepwise));
+    NB_TRY(nb_operations_run(replay, copy, pace));
     return nb_streams_join(replay);
+}
+
+static int run(struct nb_replay *replay, uint32_t copy, enum nb_pace pace)
+{
+    NB_TRY(nb_vault_close(replay));
+    nb_host_reads_reset(replay);
+    NB_TRY(nb_loop_queue_region(replay, copy, pace));
+    return nb_wait(replay, replay->streams.timed, replay->options.timeout_ms, "the region");
 }
 
 int nb_loop_run(struct nb_replay *replay, uint32_t copy)
 {
-    NB_TRY(nb_vault_close(replay));
-    NB_TRY(nb_loop_queue_region(replay, copy, replay->options.step != 0));
-    return nb_wait(replay, replay->streams.timed, replay->options.timeout_ms, "the region");
+    return run(replay, copy, replay->options.step != 0 ? NB_PACE_STEPS : NB_PACE_QUEUED);
+}
+
+int nb_loop_run_checking(struct nb_replay *replay, uint32_t copy)
+{
+    return run(replay, copy, NB_PACE_READS);
 }
 
 /* Run each copy of the code once: the driver may still load code, or grow local memory, which would wait for
@@ -57,20 +69,15 @@ int nb_loop_elapsed_us(struct nb_replay *replay, CUevent start, CUevent end, dou
     return nb_called(replay, result, "cuEventElapsedTime");
 }
 
-/* Queue a whole sample before its first operation begins, so that it runs without the host. Stamps and hold
- * are outside the events. */
-static int queue_sample(struct nb_replay *replay, int (*queue)(struct nb_replay *, uint32_t), uint32_t copy,
-                        bool primed)
+/* Stamps and hold are outside the events. */
+static int queue_sample(struct nb_replay *replay, int (*queue)(struct nb_replay *, uint32_t), uint32_t copy)
 {
     const struct nb_streams *streams = &replay->streams;
-    nb_utility_reset(replay);
-    NB_TRY(nb_utility_stamp(replay, false));
-    if (primed)
-        NB_TRY(nb_utility_hold(replay, replay->options.prime_limit_ms));
     NB_TRY(nb_cold_chill(replay));
     NB_TRY(NB_CALL(replay, cuEventRecord, streams->start, streams->timed));
     NB_TRY(queue(replay, copy));
     NB_TRY(NB_CALL(replay, cuEventRecord, streams->end, streams->timed));
+    NB_TRY(nb_utility_end(replay));
     return nb_utility_stamp(replay, true);
 }
 
@@ -89,14 +96,19 @@ int nb_loop_sample(struct nb_replay *replay, int (*queue)(struct nb_replay *, ui
                    bool primed, struct nb_replay_sample *sample)
 {
     const struct nb_streams *streams = &replay->streams;
-    const uint64_t queueing = replay->driver.now_ns();
-    NB_TRY(queue_sample(replay, queue, copy, primed));
-    const uint64_t released = primed ? replay->driver.now_ns() : queueing;
-    nb_utility_release(replay);
+    nb_utility_reset(replay);
+    NB_TRY(nb_utility_stamp(replay, false));
+    NB_TRY(nb_utility_hold(replay));
+    if (primed) /* queue a whole sample before its first operation begins, so that it runs without the host */
+        NB_TRY(queue_sample(replay, queue, copy));
+    const uint64_t released = replay->driver.now_ns(), began_ns = nb_utility_release(replay);
+    if (!primed)
+        NB_TRY(queue_sample(replay, queue, copy));
     NB_TRY(nb_wait_event(replay, streams->end, replay->options.timeout_ms, "the region"));
     sample->host_us = us_between(released, replay->driver.now_ns());
     NB_TRY(wait_for_all(replay, sample));
     NB_TRY(nb_loop_elapsed_us(replay, streams->start, streams->end, &sample->device_us));
+    sample->span_us = nb_utility_span_us(replay, began_ns);
     sample->clock_mhz = nb_utility_clock_mhz(replay);
     sample->flags = atomic_load(&replay->utility.signal->gave_up) != 0 ? NB_SAMPLE_UNPRIMED : 0;
     return NB_REPLAY_OK;
@@ -104,28 +116,42 @@ int nb_loop_sample(struct nb_replay *replay, int (*queue)(struct nb_replay *, ui
 
 static int queue_region(struct nb_replay *replay, uint32_t copy)
 {
-    return nb_loop_queue_region(replay, copy, false);
+    return nb_loop_queue_region(replay, copy, NB_PACE_QUEUED);
 }
 
-static int measure(struct nb_replay *replay, uint32_t copy, struct nb_replay_sample *sample)
+int nb_loop_queue_empty(struct nb_replay *replay, uint32_t copy)
 {
+    (void)copy;
+    return nb_utility_empty(replay);
+}
+
+static int measure(struct nb_replay *replay, int (*queue)(struct nb_replay *, uint32_t), uint32_t set,
+                   struct nb_replay_sample *sample, char *error)
+{
+    NB_TRY(nb_begin(replay, error));
+    NB_TRY(nb_inputs_check(replay, set));
+    NB_TRY(warm_up(replay));
+    *sample = (struct nb_replay_sample){.input_set = set};
+    const uint32_t copy = (uint32_t)(replay->samples % replay->code.copy_count);
     const uint64_t began = replay->driver.now_ns();
     replay->vault.spent_ns = 0;
     NB_TRY(nb_cold_make_ready(replay, copy, sample->input_set));
     const uint64_t spent = replay->vault.spent_ns;
     sample->restore_us = us_between(began + spent, replay->driver.now_ns());
     sample->guard_us = us_between(0, spent);
-    return nb_loop_sample(replay, queue_region, copy, nb_loop_may_prime(replay), sample);
+    return nb_loop_sample(replay, queue, copy, nb_loop_may_prime(replay), sample);
 }
 
 NB_REPLAY_EXPORT int nb_replay_measure(struct nb_replay *replay, uint32_t set,
                                        struct nb_replay_sample *sample, char *error)
 {
-    NB_TRY(nb_begin(replay, error));
-    NB_TRY(nb_inputs_check(replay, set));
-    *sample = (struct nb_replay_sample){.input_set = set};
-    NB_TRY(warm_up(replay));
-    NB_TRY(measure(replay, (uint32_t)(replay->samples % replay->code.copy_count), sample));
+    NB_TRY(measure(replay, queue_region, set, sample, error));
     replay->samples++;
-    return NB_REPLAY_OK;
+    return nb_operations_check_reads(replay);
+}
+
+NB_REPLAY_EXPORT int nb_replay_measure_empty(struct nb_replay *replay, uint32_t set,
+                                             struct nb_replay_sample *sample, char *error)
+{
+    return measure(replay, nb_loop_queue_empty, set, sample, error);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "replay/base/driver.h"
+#include "replay/rebuild/operations.h"
 
 struct nb_replay;
 struct nb_replay_sample;
@@ -17,11 +18,16 @@ enum { NB_QUEUE_MAX = 200 };
 bool nb_loop_may_prime(const struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 /* Queue the region between fork and join. */
-int nb_loop_queue_region(struct nb_replay *replay, uint32_t copy, bool stepwise)
+int nb_loop_queue_region(struct nb_replay *replay, uint32_t copy, enum nb_pace pace)
     __attribute__((visibility("hidden")));
 
-/* Run the region once, untimed, on the present state, and wait for its end. */
+/* Queue an empty kernel in place of the region. */
+int nb_loop_queue_empty(struct nb_replay *replay, uint32_t copy) __attribute__((visibility("hidden")));
+
+/* Run the region once, untimed, on the present state, and wait for its end. The second form compares the
+ * bytes of copies to the host as they happen. */
 int nb_loop_run(struct nb_replay *replay, uint32_t copy) __attribute__((visibility("hidden")));
+int nb_loop_run_checking(struct nb_replay *replay, uint32_t copy) __attribute__((visibility("hidden")));
 
 /* Time the operations that `queue` queues for a copy of the code. Fills in everything but the input set and
  * the times of preparation. */

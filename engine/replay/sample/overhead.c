@@ -5,11 +5,12 @@
 #include "replay/sample/cold.h"
 #include "replay/sample/loop.h"
 #include "replay/sample/utility.h"
+#include "replay/state/inputs.h"
 
 enum {
     BATCH = 60, /* pairs that are queued at once: three operations each, below NB_QUEUE_MAX */
     ROUNDS = 18,
-    HOST_SAMPLES = 7
+    EMPTY_SAMPLES = 9
 };
 
 struct pairs {
@@ -39,7 +40,7 @@ static void destroy_pairs(struct nb_replay *replay, const struct pairs *pairs)
 static int measure_batch(struct nb_replay *replay, const struct pairs *pairs, bool kernel, double *us)
 {
     nb_utility_reset(replay);
-    NB_TRY(nb_utility_hold(replay, replay->options.prime_limit_ms));
+    NB_TRY(nb_utility_hold(replay));
     NB_TRY(nb_cold_chill(replay));
     for (int i = 0; i < BATCH; i++) {
         NB_TRY(NB_CALL(replay, cuEventRecord, pairs->start[i], replay->streams.timed));
@@ -47,7 +48,7 @@ static int measure_batch(struct nb_replay *replay, const struct pairs *pairs, bo
             NB_TRY(nb_utility_empty(replay));
         NB_TRY(NB_CALL(replay, cuEventRecord, pairs->end[i], replay->streams.timed));
     }
-    nb_utility_release(replay);
+    (void)nb_utility_release(replay);
     NB_TRY(nb_wait(replay, replay->streams.timed, NB_OWN_WORK_MS, "measuring the overhead"));
     for (int i = 0; i < BATCH; i++)
         NB_TRY(nb_loop_elapsed_us(replay, pairs->start[i], pairs->end[i], &us[i]));
@@ -96,25 +97,18 @@ static int measure_pairs(struct nb_replay *replay, const struct pairs *pairs,
     return NB_REPLAY_OK;
 }
 
-static int queue_empty(struct nb_replay *replay, uint32_t copy)
+/* Before any code of the capture has run (except for --verify), so that it cannot influence them. */
+static int measure_empty_samples(struct nb_replay *replay, struct nb_replay_overhead *overhead)
 {
-    (void)copy;
-    return nb_utility_empty(replay);
-}
-
-/* Measure the host's times of an empty sample before any code of the capture has run (except for --verify),
- * so that it cannot influence them. */
-static int measure_host(struct nb_replay *replay, struct nb_replay_overhead *overhead)
-{
-    double host_us[HOST_SAMPLES], tail_us[HOST_SAMPLES];
-    for (int i = 0; i < HOST_SAMPLES; i++) {
+    const uint32_t set = replay->inputs.set_count == 0 ? NB_NOTHING : 0;
+    double us[EMPTY_SAMPLES];
+    for (int i = 0; i < EMPTY_SAMPLES; i++) {
         struct nb_replay_sample sample = {0};
-        NB_TRY(nb_loop_sample(replay, queue_empty, 0, replay->options.prime != 0, &sample));
-        host_us[i] = sample.host_us > sample.device_us ? sample.host_us - sample.device_us : 0;
-        tail_us[i] = sample.tail_us;
+        NB_TRY(nb_cold_make_ready(replay, 0, set));
+        NB_TRY(nb_loop_sample(replay, nb_loop_queue_empty, 0, nb_loop_may_prime(replay), &sample));
+        us[i] = sample.span_us > sample.device_us ? sample.span_us - sample.device_us : 0;
     }
-    overhead->empty_host_us = median(host_us, HOST_SAMPLES);
-    overhead->empty_tail_us = median(tail_us, HOST_SAMPLES);
+    overhead->empty_beside_us = median(us, EMPTY_SAMPLES);
     return NB_REPLAY_OK;
 }
 
@@ -127,7 +121,7 @@ NB_REPLAY_EXPORT int nb_replay_measure_overhead(struct nb_replay *replay, struct
     if (status == NB_REPLAY_OK)
         status = measure_pairs(replay, &pairs, overhead);
     if (status == NB_REPLAY_OK)
-        status = measure_host(replay, overhead);
+        status = measure_empty_samples(replay, overhead);
     destroy_pairs(replay, &pairs);
     return status;
 }

@@ -1,5 +1,6 @@
 #include "replay/sample/utility.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "replay/base/engine.h"
@@ -94,6 +95,7 @@ static int find_functions(struct nb_replay *replay)
         CUfunction *function;
     } wanted[] = {
         {"nb_hold", &utility->hold},
+        {"nb_time", &utility->time},
         {"nb_read", &utility->read},
         {"nb_fill_shared", &utility->fill_shared},
         {"nb_stamp", &utility->stamp},
@@ -122,18 +124,52 @@ int nb_utility_build(struct nb_replay *replay)
     return NB_CALL(replay, cuMemAlloc_v2, &utility->sink, SINK_BYTES);
 }
 
-int nb_utility_hold(struct nb_replay *replay, uint32_t limit_ms)
+static uint64_t hold_limit_ns(const struct nb_replay *replay)
 {
-    CUdeviceptr release = replay->utility.signal_device + offsetof(struct nb_signal, release);
-    CUdeviceptr gave_up = replay->utility.signal_device + offsetof(struct nb_signal, gave_up);
-    uint64_t limit_ns = limit_ms * UINT64_C(1000000);
-    void *parameters[] = {&release, &gave_up, &limit_ns};
+    return replay->options.prime_limit_ms * UINT64_C(1000000);
+}
+
+int nb_utility_hold(struct nb_replay *replay)
+{
+    const CUdeviceptr signal = replay->utility.signal_device;
+    CUdeviceptr release = signal + offsetof(struct nb_signal, release);
+    CUdeviceptr gave_up = signal + offsetof(struct nb_signal, gave_up);
+    CUdeviceptr began = signal + offsetof(struct nb_signal, began);
+    uint64_t limit_ns = hold_limit_ns(replay);
+    void *parameters[] = {&release, &gave_up, &began, &limit_ns};
+    replay->utility.held_ns = replay->driver.now_ns();
     return launch(replay, replay->utility.hold, 1, 1, 0, parameters);
 }
 
-void nb_utility_release(struct nb_replay *replay)
+/* The stream goes on after the limit, and kernels behind the hold could then write `began`. By the host's
+ * clock the limit has not passed if it has not passed since before the launch. */
+uint64_t nb_utility_release(struct nb_replay *replay)
 {
-    atomic_store_explicit(&replay->utility.signal->release, 1, memory_order_release);
+    struct nb_signal *signal = replay->utility.signal;
+    const uint64_t end_ns = replay->utility.held_ns + hold_limit_ns(replay);
+    uint64_t began_ns = 0;
+    bool in_time = true;
+    atomic_store_explicit(&signal->release, NB_RELEASE_BEGIN, memory_order_release);
+    while (began_ns == 0 && in_time) {
+        sched_yield();
+        began_ns = atomic_load_explicit(&signal->began, memory_order_acquire);
+        in_time = replay->driver.now_ns() < end_ns;
+    }
+    atomic_store_explicit(&signal->release, NB_RELEASE_GO, memory_order_release);
+    return in_time ? began_ns : 0;
+}
+
+int nb_utility_end(struct nb_replay *replay)
+{
+    CUdeviceptr ended = replay->utility.signal_device + offsetof(struct nb_signal, ended);
+    void *parameters[] = {&ended};
+    return launch(replay, replay->utility.time, 1, 1, 0, parameters);
+}
+
+double nb_utility_span_us(const struct nb_replay *replay, uint64_t began_ns)
+{
+    const uint64_t ended_ns = atomic_load(&replay->utility.signal->ended);
+    return began_ns == 0 || ended_ns <= began_ns ? 0 : (double)(ended_ns - began_ns) / 1000.0;
 }
 
 int nb_utility_read(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes)

@@ -12,9 +12,19 @@ struct nb_replay;
 
 int nb_utility_build(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
-/* Hold the timed stream until nb_utility_release, or for `limit_ms`. */
-int nb_utility_hold(struct nb_replay *replay, uint32_t limit_ms) __attribute__((visibility("hidden")));
-void nb_utility_release(struct nb_replay *replay) __attribute__((visibility("hidden")));
+/* Hold the timed stream until nb_utility_release, for `prime_limit_ms` at most. */
+int nb_utility_hold(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+/* Release the held stream after reading the device's time, in nanoseconds; 0 if the stream may have been
+ * released before the time was read. Kernels behind the hold cannot have written the time that was read. */
+uint64_t nb_utility_release(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+/* Queue the other end of the time that nb_utility_release began. */
+int nb_utility_end(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
+/* Microseconds between both; 0 if unknown. When the device is idle. */
+double nb_utility_span_us(const struct nb_replay *replay, uint64_t began_ns)
+    __attribute__((visibility("hidden")));
 
 int nb_utility_read(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes)
     __attribute__((visibility("hidden")));

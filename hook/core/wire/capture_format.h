@@ -22,6 +22,9 @@
 #define NB_TABLE_MAX (256u << 20) /* raw bytes of one section */
 #define NB_CAPTURE_ARENA 0x300000000000ull
 #define NB_NOTHING       0xffffffffu /* an invalid index */
+/* Limits on the copies to the host (NB_OPERATION_MEMCPY_DTOH) of a region. */
+#define NB_HOST_READS_MAX      256u
+#define NB_HOST_READ_BYTES_MAX (64u << 10)
 
 /* ---- the raw capture -------------------------------------------------------------------------------------
  */
@@ -242,7 +245,8 @@ enum nb_operation_kind {
     NB_OPERATION_SYNCHRONIZE =
         7, /* the host waited for the stream (or NB_NOTHING: for all streams) before the next operations */
     NB_OPERATION_GRAPH_LAUNCH = 8,
-    NB_OPERATION_EMPTY = 9 /* a graph node without work */
+    NB_OPERATION_EMPTY = 9,       /* a graph node without work */
+    NB_OPERATION_MEMCPY_DTOH = 10 /* device to host, with the bytes that the host got; not in a graph */
 };
 
 enum nb_operation_flag {
@@ -284,6 +288,13 @@ struct nb_capture_operation {
             uint64_t depth;                              /* slices, at least 1 */
             struct nb_content content;                   /* upload: width * height * depth bytes */
         } copy;
+        struct {
+            struct nb_span call; /* the driver function that copied */
+            uint64_t reserved;
+            uint64_t source, source_pitch, source_slice; /* these and the rest as in `copy` */
+            uint64_t width, height, depth;
+            struct nb_content content; /* width * height * depth bytes, rows packed */
+        } read;
         struct {
             uint32_t event; /* number in the region, from 0 */
             uint32_t flags;

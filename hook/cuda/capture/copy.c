@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/driver/slots.h"
+#include "cuda/capture/host_read.h"
 #include "cuda/capture/operation.h"
 #include "cuda/capture/place.h"
 #include "cuda/capture/refuse.h"
@@ -88,16 +90,18 @@ static void refuse_foreign(const struct nb_call *call, const char *direction, co
     nb_capture_refuse(call, reason);
 }
 
-static void refuse_host_read(const struct nb_call *call, const struct nb_copy *copy)
+static uint32_t refuse_host_read(const struct nb_call *call, const struct nb_copy *copy, const char *why)
 {
-    char reason[160];
-    snprintf(reason, sizeof reason,
-             "copies %llu bytes of device memory to the host; what the program does next may depend on them",
-             (unsigned long long)count_bytes(copy));
+    char reason[256];
+    snprintf(
+        reason, sizeof reason,
+        "copies %llu bytes of device memory to the host%s; what the program does next may depend on them",
+        (unsigned long long)count_bytes(copy), why);
     if (copy->graph == 0)
         nb_capture_refuse_read(call, reason);
     else
         nb_capture_refuse(call, reason); /* launches of the graph follow */
+    return NB_NOTHING;
 }
 
 static uint32_t append_operation(const struct nb_call *call, const struct nb_copy *copy, const void *content)
@@ -122,16 +126,16 @@ static uint32_t append_operation(const struct nb_call *call, const struct nb_cop
 }
 
 /* Return a row of the host's memory, counting through all slices. */
-static const unsigned char *find_row(const struct nb_copy *copy, uint64_t row)
+static const unsigned char *find_row(const struct nb_copy *copy, const struct nb_copy_end *host, uint64_t row)
 {
-    return (const unsigned char *)(uintptr_t)(copy->source.address + row / copy->height * copy->source.slice +
-                                              row % copy->height * copy->source.pitch);
+    return (const unsigned char *)(uintptr_t)(host->address + row / copy->height * host->slice +
+                                              row % copy->height * host->pitch);
 }
 
-static void pack(const struct nb_copy *copy, unsigned char *into)
+static void pack(const struct nb_copy *copy, const struct nb_copy_end *host, unsigned char *into)
 {
     for (uint64_t row = 0; row < copy->height * copy->depth; row++, into += copy->width)
-        memcpy(into, find_row(copy, row), copy->width);
+        memcpy(into, find_row(copy, host, row), copy->width);
 }
 
 static uint32_t append_upload(const struct nb_call *call, const struct nb_copy *copy)
@@ -144,9 +148,43 @@ static uint32_t append_upload(const struct nb_call *call, const struct nb_copy *
         return NB_NOTHING;
     }
     if (!is_packed)
-        pack(copy, packed);
+        pack(copy, &copy->source, packed);
     const uint32_t index =
         append_operation(call, copy, is_packed ? (const void *)(uintptr_t)copy->source.address : packed);
+    free(packed);
+    return index;
+}
+
+static uint32_t append_packed_read(const struct nb_call *call, const struct nb_copy *copy,
+                                   const unsigned char *packed)
+{
+    const char *name = nb_export_names[call->slot];
+    const struct nb_piece data[] = {{name, strlen(name)}, {packed, count_bytes(copy)}};
+    struct nb_capture_operation operation = {.kind = NB_OPERATION_MEMCPY_DTOH,
+                                             .stream = nb_capture_write_stream(call, copy->stream),
+                                             .as.read = {.source = copy->source.address,
+                                                         .source_pitch = copy->source.pitch,
+                                                         .source_slice = copy->source.slice,
+                                                         .width = copy->width,
+                                                         .height = copy->height,
+                                                         .depth = copy->depth}};
+    return nb_capture_append_operation(&operation, data, 2);
+}
+
+/* Small copies are kept with the bytes that the host got: a replay repeats them and compares. */
+static uint32_t append_read(const struct nb_call *call, const struct nb_copy *copy)
+{
+    if (copy->graph != 0)
+        return refuse_host_read(call, copy, " in a graph");
+    if (!nb_host_read_count(count_bytes(copy)))
+        return refuse_host_read(call, copy, ", more than a capture keeps (64 KiB in 256 copies)");
+    if (!copy->host_waits && !nb_host_read_wait(call, copy->stream))
+        return refuse_host_read(call, copy, " in the order of a stream that did not become idle");
+    unsigned char *packed = malloc(count_bytes(copy));
+    if (packed == NULL)
+        return refuse_host_read(call, copy, ", but not enough memory is left to keep them");
+    pack(copy, &copy->destination, packed);
+    const uint32_t index = append_packed_read(call, copy, packed);
     free(packed);
     return index;
 }
@@ -166,7 +204,7 @@ static uint32_t append_copy(const struct nb_call *call, const struct nb_copy *co
     else if (from == NB_PLACE_CAPTURED && to == NB_PLACE_CAPTURED)
         index = append_operation(call, copy, NULL);
     else if (from == NB_PLACE_CAPTURED)
-        refuse_host_read(call, copy);
+        index = append_read(call, copy);
     else if (to == NB_PLACE_CAPTURED)
         index = append_upload(call, copy);
     else if (!copy->host_waits)
@@ -197,7 +235,7 @@ uint64_t nb_capture_hash_copy_source(const struct nb_copy *copy)
     if (copy->source.is_array || is_empty(copy) || find_place(copy, &copy->source, &what) != NB_PLACE_HOST)
         return 0;
     for (uint64_t row = 0; row < copy->height * copy->depth; row++) {
-        const unsigned char *bytes = find_row(copy, row);
+        const unsigned char *bytes = find_row(copy, &copy->source, row);
         for (uint64_t i = 0; i < copy->width; i++)
             hash = (hash ^ bytes[i]) * 0x100000001b3u;
     }

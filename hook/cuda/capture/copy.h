@@ -26,7 +26,8 @@ struct nb_copy {
 };
 
 /* Append a copy that nb_capture_begin_operation accepted and the driver made, or a graph's copy node.
- * Appends a device copy, or an upload with the host's current bytes, or refuses the copy. Returns the
+ * Appends a device copy, an upload with the host's current bytes, or a copy to the host with the bytes that
+ * the host got, for which it waits; or refuses the copy. Returns the
  * operation's index or NB_NOTHING. */
 uint32_t nb_capture_copy(const struct nb_call *call, struct nb_copy copy)
     __attribute__((visibility("hidden")));

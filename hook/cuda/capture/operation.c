@@ -31,6 +31,10 @@ uint32_t nb_capture_append_operation(struct nb_capture_operation *operation, con
             (struct nb_span){sizeof *operation + parameters, bytes - parameters};
     } else if (operation->kind == NB_OPERATION_MEMCPY_HTOD) {
         operation->as.copy.content = (struct nb_content){sizeof *operation, bytes};
+    } else if (operation->kind == NB_OPERATION_MEMCPY_DTOH) {
+        const uint64_t name = data[0].bytes;
+        operation->as.read.call = (struct nb_span){sizeof *operation, name};
+        operation->as.read.content = (struct nb_content){sizeof *operation + name, bytes - name};
     }
     return nb_raw_capture_append(NB_CAPTURE_OPERATION, pieces, count + 1);
 }

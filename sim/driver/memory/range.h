@@ -18,7 +18,8 @@ enum sim_memory {
     SIM_MEMORY_REGISTERED, /* cuMemHostRegister */
     SIM_MEMORY_MAPPED,     /* cuMemMap */
     SIM_MEMORY_KERNEL,     /* malloc in a kernel */
-    SIM_MEMORY_GRAPH       /* from an allocation node; accessible while allocated */
+    SIM_MEMORY_GRAPH,      /* from an allocation node; accessible while allocated */
+    SIM_MEMORY_DRIVER      /* the driver's own */
 };
 
 /* Access by kernels and copies. The values are those of CUmemAccess_flags. */

@@ -12,6 +12,7 @@ static void dispose(struct sim_object *object)
     struct sim_event *event = (struct sim_event *)object;
     sim_object_release(event->stream);
     free(event->nodes);
+    sim_stamp_give(event->stamp);
     pthread_mutex_destroy(&event->mutex);
     free(event);
 }
@@ -19,8 +20,13 @@ static void dispose(struct sim_object *object)
 struct sim_event *sim_event_make(struct sim_context *context, unsigned flags)
 {
     struct sim_event *event = calloc(1, sizeof(*event));
-    if (event == NULL)
+    sim_stamp *stamp = sim_stamp_take();
+    if (event == NULL || stamp == NULL) {
+        free(event);
+        sim_stamp_give(stamp);
         return NULL;
+    }
+    event->stamp = stamp;
     sim_object_init(&event->object, SIM_EVENT, context, dispose);
     event->object.end = sim_object_release;
     pthread_mutex_init(&event->mutex, NULL);
@@ -34,7 +40,7 @@ void sim_event_place(struct sim_event *event, struct sim_stream *stream, uint64_
     struct sim_stream *before = event->stream;
     event->stream = sim_object_retain(stream);
     event->number = number;
-    event->time_ns = 0;
+    atomic_store(event->stamp, 0);
     event->capture = 0;
     pthread_mutex_unlock(&event->mutex);
     sim_object_release(before);
@@ -49,7 +55,7 @@ static void run_record(struct sim_context *context, struct sim_stream *stream, u
     clock_gettime(CLOCK_MONOTONIC, &now);
     pthread_mutex_lock(&event->mutex);
     if (event->stream == stream && event->number == number) /* otherwise the event was recorded again since */
-        event->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+        atomic_store(event->stamp, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
     pthread_mutex_unlock(&event->mutex);
 }
 

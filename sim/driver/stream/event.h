@@ -3,6 +3,7 @@
 
 #include "driver/core/api.h"
 #include "driver/core/object.h"
+#include "driver/stream/stamp.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@ struct sim_event {
     pthread_mutex_t mutex;
     struct sim_stream *stream; /* of the last record, owned reference; NULL: never recorded */
     uint64_t number;
-    uint64_t time_ns;              /* CLOCK_MONOTONIC when the operation ran; 0: not yet */
+    sim_stamp *stamp;              /* when the operation ran; owned */
     uint64_t capture;              /* id of the capture of the last record; 0: not captured */
     struct sim_graph_node **nodes; /* captured nodes that a waiting stream depends on; owned array */
     size_t node_count;

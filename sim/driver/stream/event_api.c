@@ -160,7 +160,7 @@ static CUresult read_event_time(CUevent hEvent, uint64_t *time_ns, const struct 
     }
     pthread_mutex_lock(&event->mutex);
     const bool recorded = event->stream != NULL;
-    *time_ns = event->time_ns;
+    *time_ns = atomic_load(event->stamp);
     pthread_mutex_unlock(&event->mutex);
     return recorded ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }

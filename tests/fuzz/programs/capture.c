@@ -106,6 +106,9 @@ static void touch_operations(const struct nb_reader *reader)
             touch_span(reader, operation->as.launch.attributes);
         } else if (operation->kind == NB_OPERATION_MEMCPY_HTOD) {
             touch_content(reader, operation->as.copy.content);
+        } else if (operation->kind == NB_OPERATION_MEMCPY_DTOH) {
+            touch_span(reader, operation->as.read.call);
+            touch_content(reader, operation->as.read.content);
         } else if (operation->kind == NB_OPERATION_EVENT_WAIT &&
                    operation->as.event.event >= reader->event_count) {
             finding("operation %u waits for event %u", i, operation->as.event.event);

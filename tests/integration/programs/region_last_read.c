@@ -3,6 +3,8 @@
 
 int main(void)
 {
+    enum { LARGE = 1 << 20 };
+    static unsigned large[LARGE / 4];
     unsigned host;
     CUgraph graph;
     CUgraphNode node;
@@ -10,7 +12,7 @@ int main(void)
     CUcontext context;
     CUevent event;
     region_start();
-    const CUdeviceptr memory = region_allocate("memory", 4096);
+    const CUdeviceptr memory = region_allocate("memory", LARGE);
     CHECK(cuCtxGetCurrent(&context));
     CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
 
@@ -20,12 +22,14 @@ int main(void)
     CHECK(cuMemcpyDtoHAsync(&host, memory, 4, NULL));
     CHECK(cuEventRecord(event, NULL));
     CHECK(cuStreamWaitEvent(NULL, event, 0));
+    CHECK(cuMemcpyDtoHAsync(large, memory, LARGE, NULL));
     CHECK(cuStreamSynchronize(NULL));
     region_end();
 
     region_begin("goes on");
     CHECK(cuMemsetD32(memory, 1, 8));
     CHECK(cuMemcpyDtoH(&host, memory, 4));
+    CHECK(cuMemcpyDtoH(large, memory, LARGE));
     CHECK(cuMemsetD32(memory, host + 1, 8));
     CHECK(cuMemcpyDtoH(&host, memory, 4));
     region_end();

@@ -41,6 +41,7 @@ from benchguard.capture.model import (
     Launch,
     Limit,
     Memcpy,
+    MemcpyDtoH,
     MemcpyHtoD,
     Memset,
     Meta,
@@ -230,7 +231,7 @@ def _draw_operations(draw: st.DrawFn, found: Elements) -> None:
 def _work(draw: st.DrawFn, found: Elements, stream: int, graph: int) -> Any:
     switched_off = OperationFlag(draw(st.sampled_from([0, 2]))) if graph else OperationFlag(0)
     common: dict[str, Any] = {"graph": graph, "flags": switched_off}
-    kind = draw(st.sampled_from(["launch", "set", "copy", "upload"]))
+    kind = draw(st.sampled_from(["launch", "set", "copy", "upload", *([] if graph else ["read"])]))
     if kind == "launch":
         kernel = draw(st.integers(0, len(found[Kind.KERNEL]) - 1))
         size = found[Kind.KERNEL][kernel].parameter_bytes
@@ -256,4 +257,7 @@ def _work(draw: st.DrawFn, found: Elements, stream: int, graph: int) -> Any:
         source = draw(_addresses)
         return Memcpy(stream, at, pitch, plane, source, pitch, plane, width, height, depth, **common)
     raw = draw(st.binary(min_size=width * height * depth, max_size=width * height * depth))
+    if kind == "read":
+        rows = width, height, depth
+        return MemcpyDtoH(stream, draw(texts), at, pitch, plane, *rows, Bulk(raw), **common)  # type: ignore[arg-type]
     return MemcpyHtoD(stream, at, pitch, plane, width, height, depth, Bulk(raw), **common)  # type: ignore[arg-type]

@@ -35,6 +35,7 @@ from benchguard.capture.model import (
     Image,
     Kernel,
     Launch,
+    MemcpyDtoH,
     MemcpyHtoD,
     Memset,
     Meta,
@@ -223,6 +224,26 @@ def test_final_read_is_not_a_refusal(
     raw_capture.end()
     with packed(raw_capture, tmp_path) as capture:
         assert list(capture.refusals) == ([] if harmless and flags else [refusal])
+
+
+def test_final_copies_to_the_host_are_left_out(tmp_path: Path) -> None:
+    """Indexes stay right, and a copy before the last work stays, with its bytes."""
+    raw_capture = new_raw_capture()
+    raw_capture.add(Kind.STREAM, Stream(5, StreamKind.CREATED, 1, -1))
+    raw_capture.allocation(ARENA, PAGE, BOTH, 1)
+    read = MemcpyDtoH(0, "", ARENA, 4, 4, 4, 1, 1, NO_CONTENT)
+    for operation in (SET, read, SET, read, Synchronize(0), read, EventRecord(0, 0)):
+        raw_capture.add(Kind.OPERATION, operation, b"1234" if operation is read else b"")
+    raw_capture.add(Kind.REFUSAL, Refusal(6, "cuMemcpyDtoH_v2", "copies to the host", RefusalFlag.READ))
+    raw_capture.add(Kind.REFUSAL, Refusal(6, "cuLaunchHostFunc", "runs a function", RefusalFlag(0)))
+    raw_capture.end()
+    with packed(raw_capture, tmp_path) as capture:
+        kinds = [each.kind.name for each in capture.operations]
+        assert kinds == ["MEMSET", "MEMCPY_DTOH", "MEMSET", "SYNCHRONIZE", "EVENT_RECORD"]
+        kept = capture.operations[1]
+        assert isinstance(kept, MemcpyDtoH) and capture.content(kept.content) == b"1234"
+        assert capture.end.operations == 5
+        assert [(each.operation, each.call) for each in capture.refusals] == [(4, "cuLaunchHostFunc")]
 
 
 def test_unknown_kinds_are_skipped_and_counted(tmp_path: Path) -> None:

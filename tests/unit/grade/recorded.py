@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchguard.capture import Capture
 from benchguard.capture.layout import ARENA, AllocationFlag, Role
-from benchguard.capture.model import Launch, MemcpyHtoD, Operation, Range, Refusal
+from benchguard.capture.model import Launch, MemcpyDtoH, MemcpyHtoD, Operation, Range, Refusal
 from benchguard.problem.spec import Buffer, CaseSpec
 from tests.support.captures import GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 
@@ -33,6 +33,7 @@ def record(
     operations: Sequence[Operation] = (),
     refusals: Sequence[Refusal] = (),
     uploads: Sequence[bytes] = (),
+    reads: Sequence[bytes] = (),
     y_lives: AllocationFlag = AllocationFlag.BEFORE | AllocationFlag.AFTER,
 ) -> Capture:
     """An open capture, which the test does not close."""
@@ -46,6 +47,9 @@ def record(
         builder.memory(Memory(SPARE, b"", b"", SIZE))
         for raw in uploads:
             builder.operation(MemcpyHtoD(0, SPARE, 0, 0, len(raw), 1, 1, builder.content(raw)))
+        for raw in reads:
+            content = builder.content(raw)
+            builder.operation(MemcpyDtoH(0, "cuMemcpyDtoH_v2", SPARE, 0, 0, len(raw), 1, 1, content))
         for operation in operations or (launch(),):
             builder.operation(operation)
         for each in ranges:

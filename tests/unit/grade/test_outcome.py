@@ -15,11 +15,12 @@ from benchguard.grade.outcome import Findings, evidence_of, outcome_of
 from benchguard.grade.timing import carried_reason, first_use_of
 from benchguard.judge.ceilings import rates_of
 from benchguard.judge.contract import Checked, Mismatch
-from benchguard.replay.protocol import Overhead
+from benchguard.replay.protocol import Overhead, Sample, TimedSample
 from benchguard.replay.result import ReplayResult, SampleRow
 from tests.unit.grade.test_timing import honest, remembers, table
 
 ROWS = table(200, honest)
+EMPTY = Sample(2.0, 12.0, 5.0, 1980.0, 0, 0, tail_us=4.0, span_us=102.0)
 WRONG = Mismatch(3, 1, "sparse", "y", 7, 100, "y[4] should be 1, is 2")
 
 
@@ -27,12 +28,13 @@ def replayed(
     rows: list[SampleRow], verdict: str = "pass", reason: str = "", pci_bus: str = "0000:19:00.0"
 ) -> ReplayResult:
     """A replay result with the fields that outcome_of() reads."""
-    overhead = Overhead(0.03, 1.2, 2.0, empty_host_us=10.0, empty_tail_us=4.0)
+    overhead = Overhead(0.03, 1.2, 2.0, empty_beside_us=99.0)
     device = SimpleNamespace(pci_bus=pci_bus)
     namespace = SimpleNamespace(
         verdict=verdict,
         reason=reason,
         table=tuple(rows),
+        empty=tuple(TimedSample(EMPTY, 3 * n) for n in range(40)),
         overhead=overhead,
         device=device,
         prepared=SimpleNamespace(primed=True),
@@ -111,14 +113,19 @@ def test_work_before_start_event_is_violation() -> None:
     assert (verdict, "outside the events" in reason) == ("violation", True)
 
 
-def test_host_times_on_cpu_driver_are_ignored() -> None:
-    rows = [dataclasses.replace(row, host_us=row.device_us + 4000.0, tail_us=5000.0) for row in ROWS]
-    assert outcome(rows, pci_bus="") == ("pass", "")
+def test_tails_on_cpu_driver_are_ignored() -> None:
+    assert outcome(each(tail_us=5000.0), pci_bus="") == ("pass", "")
 
 
-def test_events_longer_than_host_clock_are_violation() -> None:
-    verdict, reason = outcome(each(host_us=20.0))
-    assert (verdict, "tampered" in reason) == ("violation", True)
+def test_start_event_after_the_work_is_violation() -> None:
+    rows = [dataclasses.replace(row, device_us=3.0) for row in ROWS]
+    verdict, reason = outcome(rows)
+    assert (verdict, "events show 3 us, but" in reason) == ("violation", True)
+
+
+def test_events_longer_than_device_clock_are_violation() -> None:
+    assert outcome(each(span_us=20.0))[0] == "violation"
+    assert outcome(each(host_us=20.0)) == ("pass", "")  # nobody gains from longer events
 
 
 def test_cached_results_are_violation() -> None:
@@ -160,16 +167,18 @@ def test_checks_of_a_clean_time_held() -> None:
 
 def test_failed_check_is_listed_with_those_that_held() -> None:
     assert states(each(tail_us=5000.0)) == {
-        "work after the end event": "failed",
-        "work outside the events": "held",
+        "anchored time": "held",
         "host clock": "held",
+        "work after the end event": "failed",
+        "empty samples": "held",
+        "restored memory": "held",
         "carried results": "held",
     }
 
 
 def test_check_without_its_numbers_could_not_tell() -> None:
     assert states(pci_bus="")["work after the end event"] == "could not tell"
-    assert states(each(unprimed=True))["host clock"] == "could not tell"
+    assert states(each(span_us=0.0))["anchored time"] == "could not tell"
     assert states(counted=True)["possible rates"] == "could not tell"
     few = table(200, honest, one_use=7)
     assert states(few)["carried results"] == "could not tell"

@@ -9,9 +9,9 @@ import pytest
 
 from benchguard.grade.quarantined import finding_of
 from benchguard.grade.result import Checks, GradedCase, Verdict
-from benchguard.grade.run import notes_of, output_of
+from benchguard.grade.run import confinement_of, notes_of, output_of
 from benchguard.judge.contract import Opened
-from benchguard.quarantine.contract import Audit, Broke, Quarantined
+from benchguard.quarantine.contract import FEATURES, Audit, Broke, Quarantined, is_full
 
 
 def ended(**fields: Any) -> Quarantined:
@@ -40,7 +40,7 @@ def test_note_on_differing_outputs_claims_tolerance_only_without_wrong_outputs(
     wrong: int, verdict: Verdict
 ) -> None:
     opened = Opened("p", "arguments", "solution", (), ())
-    *_, note = notes_of(opened, [case_with(wrong, verdict)], ended())
+    *_, note = notes_of(opened, [case_with(wrong, verdict)], ended().confinement)
     assert "differ from sample to sample" in note
     assert ("within the tolerances" in note) == (wrong == 0)
 
@@ -78,3 +78,13 @@ def test_failed_run_has_verdict_and_message(fields: dict[str, Any], verdict: str
 
 def test_complete_run_has_no_finding() -> None:
     assert finding_of(ended()) is None
+
+
+def test_sandbox_is_full_only_if_every_replay_had_all_protections() -> None:
+    full = dict.fromkeys(FEATURES, "on")
+    assert is_full(confinement_of(full, [full, {}]))  # a case that was refused before its replay
+    partial = {**full, "identity": "it runs as root"}
+    merged = confinement_of(full, [full, partial])
+    assert not is_full(merged)
+    assert merged == {**full, "identity": "in a replay: it runs as root"}
+    assert confinement_of(partial, [full, partial]) == partial

@@ -26,7 +26,21 @@ def table(
         one_use = number in places
         us = time(one_use, draw)
         of_set = SETS + number if one_use else draw.randrange(SETS)
-        rows.append(SampleRow(number, us, us + 10, 5.0, 1980.0, of_set, False, (), one_use=one_use))
+        rows.append(
+            SampleRow(
+                number,
+                us,
+                us + 10,
+                5.0,
+                1980.0,
+                of_set,
+                False,
+                (),
+                one_use=one_use,
+                tail_us=4.0,
+                span_us=us + 100,
+            )
+        )
     return rows
 
 

@@ -73,6 +73,21 @@ def test_different_uploads_are_a_suspicion(tmp_path: Path) -> None:
     assert first_difference(one, same) is None
 
 
+def test_different_host_reads_are_different_work(tmp_path: Path) -> None:
+    """The host may have decided by them."""
+    one = record(tmp_path / "1.ncap", reads=[b"same", b"abcd"])
+    two = record(tmp_path / "2.ncap", reads=[b"same", b"abxd"])
+    found = first_difference(one, two)
+    assert found is not None and found.of_work
+    assert found.text == (
+        "operation 1 (memcpy dtoh): cuMemcpyDtoH_v2 copies 4 bytes to the host that depend on the inputs: from "
+        "offset 2 on 6364 and 7864"
+    )
+    assert first_difference(one, record(tmp_path / "3.ncap", reads=[b"same", b"abcd"])) is None
+    shorter = first_difference(one, record(tmp_path / "4.ncap", reads=[b"same", b"abc"]))
+    assert shorter is not None and shorter.of_work and "width is 4 and 3" in shorter.text
+
+
 def test_different_memset_value_is_named(tmp_path: Path) -> None:
     text = difference(tmp_path, [fill(0, Y, 1, 64)], [dataclasses.replace(fill(0, Y, 1, 64), value=2)])
     assert "value is 1 and 2" in text

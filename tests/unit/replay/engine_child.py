@@ -30,6 +30,8 @@ def step(engine: NativeEngine, plan: dict[str, Any], words: list[Any]) -> Any:  
             return [engine.measure(drawn(plan)) for _ in range(count)]
         case ["measured", number]:
             return engine.measure(number)
+        case ["reads", number]:
+            return engine.check_reads(number)
         case ["once", number]:
             return engine.once(number)
         case ["input", number, address, data]:

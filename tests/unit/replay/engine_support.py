@@ -18,7 +18,7 @@ SANITIZER = (
 SIM = str(NATIVE / "sim" / "libcuda.so.1")
 DRIVER = os.environ.get("NEUTRINO_TEST_DRIVER") or SIM
 COLD = {"none": 0, "flush": 1, "remap": 2, "rotate": 3, "memset": 4}
-BAD_CAPTURE, NO_DRIVER, CANNOT, FAILED, TIMEOUT, OURS = range(1, 7)
+BAD_CAPTURE, NO_DRIVER, CANNOT, FAILED, TIMEOUT, OURS, OTHER_READ = range(1, 8)
 NOTHING = 0xFFFFFFFF
 
 on_sim = DRIVER == SIM

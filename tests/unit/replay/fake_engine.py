@@ -119,6 +119,14 @@ class FakeEngine:
         self.taken += 1
         return self.samples(self.taken - 1)
 
+    def check_reads(self, number: int) -> None:
+        self._call(f"check_reads {number}")
+
+    def measure_empty(self, number: int) -> Sample:
+        self._call("measure_empty")
+        self.now += self.cost
+        return sample(1.0, input_set=number)
+
     def measure_overhead(self) -> Overhead:
         self._call("overhead")
         return self.overhead

@@ -15,6 +15,7 @@ from benchguard.replay.protocol import (
     CANNOT,
     FAILED,
     NO_DRIVER,
+    OTHER_READ,
     OURS,
     TIMEOUT,
     Batch,
@@ -196,6 +197,16 @@ def test_refused_capture_is_unreplayable() -> None:
 )
 def test_engine_failures_map_to_verdicts(status: int, said: str) -> None:
     assert verdict(OPENED, Failed(status, "why", "prepare")) == (said, "why")
+
+
+@pytest.mark.parametrize(
+    ("input_set", "where"), [(None, ""), (2, " on repeated input set 2"), (3, " on one-use input set 3")]
+)
+def test_other_host_read_is_unreplayable_and_names_the_set(input_set: int | None, where: str) -> None:
+    failed = Failed(OTHER_READ, "operation 1: 05 were recorded", "sample", input_set)
+    result, reason = verdict(OPENED, failed, input_sets=5, one_use_sets=2)
+    assert result == "unreplayable"
+    assert reason.startswith(f"operation 1: 05 were recorded{where}; the host's decisions may depend")
 
 
 def test_timeout_names_the_phase() -> None:

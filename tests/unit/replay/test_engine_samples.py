@@ -183,7 +183,7 @@ def test_sample_steps_run_in_order(tmp_path: Path, forgetful_driver: Path) -> No
     calls = {"CALL_LOG": str(log)}
     replayed(path, ["measure", 2], driver=str(forgetful_driver), environment=calls)
     events = log.read_text().split()
-    sample = ["nb_stamp", "nb_hold", "record", "saxpy", "record", "nb_stamp", "elapsed"]
+    sample = ["nb_stamp", "nb_hold", "record", "saxpy", "record", "nb_time", "nb_stamp", "elapsed"]
     assert events[-len(sample) :] == sample
     assert Counter(events)["saxpy"] == 3  # one to warm up
 
@@ -217,7 +217,7 @@ def test_streams_are_ordered_with_the_fewest_events(
         path, ["measure", 1], ["verify"], driver=str(forgetful_driver), environment=calls
     )
     assert_exact(verified)
-    sample = f"nb_hold record {expected} record nb_stamp elapsed"
+    sample = f"nb_hold record {expected} record nb_time nb_stamp elapsed"
     assert sample in " ".join(log.read_text().split())
 
 
@@ -259,3 +259,54 @@ def test_recorded_content_after_the_region_can_be_read(tmp_path: Path) -> None:
     *_, counter, beside = replayed(path, ["recorded", COUNTER, 4], ["recorded", COUNTER + 4, 4])
     assert counter == replayed(path, ["once", NOTHING], ["read", COUNTER, 4])[-1]
     assert beside is None
+
+
+def names_in(log: Path) -> list[str]:
+    return [words[0] for line in log.read_text().splitlines() if (words := line.split())]
+
+
+@sim_only
+@pytest.mark.parametrize(("cold", "flushes"), [("none", 0), ("flush", 1)])
+def test_warm_sample_reads_the_state_after_the_flush(
+    tmp_path: Path, forgetful_driver: Path, cold: str, flushes: int
+) -> None:
+    path = add_one_capture(tmp_path / "x.ncap", n=256)
+    reads = []
+    for warm in (False, True):
+        log = {"CALL_LOG": str(tmp_path / "calls")}
+        replayed(
+            path, ["warm", warm], ["measure", 1], cold=cold, driver=str(forgetful_driver), environment=log
+        )
+        reads.append(names_in(tmp_path / "calls").count("nb_read"))
+    assert reads == [flushes, flushes + 1]
+
+
+@sim_only
+@pytest.mark.parametrize(("cold", "demotes"), [("none", 0), ("flush", 1), ("memset", 1)])
+def test_cache_policies_are_taken_off_before_the_flush(
+    tmp_path: Path, forgetful_driver: Path, cold: str, demotes: int
+) -> None:
+    path = add_one_capture(tmp_path / "x.ncap", n=256)
+    log = {"CALL_LOG": str(tmp_path / "calls")}
+    replayed(path, ["measure", 2], cold=cold, driver=str(forgetful_driver), environment=log)
+    names = names_in(tmp_path / "calls")
+    assert names.count("nb_demote") == 2 * demotes
+    if demotes:
+        assert names.index("nb_demote") < names.index("nb_hold")
+
+
+@sim_only
+def test_physical_memory_begins_at_a_place_of_each_process(tmp_path: Path, forgetful_driver: Path) -> None:
+    """Drawn from the seed, which is random unless a test gives it."""
+    path = add_one_capture(tmp_path / "x.ncap", n=256)
+    sizes = []
+    for seed in (1, 2, 3, 1):
+        log = {"CALL_LOG": str(tmp_path / "calls")}
+        *_, sample, left = replayed(
+            path, ["measure", 1], ["read", ARENA, 4], seed=seed, driver=str(forgetful_driver), environment=log
+        )
+        assert sample and left == integers([1]).hex()
+        lines = [line.split() for line in (tmp_path / "calls").read_text().splitlines()]
+        sizes.append(tuple(int(words[2]) for words in lines if words[0] == "created"))
+    assert sizes[0] == sizes[3] and len(set(sizes)) == 3
+    assert all(size % GRANULE == 0 and size <= 32 * GRANULE for each in sizes for size in each)

@@ -13,6 +13,7 @@ from benchguard.replay.protocol import (
     BATCH_MAX,
     FAILED,
     NO_SET,
+    OTHER_READ,
     Batch,
     Difference,
     Done,
@@ -212,6 +213,34 @@ def test_engine_failure_is_the_last_event(call: str) -> None:
     assert isinstance(failed, Failed) and failed.status == FAILED and len(failed.text) <= 1024
 
 
+def test_host_reads_are_checked_on_each_set_of_a_sample() -> None:
+    """After the samples, which a run on their inputs would disturb."""
+    engine = FakeEngine()
+    engine.samples = lambda taken: sample(100.0, input_set=engine.sets[taken])
+    events = events_of(engine, request(Count(40), input_sets=5, one_use_sets=2))
+    assert isinstance(events[-1], Done)
+    checked = [call for call in engine.calls if call.startswith("check_reads")]
+    assert checked == [f"check_reads {number}" for number in range(5)]
+    assert engine.calls.index("check_reads 0") > max(
+        at for at, call in enumerate(engine.calls) if call == "measure"
+    )
+
+
+@pytest.mark.parametrize("call", ["measure", "check_reads 3"])
+def test_failed_host_read_names_its_input_set(call: str) -> None:
+    engine = FakeEngine(fails={call: EngineError(OTHER_READ, "other bytes")})
+    engine.samples = lambda taken: sample(100.0, input_set=engine.sets[taken])
+    failed = events_of(engine, request(Count(40), input_sets=5))[-1]
+    assert isinstance(failed, Failed)
+    assert failed.input_set in ([3] if call == "check_reads 3" else range(5))
+
+
+def test_failure_without_input_sets_names_none() -> None:
+    engine = FakeEngine(fails={"measure": EngineError(OTHER_READ, "other bytes")})
+    failed = events_of(engine, request())[-1]
+    assert isinstance(failed, Failed) and failed.input_set is None
+
+
 def test_inputs_reach_the_engine_part_by_part() -> None:
     engine = FakeEngine()
     parts = (InputPart(0, 100, 3, 0), InputPart(1, 100, 3, 64))
@@ -266,6 +295,22 @@ def test_events_survive_encoding() -> None:
         assert decode_event(data) == event
 
 
+def test_empty_samples_come_between_the_others() -> None:
+    engine = FakeEngine()
+    result = done_of(events_of(engine, request(Count(30), empty=True)))
+    taken = [call for call in engine.calls if call.startswith("measure")][-30 - len(result.empty) :]
+    assert 8 < len(result.empty) < 20  # before each of the first 8, then before a fifth
+    assert taken[:4] == ["measure_empty", "measure", "measure_empty", "measure"]
+    assert taken[-1] == "measure" and taken.count("measure") == 30
+    assert [each.ended_ns for each in result.empty] == sorted({each.ended_ns for each in result.empty})
+
+
+def test_no_empty_samples_are_taken_unless_asked() -> None:
+    engine = FakeEngine()
+    assert done_of(events_of(engine, request(Count(30)))).empty == ()
+    assert "measure_empty" not in engine.calls
+
+
 def test_warm_samples_follow_the_others_and_are_reported_apart() -> None:
     engine = FakeEngine(lambda n: sample(float(n)))
     events = events_of(engine, request(Count(5), warm_samples=3))
@@ -273,7 +318,7 @@ def test_warm_samples_follow_the_others_and_are_reported_apart() -> None:
     assert len(times_of(events)) == 5
     assert [each.device_us for each in result.warm] == [result.warm_up + each for each in (5.0, 6.0, 7.0)]
     warm = engine.calls[engine.calls.index("warm True") :]
-    assert warm == ["warm True", "measure", "measure", "measure", "warm False"]
+    assert warm[:5] == ["warm True", "measure", "measure", "measure", "warm False"]
 
 
 def test_warm_samples_end_at_the_deadline() -> None:

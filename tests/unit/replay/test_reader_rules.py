@@ -29,6 +29,7 @@ from tests.support.captures import ARENA, CAPTURES, COUNTER, GRANULE
 from tests.unit.replay.support import Compiler, Reader, compile_reader
 
 LARGE = 0xFFFF_FFFF
+MANY_READS = "more copies to the host than 256, or than 64 KiB"
 LARGEST = (1 << 64) - 1
 
 
@@ -121,6 +122,17 @@ def operation(index: int, kind: OperationKind, **fields: int) -> Callable[[Alter
             altered.set(Kind.OPERATION, index, name.replace("__", "."), value)
 
     return alter
+
+
+def large_read(altered: Altered) -> None:
+    """One byte more than 64 KiB, as one row."""
+    size, index = (64 << 10) - 7, len(altered.blobs)
+    altered.blobs.append(Blob(bytes(size)))
+    altered.append(Kind.ALLOCATION, struct.pack("<QQIIQQ", ARENA + 8 * GRANULE, 1 << 20, 3, 0, 0, 0))
+    altered.set(LAUNCH, 1, "as.read.source", ARENA + 8 * GRANULE)
+    altered.set(LAUNCH, 1, "as.read.width", size)
+    altered.set(LAUNCH, 1, "as.read.height", 1)
+    altered.set(LAUNCH, 1, "as.read.content", index, size)
 
 
 def many(*alters: Callable[[Altered], object]) -> Callable[[Altered], object]:
@@ -338,7 +350,7 @@ MEMORY = {
 LAUNCH = Kind.OPERATION
 OPERATIONS = {
     "kind": Case(
-        "saxpy", lambda a: a.replace_table(LAUNCH, b"\x0a" + a.table(LAUNCH)[1:]), "0: an unknown kind"
+        "saxpy", lambda a: a.replace_table(LAUNCH, b"\x0b" + a.table(LAUNCH)[1:]), "0: an unknown kind"
     ),
     "flags": Case("saxpy", on(LAUNCH, 0, "flags", 8), "operation 0: unknown flags"),
     "priorities": Case("saxpy", on(LAUNCH, 0, "flags", 4), "operation 0: with node priorities"),
@@ -401,6 +413,16 @@ OPERATIONS = {
     "copy no slices": Case("copies", on(LAUNCH, 2, "as.copy.depth", 0), "operation 2: no rows"),
     "upload content": Case("copies", on(LAUNCH, 1, "as.copy.content", 0, 4095), "1: a content"),
     "upload blobs": Case("copies", on(LAUNCH, 1, "as.copy.content", LARGE, 4096), "operation 1: a content"),
+    "read content": Case(
+        "reads", on(LAUNCH, 1, "as.read.content", 0, 7), "operation 1: a content of another"
+    ),
+    "read blobs": Case("reads", on(LAUNCH, 1, "as.read.content", LARGE, 8), "operation 1: a content"),
+    "read source": Case("reads", on(LAUNCH, 1, "as.read.source", ARENA - 4), "1: it reads or writes memory"),
+    "read rows": Case("reads", on(LAUNCH, 1, "as.read.source_pitch", 3), "operation 1: rows overlap"),
+    "read call": Case("reads", on(LAUNCH, 1, "as.read.call", LARGE, 4), "operation 1: a text"),
+    "read in a graph": Case("reads", on(LAUNCH, 1, "graph", 1), "1: a step of the region in a graph"),
+    "read count": Case("reads", lambda a: [a.duplicate(LAUNCH, 1) for _ in range(255)], MANY_READS),
+    "read bytes": Case("reads", large_read, MANY_READS),
     "event": Case("streams", on(LAUNCH, 1, "as.event.event", 5), "operation 1: no such event"),
     "wait": Case("streams", on(LAUNCH, 2, "as.event.event", 1), "operation 2: waits for an event"),
     "launched graph": Case("graph", on(LAUNCH, 3, "as.graph.graph", 2), "operation 3: launches a graph"),

@@ -12,6 +12,7 @@ import pytest
 
 import benchguard
 from benchguard.capture import Capture
+from benchguard.ipc.child import Ended
 from benchguard.replay.collect import Progress
 from benchguard.replay.protocol import (
     FAILED,
@@ -25,11 +26,14 @@ from benchguard.replay.protocol import (
     Opened,
     Phase,
     Ready,
+    Request,
     TimedSample,
     Verified,
     encode,
 )
+from benchguard.replay.replay import run_unconfined
 from benchguard.replay.result import ReplayResult
+from benchguard.replay.target import Target
 from tests.support.captures import CAPTURES, GRANULE
 from tests.unit.replay.fake_engine import DEVICE, OVERHEAD, PREPARED, sample
 
@@ -58,8 +62,20 @@ def replay(native: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rep
         lines = b"".join(encode(event) + b"\n" for event in events)
         code = HEAD.format(lines=lines.hex()) + "os.write(fd, lines)\n" + program
         command = [sys.executable, "-I", "-S", "-c", code]
-        monkeypatch.setattr(sys.modules["benchguard.replay.replay"], "command", lambda: command)
+        replaying = sys.modules["benchguard.replay.replay"]
+        monkeypatch.setattr(replaying, "command", lambda: command)
+        monkeypatch.setattr(replaying, "replay_confined", without_sandbox)
         return benchguard.replay(path, driver="sim", samples=20, **options)
+
+    def without_sandbox(
+        request: Request,
+        target: Target,
+        _: object,
+        memory_max: int,
+        handle: Callable[[bytes], bool],
+        __: bool,
+    ) -> tuple[Ended, dict[str, str]]:
+        return run_unconfined(request, target, memory_max, handle), {}
 
     import benchguard.replay.replay  # so that it can be patched
 

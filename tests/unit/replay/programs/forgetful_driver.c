@@ -2,11 +2,14 @@
  * is linked.
  *
  *     FORGET         copies in the device do nothing but for the first: one allocation, restored once
+ *     NO_READS       copies to the host do nothing
  *     EVENT_BASE_NS  what a pair of events takes, EVENT_STEP_NS more or less
  *     SMALL_ELSEWHERE  reservations of less than 32 MiB are not where they were asked for (driver 580)
  *     COMPILED_CLUSTERS  a required cluster width is 2, and may not be set
+ *     ONE_GLOBAL     every global of a module has the address of the first that was asked for
  *     CALL_LOG       a file that gets a line for each launch (the kernel's name, its attributes) and each
- * timing call, and says what was given (reserved, allocated, pinned ADDRESS BYTES) and limited */
+ * timing call, and says what was given (reserved, allocated, pinned ADDRESS BYTES; created 0 BYTES) and
+ * limited */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdint.h>
@@ -47,6 +50,11 @@ EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t by
     return forgets() ? CUDA_SUCCESS : REAL(cuMemcpyDtoDAsync_v2)(to, from, bytes, stream);
 }
 
+EXPORT CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    return getenv("NO_READS") != NULL ? CUDA_SUCCESS : REAL(cuMemcpyDtoHAsync_v2)(to, from, bytes, stream);
+}
+
 EXPORT CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end)
 {
     static int turn;
@@ -85,6 +93,15 @@ EXPORT CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t a
     return result;
 }
 
+EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
+                            const CUmemAllocationProp *properties, unsigned long long flags)
+{
+    const CUresult result = REAL(cuMemCreate)(handle, bytes, properties, flags);
+    if (result == CUDA_SUCCESS)
+        note_memory("created", 0, bytes);
+    return result;
+}
+
 EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
 {
     const CUresult result = REAL(cuMemAlloc_v2)(address, bytes);
@@ -120,4 +137,15 @@ EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute att
     if (getenv("COMPILED_CLUSTERS") != NULL && attribute == CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH)
         return CUDA_ERROR_NOT_PERMITTED;
     return REAL(cuFuncSetAttribute)(function, attribute, value);
+}
+
+EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
+{
+    static CUdeviceptr first;
+    const CUresult result = REAL(cuModuleGetGlobal_v2)(address, bytes, module, name);
+    if (getenv("ONE_GLOBAL") == NULL || result != CUDA_SUCCESS)
+        return result;
+    first = first != 0 ? first : *address;
+    *address = first;
+    return result;
 }

@@ -1,0 +1,94 @@
+"""Compare times of samples with those of empty samples, which were taken between them. Pure functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..replay.statistics import quantile
+
+STANDARD_ERRORS = 5.0
+"""Noise, in standard errors of the difference of two medians; of a single time, in standard deviations."""
+
+STRAY_P_MAX = 1e-5
+STRAY_SHARE = 0.1
+"""Strays disagree if more than this share of the samples are, and chance is less likely than that."""
+
+_SIGMA = 1.4826
+"""Standard deviation of normal noise over its median absolute deviation."""
+
+_MEDIAN_ERROR = 1.2533
+"""Standard error of a median over that of a mean, for normal noise."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far samples differ from empty samples, in microseconds.
+
+    Attributes:
+        shift: median of the differences between empty samples and the samples beside them.
+        noise: differences up to this are noise.
+        strays: samples that are farther than noise from the median of the empty samples.
+        samples: number of samples.
+        by_chance: probability of so many strays if they are as frequent as among the empty samples.
+    """
+
+    shift: float
+    noise: float
+    strays: int
+    samples: int
+    by_chance: float
+
+    @property
+    def has_strays(self) -> bool:
+        return self.strays > STRAY_SHARE * self.samples and self.by_chance < STRAY_P_MAX
+
+
+def agreement(
+    samples: Sequence[float], empty: Sequence[float], differences: Sequence[float], floor: float
+) -> Agreement:
+    """Compare times in microseconds.
+
+    `differences` has the times of the samples beside each empty sample less its own. Clocks and load drift, so these
+    differ by less than all samples from all empty samples. Differences up to `floor` are noise in any case.
+    """
+    shift, expected = median(differences), median(empty)
+    error = _MEDIAN_ERROR * _spread(differences, shift) / math.sqrt(len(empty))
+    spread = max(_spread(samples, median(samples)), _spread(empty, expected))
+    far = max(floor, STANDARD_ERRORS * spread)
+    strays = sum(each > far for each in _deviations(samples, expected))
+    usual = sum(each > far for each in _deviations(empty, expected))
+    return Agreement(
+        shift=shift,
+        noise=max(floor, STANDARD_ERRORS * error),
+        strays=strays,
+        samples=len(samples),
+        by_chance=_by_chance(strays, len(samples), usual, len(empty)),
+    )
+
+
+def median(values: Sequence[float]) -> float:
+    """The median of at least one value."""
+    return quantile(sorted(values), 0.5)
+
+
+def _spread(values: Sequence[float], middle: float) -> float:
+    """The standard deviation that the median absolute deviation suggests."""
+    return _SIGMA * median(_deviations(values, middle))
+
+
+def _deviations(values: Sequence[float], middle: float) -> list[float]:
+    return [abs(each - middle) for each in values]
+
+
+def _by_chance(strays: int, samples: int, usual: int, empty: int) -> float:
+    """Fisher's exact test, one-sided: the probability of at least `strays` among the samples."""
+    together = strays + usual
+    most = min(together, samples)
+    ways = sum(
+        math.comb(samples, each) * math.comb(empty, together - each)
+        for each in range(strays, most + 1)
+        if together - each <= empty
+    )
+    return ways / math.comb(samples + empty, together)

@@ -1,0 +1,173 @@
+"""Tests of a replay's times against empty samples.
+
+The time of a sample is the difference of two events. Events keep their times in memory that kernels can write, so this
+time is a claim. The engine therefore takes two more times of the device: one that the host has read before the region
+begins, and one after all streams of the region have joined. No kernel of the submission can write either in time.
+Their difference, `span_us`, includes work of the engine, which makes the caches cold. Samples of an empty kernel are
+taken between the others, and show how long this work takes: the rest of a sample, `span_us - device_us`, must be as
+long as that of an empty one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TypeAlias
+
+from ..replay.protocol import Device, Sample
+from ..replay.result import Anchored, ReplayResult, SampleRow
+from .agreement import Agreement, agreement, median
+from .timing import reported
+
+FLOOR_US = 2.0
+"""Differences up to this are noise: the engine's code is in fewer caches after a region than after an empty kernel."""
+
+HOST_FLOOR_US = 20.0
+"""The same for times by the host's clock, which has to see the end of a sample."""
+
+NAP_FLOOR_US = 250.0
+NAP_AFTER_US = 1000.0
+"""The same for samples that take longer than NAP_AFTER_US: the host naps while it waits for these."""
+
+LIVE_FLOOR_US = 20.0
+"""The same where a region has too many operations to be queued first, so that the host is part of a sample."""
+
+SHARED_SHARE = 0.5
+"""The same on the CPU driver, which shares its cores with the host, as a share of an empty sample."""
+
+START_FLOOR_US = 20.0
+START_SHARE = 0.2
+"""Empty samples may take so much longer than before the submission's kernels ran, or this share."""
+
+LEAST = 8
+"""Least number of samples of each kind."""
+
+Timed: TypeAlias = SampleRow | Sample
+
+
+class TimeTests:
+    """The tests of one replay. Each method returns a reason if the test failed, else an empty text."""
+
+    def __init__(self, replay: ReplayResult) -> None:
+        self._replay = replay
+        self._rows: list[Timed] = [each for each in reported(replay.table) if each.span_us > 0]
+        empty = [each for each in replay.empty if each.sample.span_us > 0]
+        self._empty: list[Timed] = [each.sample for each in empty]
+        table = [each for each in replay.table if each.span_us > 0]
+        self._beside_empty = [_around(table, each.ended_ns) for each in empty]
+
+    @property
+    def unknown(self) -> str:
+        """Why the tests could not tell; empty if they could."""
+        if len(self._rows) < LEAST or len(self._empty) < LEAST:
+            return (
+                f"{len(self._rows)} samples and {len(self._empty)} empty samples have a second time; "
+                f"{LEAST} of each are needed"
+            )
+        if 2 * len(self._rows) < len(reported(self._replay.table)):
+            return "most samples have no second time"
+        return ""
+
+    @property
+    def anchored(self) -> Anchored | None:
+        """The second measurement of the reported median; None if unknown."""
+        if self.unknown:
+            return None
+        found = self._beside
+        return Anchored(median([each.device_us for each in self._rows]) + found.shift, found.noise)
+
+    def anchor_reason(self) -> str:
+        """A reason if the events contradict the times that kernels cannot write."""
+        found = self._beside
+        if abs(found.shift) > found.noise:
+            time = median([each.device_us for each in self._rows])
+            return _shifted(found, time, "by the device's clock around them")
+        if found.has_strays:
+            return (
+                f"in {found.strays} of {found.samples} samples events disagree with the device's clock around them: "
+                "one of them was tampered with, or work runs outside the events"
+            )
+        return ""
+
+    def host_reason(self) -> str:
+        """A reason if more time has passed by the host's clock than by the events."""
+        time = median([each.device_us for each in self._rows])
+        floor = HOST_FLOOR_US if time < NAP_AFTER_US else NAP_FLOOR_US
+        found = self._compare(_beside_by_host, floor)
+        return _shifted(found, time, "by the host's clock") if found.shift > found.noise else ""
+
+    def tail_reason(self) -> str:
+        """A reason if the device works after the end event."""
+        found = self._compare(_tail, HOST_FLOOR_US)
+        if found.shift <= found.noise:
+            return ""
+        return (
+            f"the device was busy for {found.shift:.1f} us after the end event (median of {found.samples} samples, "
+            f"noise {found.noise:.1f} us): work outlives the call; synchronise kernels launched from the device or on "
+            "other streams"
+        )
+
+    def empty_reason(self) -> str:
+        """A reason if empty samples take longer than before any kernel of the submission ran."""
+        overhead = self._replay.overhead
+        before = overhead.empty_beside_us if overhead is not None else 0.0
+        now = median([_beside(each) for each in self._empty])
+        if now - before <= max(START_FLOOR_US, START_SHARE * before):
+            return ""
+        return (
+            f"an empty sample keeps the device busy for {now:.0f} us, and {before:.0f} us before the "
+            "submission's kernels ran: work runs outside the events"
+        )
+
+    @cached_property
+    def _beside(self) -> Agreement:
+        return self._compare(_beside, FLOOR_US)
+
+    def _compare(self, key: Callable[[Timed], float], floor: float) -> Agreement:
+        empty = [key(each) for each in self._empty]
+        differences = [
+            key(row) - time for rows, time in zip(self._beside_empty, empty, strict=True) for row in rows
+        ]
+        return agreement([key(each) for each in self._rows], empty, differences, self._floor(floor, empty))
+
+    def _floor(self, floor: float, empty: Sequence[float]) -> float:
+        if not is_gpu(self._replay.device):
+            return max(floor, SHARED_SHARE * median(empty))
+        prepared = self._replay.prepared
+        return floor if prepared is not None and prepared.primed else max(floor, LIVE_FLOOR_US)
+
+
+def is_gpu(device: Device | None) -> bool:
+    """Whether the device is a GPU. The CPU driver has no PCI address."""
+    return device is not None and bool(device.pci_bus)
+
+
+def longest_tail(table: Sequence[SampleRow]) -> float | None:
+    """The median time that the device was busy after the end event, in microseconds."""
+    return median([row.tail_us for row in table]) if table else None
+
+
+def _beside(sample: Timed) -> float:
+    return sample.span_us - sample.device_us
+
+
+def _beside_by_host(sample: Timed) -> float:
+    return sample.host_us - sample.device_us
+
+
+def _tail(sample: Timed) -> float:
+    return sample.tail_us
+
+
+def _around(table: Sequence[SampleRow], time_ns: int) -> Sequence[SampleRow]:
+    """The samples directly before and after a time."""
+    after = bisect_left(table, time_ns, key=lambda row: row.ended_ns)
+    return table[max(0, after - 1) : after + 1]
+
+
+def _shifted(found: Agreement, time: float, clock: str) -> str:
+    return (
+        f"events show {time:.4g} us, but {time + found.shift:.4g} us have passed {clock} (noise {found.noise:.2g} us): "
+        "one of them was tampered with, or work runs outside the events"
+    )

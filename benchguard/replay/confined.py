@@ -1,0 +1,91 @@
+"""Start the replay process in a sandbox: it runs hostile kernels, and the driver compiles hostile code.
+
+Clocks are read by the supervisor, and shared memory and the capture are inherited descriptors, so the process needs no
+file besides those of Python, of the engine and of the driver.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ..ipc import child
+from ..quarantine.confined import Program, run_confined, scratch_folder
+from ..quarantine.contract import Confine, Task
+from ..quarantine.sandbox import identity
+from ..quarantine.sandbox.environment import quarantine_environment
+from ..quarantine.start import Sandbox
+from .environment import replay_environment, sandboxed_names
+from .protocol import LINE_MAX, LINES_MAX, Request, encode
+from .target import Target
+from .worker import files, folders
+
+WORKER = "benchguard.replay.worker:run"
+PROCESSES = 1024
+"""Threads of a driver and processes that decompress, with room to spare: the CPU driver has a thread for each core."""
+
+
+def replay_confined(
+    request: Request,
+    target: Target,
+    descriptors: Sequence[int],
+    memory_max: int,
+    handle: Callable[[bytes], bool],
+    sandbox: Sandbox,
+) -> tuple[child.Ended, dict[str, str]]:
+    """Run the replay process to its end; return how it ended, and each protection of its sandbox.
+
+    A protection is "on", or the reason why it is off. If `sandbox` is "full", the process reads the capture only if
+    all are on. Raises BenchguardError.
+    """
+    user = identity.free_user()
+    with scratch_folder(user) as scratch:
+        replays = replay_environment(os.environ)
+        added = {**{name: replays[name] for name in sandboxed_names(replays)}, **target.environment}
+        environment = {**quarantine_environment(replays, scratch, target.driver.path), **added}
+        order = Task(
+            function=WORKER,
+            argument=msgspec.Raw(encode(request)),
+            descriptors=tuple(descriptors),
+            confine=Confine(
+                scratch=str(scratch),
+                readable=tuple(dict.fromkeys([*files(), *_libraries(target)])),
+                hidden=(os.path.realpath(tempfile.gettempdir()),),
+                user=user,
+                memory_bytes=memory_max,
+                processes=PROCESSES,
+            ),
+            variables=tuple(added),
+        )
+        program = Program(
+            name="the replay",
+            order=order,
+            environment=environment,
+            deadline=request.deadline,
+            line_max=LINE_MAX,
+            lines_max=LINES_MAX,
+            path=folders(),
+        )
+        ended = run_confined(program, sandbox, handle)
+    survivors = "some processes of the replay survived SIGKILL" if ended.survived else ""
+    return (
+        child.Ended(
+            status=ended.status,
+            timed_out=ended.timed_out,
+            trouble=ended.trouble,
+            stderr=ended.output,
+            excess=ended.excess or survivors,
+            refusal=ended.refusal,
+        ),
+        {**ended.features, **({"processes": survivors} if survivors else {})},
+    )
+
+
+def _libraries(target: Target) -> list[str]:
+    """The folders of the driver and of the libraries that its variables name."""
+    places = [Path(target.library), target.driver.path, *map(Path, target.environment.values())]
+    return [str(path.resolve().parent) for path in places if path.is_absolute()]

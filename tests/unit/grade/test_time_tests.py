@@ -1,0 +1,187 @@
+"""Events are believed as far as times that no kernel can write agree with them."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import cast
+
+import msgspec
+import pytest
+
+from benchguard.grade.agreement import agreement
+from benchguard.grade.time_tests import FLOOR_US, TimeTests
+from benchguard.replay.protocol import Overhead, Sample, TimedSample
+from benchguard.replay.result import ReplayResult, SampleRow
+
+BESIDE = 110.0
+NOISE = 0.4
+"""Standard deviation of BESIDE, in microseconds, as on an H200."""
+
+
+def rows(count: int, draw: random.Random, device_us: float = 30.0, outliers: float = 0.02) -> list[SampleRow]:
+    return [
+        SampleRow(
+            10 * n, us, us + 120 + draw.gauss(0, 1), 5.0, 1980.0, n % 4, False, (), tail_us=draw.gauss(9, 1),
+            span_us=us + beside(draw, outliers),
+        )
+        for n in range(count)
+        for us in [device_us * draw.lognormvariate(0, 0.01)]
+    ]  # fmt: skip
+
+
+def beside(draw: random.Random, outliers: float) -> float:
+    return BESIDE + draw.gauss(0, NOISE) + (50 * draw.random() if draw.random() < outliers else 0)
+
+
+def empty(count: int, draw: random.Random, outliers: float = 0.02) -> tuple[TimedSample, ...]:
+    """Between the samples of rows()."""
+    return tuple(
+        TimedSample(
+            Sample(
+                2.0, 122 + draw.gauss(0, 1), 5.0, 1980.0, 0, 0,
+                tail_us=draw.gauss(9, 1), span_us=2.0 + beside(draw, outliers),
+            ),
+            10 * n + 5,
+        )
+        for n in range(count)
+    )  # fmt: skip
+
+
+def replay_with(
+    table: list[SampleRow],
+    empties: tuple[TimedSample, ...],
+    pci_bus: str = "0000:19:00.0",
+    before: float = BESIDE,
+    primed: bool = True,
+) -> TimeTests:
+    fields = SimpleNamespace(
+        table=tuple(table),
+        empty=empties,
+        overhead=Overhead(0.03, 1.2, 2.0, before),
+        device=SimpleNamespace(pci_bus=pci_bus),
+        prepared=SimpleNamespace(primed=primed),
+    )
+    return TimeTests(cast(ReplayResult, fields))
+
+
+def reasons(tests: TimeTests) -> list[str]:
+    every = (tests.anchor_reason(), tests.host_reason(), tests.tail_reason(), tests.empty_reason())
+    return [each for each in every if each]
+
+
+def test_honest_samples_are_never_accused() -> None:
+    """Of 600 replays, with every size that a grade may have, and outliers as on a busy machine."""
+    draw = random.Random(1)
+    for number in range(600):
+        count = (14, 40, 100, 400)[number % 4]
+        outliers = (0.0, 0.02, 0.2)[number % 3]
+        found = replay_with(rows(count, draw, outliers=outliers), empty(8 + count // 5, draw, outliers))
+        assert (found.unknown, reasons(found)) == ("", [])
+
+
+Tamper = Callable[[SampleRow], SampleRow]
+
+
+def shifted(us: float) -> Tamper:
+    """The start event's time is written anew, later."""
+    return lambda row: dataclasses.replace(row, device_us=row.device_us - us)
+
+
+@pytest.mark.parametrize("shift", [3.0, 5.0, 20.0, -3.0])
+def test_shifted_start_time_is_seen_from_three_microseconds_on(shift: float) -> None:
+    draw = random.Random(2)
+    for _ in range(50):
+        table = [shifted(shift)(row) for row in rows(100, draw)]
+        found = replay_with(table, empty(28, draw))
+        assert "events show" in found.anchor_reason()
+        assert found.anchored is not None
+        assert found.anchored.median == pytest.approx(30, abs=FLOOR_US + 0.5)
+
+
+def test_shift_in_fewer_than_half_of_the_samples_is_seen() -> None:
+    draw = random.Random(3)
+    table = [shifted(20)(row) if n % 9 < 4 else row for n, row in enumerate(rows(100, draw))]
+    assert "of 100 samples events disagree" in replay_with(table, empty(28, draw)).anchor_reason()
+
+
+def test_forged_span_is_contradicted_by_the_host() -> None:
+    draw = random.Random(4)
+    table = [dataclasses.replace(row, device_us=3.0, span_us=3.0 + BESIDE) for row in rows(100, draw)]
+    found = replay_with(table, empty(28, draw))
+    assert found.anchor_reason() == ""
+    assert "by the host's clock" in found.host_reason()
+
+
+def test_work_after_the_end_event_is_seen_from_twenty_microseconds_on() -> None:
+    draw = random.Random(5)
+    table = [dataclasses.replace(row, tail_us=row.tail_us + 21) for row in rows(100, draw)]
+    assert "after the end event" in replay_with(table, empty(28, draw)).tail_reason()
+
+
+def test_slower_empty_samples_are_seen() -> None:
+    draw = random.Random(6)
+    found = replay_with(rows(100, draw), empty(28, draw), before=BESIDE - 40)
+    assert "an empty sample keeps the device busy" in found.empty_reason()
+
+
+@pytest.mark.parametrize(("samples", "empties"), [(7, 28), (100, 7)])
+def test_few_samples_cannot_tell(samples: int, empties: int) -> None:
+    draw = random.Random(7)
+    found = replay_with(rows(samples, draw), empty(empties, draw))
+    assert found.unknown and found.anchored is None
+
+
+def test_samples_without_a_second_time_cannot_tell() -> None:
+    draw = random.Random(8)
+    table = [dataclasses.replace(row, span_us=0.0) if n % 3 else row for n, row in enumerate(rows(100, draw))]
+    assert replay_with(table, empty(28, draw)).unknown == "most samples have no second time"
+
+
+def test_region_queued_while_it_runs_has_the_hosts_noise() -> None:
+    draw = random.Random(9)
+    table = [dataclasses.replace(row, span_us=row.span_us + 10) for row in rows(100, draw)]
+    assert replay_with(table, empty(28, draw)).anchor_reason()
+    assert not replay_with(table, empty(28, draw), primed=False).anchor_reason()
+
+
+def test_noise_on_the_cpu_driver_is_half_an_empty_sample() -> None:
+    draw = random.Random(10)
+    near = [shifted(20)(row) for row in rows(100, draw, device_us=80.0)]
+    far = [shifted(60)(row) for row in rows(100, draw, device_us=80.0)]
+    assert not replay_with(near, empty(28, draw), pci_bus="").anchor_reason()
+    assert replay_with(far, empty(28, draw), pci_bus="").anchor_reason()
+
+
+def test_agreement_counts_strays_by_fishers_exact_test() -> None:
+    found = agreement([0.0] * 6 + [9.0] * 4, [0.0] * 9 + [9.0], [0.0] * 10, floor=1.0)
+    assert (found.strays, found.shift, found.noise) == (4, 0.0, 1.0)
+    assert found.by_chance == pytest.approx(0.152, abs=0.001)  # R: fisher.test(..., alternative="greater")
+
+
+def test_drift_of_the_machine_is_not_a_shift() -> None:
+    """Samples and empty samples become slower together, and most empty samples come first."""
+    draw = random.Random(11)
+
+    def slower(us: float, at: int) -> float:
+        return us + at / 100
+
+    table = [dataclasses.replace(row, span_us=slower(row.span_us, row.ended_ns)) for row in rows(100, draw)]
+    empties = tuple(
+        TimedSample(
+            msgspec.structs.replace(each.sample, span_us=slower(each.sample.span_us, each.ended_ns)),
+            each.ended_ns,
+        )
+        for each in empty(28, draw)
+    )
+    assert reasons(replay_with(table, empties)) == []
+
+
+def test_nap_of_the_host_in_a_long_sample_is_no_tampering() -> None:
+    draw = random.Random(12)
+    table = [dataclasses.replace(row, host_us=row.host_us + 80) for row in rows(100, draw, device_us=3000)]
+    assert replay_with(table, empty(28, draw)).host_reason() == ""
+    table = [dataclasses.replace(row, host_us=row.host_us + 80) for row in rows(100, draw, device_us=300)]
+    assert "by the host's clock" in replay_with(table, empty(28, draw)).host_reason()
