@@ -26,6 +26,7 @@ from ..problem.seeding import seeded
 from ..problem.spec import Argument, Buffer, CaseSpec, Role, Scalar, Tolerance
 from ..problem.suite import Suite
 from . import leetgpu_base
+from .counts import with_counts_of
 from .host import device_for, running_on, torch_module
 from .modules import TaskModules
 from .options import known, one_of
@@ -144,7 +145,12 @@ class LeetGpuCase(WideCase):
         if test is None or test.keys() != challenge.signature.keys():
             names = ", ".join(challenge.signature)
             raise ProblemError(f"{self.where}: the test is not a dictionary of {names}; return one")
-        return {name: test[name] for name in challenge.signature}
+        values = {name: test[name] for name in challenge.signature}
+        if secret is None:
+            return values
+        first = self._first
+        with seeded(secret):
+            return with_counts_of(first, values)
 
     @cached_property
     def _other(self) -> dict[str, Any]:

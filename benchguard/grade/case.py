@@ -22,7 +22,7 @@ from .evidence import CaptureFacts, KernelEvidence
 from .examine import ON_THE_DEVICE, examined_of
 from .judged_replay import Report, SecretInputs, judged_replay, warm_samples_of
 from .options import GradeOptions
-from .outcome import Findings, Outcome, evidence_of, outcome_of
+from .outcome import Findings, Outcome, evidence_of, outcome_of, unknown_globals
 from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
@@ -102,14 +102,15 @@ def _judged(
     began: float,
 ) -> TimedCase:
     spec, known = work.spec, work.secret.sets
-    rows = reported(result.table)
+    unrestored = recorded.facts.unrestored or unknown_globals(result)
+    rows = reported(result.table, unrestored)
     summary = summarise([row.device_us for row in rows]) if rows else None
     median = summary.median if summary else None
     device = result.device.name if result.device else ""
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)
     first_use = first_use_of(result.table)
     carried = carried_reason(result.table, first_use)
-    findings = Findings(result, checked if result.table else None, rates, carried)
+    findings = Findings(result, checked if result.table else None, rates, carried, unrestored)
     outcome = outcome_of(findings, require_evidence)
     if outcome.verdict == "wrong" and recorded.suspicion:
         outcome = Outcome(
@@ -155,21 +156,23 @@ def _judged(
         uploaded_bytes=recorded.facts.uploaded_bytes,
         returned=work.found.returned.get(work.secret.case) if spec.returns is not None else None,
         capture=recorded.facts.name,
-        notes=(*_notes(result, recorded, rows), *tolerance_notes(checked.factors)),
+        notes=(*_notes(result, recorded, rows, unrestored), *tolerance_notes(checked.factors)),
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )
     return TimedCase(case, result.device, result.settings, _seconds(result), result.confinement)
 
 
-def _notes(result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow]) -> Iterator[str]:
+def _notes(
+    result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow], unrestored: str
+) -> Iterator[str]:
     yield from result.notes
     if recorded.suspicion:
         yield recorded.suspicion
     if recorded.facts.unlisted:
         yield f"{recorded.facts.unlisted} more shapes of launches are not listed in kernels"
-    if rows and is_one_use_only(result.table):
-        why = untested(result.table) or "samples on repeated inputs are faster"
+    if rows and is_one_use_only(result.table, unrestored):
+        why = untested(result.table) or unrestored or "samples on repeated inputs are faster"
         yield f"timed on the {len(rows)} one-use inputs only: {why}"
 
 
@@ -180,6 +183,9 @@ def _seconds(result: ReplayResult) -> dict[str, float]:
     if result.slots is not None:
         seconds["replay: copying outputs"] = result.slots.copy_s
         seconds["replay: waiting for the judge"] = result.slots.wait_s
+    if result.inputs is not None:
+        seconds["replay: writing inputs"] = result.inputs.write_s
+        seconds["replay: waiting for inputs"] = result.inputs.wait_s
     return seconds
 
 

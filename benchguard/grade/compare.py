@@ -25,9 +25,10 @@ from .comparison import Block, Call, compare_blocks, overall
 from .grade import check_inputs, for_driver, grade_beside
 from .opening import POOL_BYTES
 from .options import BLOCKS, BLOCKS_MIN, COMPARE_SAMPLES, GradeOptions
+from .outcome import RESTORED
 from .power import clock_doubt
 from .progress import GradeProgress, Report
-from .result import STATUS, GradeResult, Verdict
+from .result import STATUS, GradedCase, GradeResult, Verdict
 from .turns import ORDER, Failure, Timed, Turns, take_turns
 
 SCHEMA: Literal["neutrino-bench/compare/1"] = "neutrino-bench/compare/1"
@@ -209,7 +210,14 @@ def _captures(folder: Path, result: GradeResult) -> list[Timed]:
     missing = [case.name for case in result.cases if case.capture not in by_name]
     if missing:
         raise BenchguardError(f"the capture of case {missing[0]} disappeared from {folder}; compare again")
-    return [Timed(by_name[case.capture], case.capture, case.returned) for case in result.cases]
+    return [
+        Timed(by_name[case.capture], case.capture, case.returned, _unrestored(case)) for case in result.cases
+    ]
+
+
+def _unrestored(case: GradedCase) -> str:
+    """Why the grade could not tell whether all memory is restored; empty if it could."""
+    return next((each.text for each in case.evidence if each.check == RESTORED), "")
 
 
 def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[str, ...]) -> Ask:

@@ -10,9 +10,12 @@ import msgspec
 from ..capture import Capture, CaptureError
 from ..capture.device_code import kernel_codes
 from ..capture.model import Dim3, MemcpyHtoD
+from ..ipc.text import one_line
 from ..replay.subject import launched
+from .unrestored import unrestored
 
 ORIGIN_MAX = 1024
+TEXT_MAX = 1000
 LISTED_BYTES = 1 << 18
 """Text of the launch shapes of a case that are listed besides one of each kernel."""
 
@@ -56,6 +59,8 @@ class CaptureFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kernels: tuple[KernelEvidence, ...]
     unlisted: int
     uploaded_bytes: int
+    unrestored: str = ""
+    """Why a kernel may keep something from sample to sample (unrestored.py); empty if it cannot."""
 
 
 def facts_of(capture: Capture) -> CaptureFacts:
@@ -81,6 +86,7 @@ def facts_of(capture: Capture) -> CaptureFacts:
         kernels=tuple(kernel for index, kernel in enumerate(kernels) if index in listed),
         unlisted=len(kernels) - len(listed),
         uploaded_bytes=uploaded_bytes(capture),
+        unrestored=one_line(unrestored(capture), TEXT_MAX),
     )
 
 

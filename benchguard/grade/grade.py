@@ -171,7 +171,7 @@ class ReplayedRun(GradeRun):
         (sets, ends), spec = secrets, opened.cases[index]
         returned = found.returned[index] if spec.returns is not None else None
         secret = with_slots(judge, index, sets, ends, returned)
-        self.own(secret.ends[len(ends) :])
+        self.own([each for each in secret.ends if each not in ends])
         replayed = replayed_case(spec, returned) if returned is not None else spec
         return CaseWork(replayed, found, secret, opened.tolerances[index], self.left())
 

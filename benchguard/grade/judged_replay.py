@@ -37,12 +37,13 @@ Report = Callable[[str, int, float | None], None]
 class SecretInputs:
     """Secret input sets of case number `case`.
 
-    `ends`: descriptors of the input pool, of the output slots, and of the announcing and the releasing pipe.
+    `ends`: descriptors of the input pool, of the output slots, of the announcing and the releasing pipe, and of the
+    pipe on which streamed input sets are announced, if there is one.
     """
 
     case: int
     sets: Secrets
-    ends: tuple[int, int, int, int]
+    ends: tuple[int, ...]
 
 
 def with_slots(
@@ -57,8 +58,9 @@ def with_slots(
         slots, more = judge.answer(Slots)
         sets = msgspec.structs.replace(sets, outputs=slots.outputs, slots=slots.slots)
         ends = [*ends, *more]
-    pool, outputs, announce, release = ends
-    return SecretInputs(case, sets, (pool, outputs, announce, release))
+    pool, *others = ends
+    ready = [others.pop(0)] if sets.streamed else []
+    return SecretInputs(case, sets, (pool, *others, *ready))
 
 
 def warm_samples_of(samples: int | None) -> int:
@@ -81,10 +83,11 @@ def judged_replay(
 
     Raises UsageError for invalid replay options, CaptureError for a capture that cannot be used.
     """
-    pool, outputs, announce, release = secret.ends
+    pool, outputs, announce, release, *rest = secret.ends
     sets = secret.sets
+    ready = rest[0] if rest else -1
     buffers = Buffers(
-        inputs=SharedInputs(pool, sets.sets, sets.one_use, sets.inputs.stride, sets.inputs.places),
+        inputs=SharedInputs(pool, sets.sets, sets.one_use, sets.inputs.stride, sets.inputs.places, ready),
         slots=SlotPool(outputs, sets.slots, sets.outputs.stride, sets.outputs.places, announce, release),
     )
     how = ReplayOptions(
@@ -97,6 +100,7 @@ def judged_replay(
         timeout=max(REPLAY_SECONDS_MIN, seconds),
         driver=options.driver,
         device=options.device,
+        require_sandbox=options.require_sandbox,
         warm_samples=warm_samples,
     )
 
@@ -105,8 +109,7 @@ def judged_replay(
             report(progress.phase, progress.samples, progress.median_us)
 
     with Capture.open(path, LIMITS) as capture:
-        require_full = options.require_sandbox is not None
-        result = replay_buffers(capture, how, buffers, tell, options.memory_limit, require_full)
+        result = replay_buffers(capture, how, buffers, tell, options.memory_limit)
     judge.ask(AskChecked(secret.case))
     checked, _ = judge.answer(Checked)
     return result, checked

@@ -13,6 +13,9 @@ from .result import Evidence, Verdict
 from .time_tests import TimeTests, is_gpu
 from .timing import untested
 
+RESTORED = "restored memory"
+"""The check whether a kernel may keep something in memory that the replay does not restore."""
+
 UNPRIMED_MAX = 0.5
 """Share of samples that may begin before they are queued, where all operations of a sample can be queued."""
 
@@ -37,6 +40,8 @@ class Findings:
     checked: Checked | None
     rates: Rates
     carried: str
+    unrestored: str = ""
+    """Why a kernel may keep something in memory that the replay does not restore; empty if it cannot."""
 
 
 def outcome_of(findings: Findings, require_evidence: bool = False) -> Outcome:
@@ -88,12 +93,20 @@ def evidence_of(found: Findings) -> tuple[Evidence, ...]:
         ("host clock", tests.unknown, tests.host_reason),
         ("work after the end event", shared or tests.unknown, tests.tail_reason),
         ("empty samples", shared or tests.unknown, tests.empty_reason),
+        (RESTORED, found.unrestored, lambda: ""),
         ("carried results", "" if found.carried else untested(replay.table), lambda: found.carried),
     ]
     if found.rates.is_counted:
         ceiling = "" if found.rates.floor_us is not None else "the ceilings of this device were not measured"
         checks.append(("possible rates", ceiling, lambda: found.rates.impossible))
     return tuple(_evidence(check, unknown, reason) for check, unknown, reason in checks)
+
+
+def unknown_globals(replay: ReplayResult) -> str:
+    """Why the engine may not have restored all globals; empty if it has."""
+    if replay.prepared is None or not replay.prepared.unknown_globals:
+        return ""
+    return "an image may have globals without a name, which are not restored"
 
 
 def _too_few_primed(replay: ReplayResult) -> str:

@@ -21,7 +21,7 @@ from ..replay.protocol import OutputCheck
 from ..replay.replay import replay as replay_capture
 from ..replay.result import ReplayResult
 from ..replay.statistics import summarise
-from .outcome import Findings, evidence_of
+from .outcome import Findings, evidence_of, unknown_globals
 from .timing import carried_reason, first_use_of, is_one_use_only, reported, untested
 
 
@@ -43,11 +43,12 @@ def replay(
 def judged(result: ReplayResult, options: ReplayOptions) -> ReplayResult:
     """The result with its evidence, and the verdict and the time that follow from it."""
     carried = carried_reason(result.table, first_use_of(result.table))
-    timing = evidence_of(Findings(result, None, rates_of(None, None, None, ""), carried))
+    unrestored = unknown_globals(result)
+    timing = evidence_of(Findings(result, None, rates_of(None, None, None, ""), carried, unrestored))
     evidence = (*map(evidence_of_outputs, filter(None, (result.checked,))), *timing)
-    rows, notes = reported(result.table), result.notes
-    if is_one_use_only(result.table):
-        why = untested(result.table) or "samples on repeated inputs are faster"
+    rows, notes = reported(result.table, unrestored), result.notes
+    if is_one_use_only(result.table, unrestored):
+        why = untested(result.table) or unrestored or "samples on repeated inputs are faster"
         notes = (*notes, f"timed on the {len(rows)} one-use inputs only: {why}")
     result = replace(
         result, evidence=evidence, time_us=summarise([row.device_us for row in rows]), notes=notes

@@ -21,22 +21,23 @@ LEAST_MIN = 8
 12 in 1 of 2^12, and by more than EFFECT_MIN only if the times spread that far."""
 
 
-def reported(table: Sequence[SampleRow]) -> list[SampleRow]:
+def reported(table: Sequence[SampleRow], unrestored: str = "") -> list[SampleRow]:
     """The samples that the reported time is made of: all primed samples, or the one-use samples."""
-    return [row for row in table if row.one_use] if is_one_use_only(table) else comparable(table)
+    once = is_one_use_only(table, unrestored)
+    return [row for row in table if row.one_use] if once else comparable(table)
 
 
-def is_one_use_only(table: Sequence[SampleRow]) -> bool:
+def is_one_use_only(table: Sequence[SampleRow], unrestored: str = "") -> bool:
     """Whether only the one-use samples count.
 
-    They do if it could not be tested whether results are carried, or if they are slower than the others. So a cache of
-    results cannot improve the reported time.
+    They do if it could not be tested whether results are carried, if they are slower than the others, or if a kernel
+    may use memory that is not restored (`unrestored`). So a cache of results cannot improve the reported time.
     """
     once = [row for row in table if row.one_use]
     if not once:
         return False
     slower = len(once) >= LEAST_MIN and _median(once) > (1 + EFFECT_MIN) * _median(comparable(table))
-    return slower or untested(table) != ""
+    return slower or untested(table) != "" or unrestored != ""
 
 
 def comparable(table: Sequence[SampleRow]) -> list[SampleRow]:

@@ -35,6 +35,8 @@ class Timed:
     path: Path
     sha256: str
     returned: Returned | None = None
+    unrestored: str = ""
+    """As in Findings, of its grade."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class Turns:
     tables: tuple[list[Sequence[SampleRow]], list[Sequence[SampleRow]]] = field(
         default_factory=lambda: ([], [])
     )
+    unrestored: tuple[str, str] = ("", "")
+    """As in Timed, by side."""
 
     @property
     def samples(self) -> int:
@@ -72,7 +76,7 @@ class Turns:
     def is_one_use(self, side: int) -> bool:
         """Whether a side is timed on its one-use inputs only, as a grade of all its samples would be."""
         rows = [row for table in self.tables[side] for row in table]
-        return is_one_use_only(rows)
+        return is_one_use_only(rows, self.unrestored[side])
 
     def power(self, value: Callable[[Power], float]) -> tuple[Block, ...]:
         """A value of the power state, block by block."""
@@ -105,7 +109,7 @@ def take_turns(
     """
     # Blocks have the same weight, so each replay takes all samples.
     options = replace(options, samples=options.samples or COMPARE_SAMPLES, require_converged=True)
-    turns = Turns()
+    turns = Turns(unrestored=(captures[0].unrestored, captures[1].unrestored))
     for number in range(blocks):
         report(number)
         for side in ORDER:
@@ -128,7 +132,7 @@ def _turn(
             os.close(each)
     if result.capture != capture.sha256:
         raise BenchguardError(f"{capture.path} was replaced while it was compared; compare again")
-    rows = reported(result.table)
+    rows = reported(result.table, capture.unrestored)
     median = quantile(sorted(row.device_us for row in rows), 0.5) if rows else None
     device = result.device.name if result.device else ""
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)

@@ -135,11 +135,27 @@ class SlotWriter:
 
 @dataclass(frozen=True)
 class SlotPlan:
-    """`sets` input sets, the last `one_use` of them for one sample each, and `slots` output slots."""
+    """`sets` input sets, the last `one_use` of them for one sample each, and `slots` output slots.
+
+    `streamed`: memory has room for the repeated sets and for one more, in which one-use sets follow each other.
+    """
 
     sets: int
     one_use: int
     slots: int
+    streamed: bool = False
+
+    @property
+    def stored(self) -> int:
+        """The number of sets that are in memory at once."""
+        return self.sets - self.one_use + 1 if self.streamed else self.sets
+
+    def place_of(self, number: int) -> int:
+        """Where input set `number` is in memory, in sets."""
+        return min(number, self.stored - 1)
+
+    def is_streamed(self, number: int) -> bool:
+        return self.streamed and number >= self.sets - self.one_use
 
 
 class Announcements:

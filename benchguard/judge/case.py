@@ -22,12 +22,13 @@ from .arrays import as_numbers, elements_of
 from .contract import Ask, Checked, Expected, Mismatch, Secrets, Slots
 from .formats import Array, is_float
 from .inputs import Seen, chance_for, write_set
-from .making import Maker, Order, Source
+from .making import Made, Maker, Order, Source
 from .plan import Sizes, available_bytes, check_room, plan, slot_count, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
 from .samples import Copy, Place, Samples, places_of
 from .slack import baseline_of, widened
+from .streaming import Stream, Supply
 from .troubles import FaultError
 
 THROWAWAY_SETS = 2
@@ -62,6 +63,8 @@ class _Made:
     """For each set, by buffer: how much wider its tolerances are (slack.py)."""
     memory: Bytes
     """A view of the pool."""
+    supply: Supply | None = None
+    """Makes the one-use sets that are streamed."""
 
 
 class CaseJudge:
@@ -83,6 +86,7 @@ class CaseJudge:
         self._places: Sequence[Place] = ()
         self._samples: Samples | None = None
         self._slots: SlotReader | None = None
+        self._stream: Stream | None = None
 
     @property
     def throwaway_bytes(self) -> int:
@@ -114,10 +118,20 @@ class CaseJudge:
             self._sets = self._make()
         sets = self._sets
         ends: list[int] = []
+        if sets.supply is not None:
+            announced, announce = os.pipe()
+            ends.append(announced)
+            self._stream = Stream(sets.supply, announce)
         if self._spec.returns is None:
-            ends = self._open_slots(sets.plan, self._checked, places_of(self._spec, self._checked))
+            ends += self._open_slots(sets.plan, self._checked, places_of(self._spec, self._checked))
         answer = Secrets(
-            self.read, self._checked, sets.plan.sets, sets.plan.one_use, sets.plan.slots, sets.distributions
+            self.read,
+            self._checked,
+            sets.plan.sets,
+            sets.plan.one_use,
+            sets.plan.slots,
+            sets.distributions,
+            sets.plan.streamed,
         )
         return answer, [os.dup(sets.pool.descriptor), *ends]
 
@@ -160,11 +174,21 @@ class CaseJudge:
             self._own if self._case.own_verdict else None,
             self._tools.parts,
             self._tools.threads,
+            self._stream,
         )
+        if self._stream is not None:
+            self._stream.begin(self._take)
         announced, announce = os.pipe()
         released, release = os.pipe()
         self._slots = SlotReader(plan, stride, announced, release, self._samples, self._tools.workers)
         return [outputs.descriptor, announce, released]
+
+    def _take(self, number: int, made: Made) -> None:
+        """Take a streamed set that was made for this round."""
+        assert self._sets is not None and self._samples is not None
+        self._sets.factors[number] = made.factors
+        tolerances = widened(self._case.tolerances, made.factors)
+        self._samples.prepare(number, made.answers, tolerances)
 
     def expected(self) -> tuple[Expected, list[int]]:
         """The expected outputs of each secret set, in the outputs' dtypes and layout."""
@@ -185,10 +209,14 @@ class CaseJudge:
         """End the round, and return its results. The last round frees all memory."""
         if self._slots is None or self._samples is None or self._sets is None:
             raise UsageError("results of this case were requested before its secret inputs")
-        reader, samples = self._slots, self._samples
-        self._slots = self._samples = None
+        reader, samples, stream = self._slots, self._samples, self._stream
         reader.finish()
+        if stream is not None:
+            stream.finish()
+        self._slots = self._samples = self._stream = None
         try:
+            if stream is not None and stream.trouble is not None:
+                raise stream.trouble
             if isinstance(reader.trouble, SlotError):
                 raise FaultError(f"the replay announces {reader.trouble}; its results cannot be trusted")
             if reader.trouble is not None:
@@ -202,6 +230,8 @@ class CaseJudge:
         """Free all memory."""
         if self._slots is not None:
             self._slots.finish()
+        if self._stream is not None:
+            self._stream.close()
         if self._sets is not None:
             self._sets.pool.close()
         self._slots = self._samples = self._sets = None
@@ -210,7 +240,9 @@ class CaseJudge:
         """Make the sets. If memory is short, try references in float32 first, then fewer sets."""
         plans = [self._plan(spill=False)]
         if plans[0].sets < max(self._ask.sets_max, 2) + self._ask.one_use:
-            plans.insert(0, self._plan(spill=True))
+            spilled = self._plan(spill=True)
+            if not spilled.streamed:  # a later set may be the one that float32 is too coarse for
+                plans.insert(0, spilled)
         for number, each in enumerate(plans):
             try:
                 return self._fill(each, spill=number < len(plans) - 1)
@@ -221,7 +253,7 @@ class CaseJudge:
     def _plan(self, spill: bool) -> SlotPlan:
         sizes = Sizes(self.read.stride, kept_bytes(self._spec, spill), self._checked.stride)
         available = available_bytes()
-        check_room(sizes, available)
+        check_room(sizes, self._ask.one_use, available)
         share = available // SETS_SHARE
         return plan(sizes, self._ask.sets_max, self._ask.one_use, self._pool_bytes, share)
 
@@ -229,22 +261,35 @@ class CaseJudge:
         chance = chance_for(self._ask.seed, f"secrets {self._index}")
         counts = (plan.sets - plan.one_use, plan.one_use)
         distributions = tuple(spread(self._case.distributions, counts, chance))
-        pool = SharedMemory("neutrino-secrets", plan.sets * self.read.stride)
+        pool = SharedMemory("neutrino-secrets", plan.stored * self.read.stride)
+        stored = plan.sets - plan.one_use if plan.streamed else plan.sets
         try:
             source = Source(self._tools.maker, self._known, chance, pool)
             orders = [
-                Order(self._index, name, source.seed(), number * self.read.stride, answers=True, spill=spill)
+                Order(
+                    self._index,
+                    name,
+                    source.seed(),
+                    plan.place_of(number) * self.read.stride,
+                    answers=True,
+                    spill=spill,
+                )
                 for number, name in enumerate(distributions)
             ]
-            results = source.all_settled(orders, iter(self._tools.maker.make(orders, pool)))
+            now, later = orders[:stored], orders[stored:]
+            results = source.all_settled(now, iter(self._tools.maker.make(now, pool)))
             expected, factors = [each.answers for each in results], [each.factors for each in results]
             if not self._case.own_verdict:
                 check_answers(self._spec, expected)
-            pool.seal(READ_ONLY)
+            pool.seal(FIXED if later else READ_ONLY)
         except BaseException:
             pool.close()
             raise
-        return _Made(plan, distributions, pool, expected, factors, pool.view())
+        digests = [each.digests for each in results]
+        supply = Supply(source, self._tools.maker, later, digests, pool) if later else None
+        expected += [{} for _ in later]
+        factors += [{} for _ in later]
+        return _Made(plan, distributions, pool, expected, factors, pool.view(), supply)
 
     def _own(self, of_set: int, copy: Copy) -> str | None:
         """The problem's own verdict on one set's outputs. Its arrays are numpy's, on the host, and read-only."""
@@ -256,8 +301,9 @@ class CaseJudge:
                 case = cast(ReturningCase, self._case)
                 return case.verify_returned(inputs, self._returned.tree, actual)
         expected = {}
+        answers = (self._samples.expected if self._samples is not None else self._sets.expected)[of_set]
         for buffer in self._spec.checked:
-            values = self._sets.expected[of_set][buffer.name]
+            values = answers[buffer.name]
             expected[buffer.name] = values.reshape(buffer.shape)
             if not is_float(buffer.dtype):
                 expected[buffer.name] = as_numbers(buffer, values)
@@ -268,15 +314,21 @@ class CaseJudge:
         """The inputs of a set as the replay gets them. The reference may have changed its own copy."""
         assert self._sets is not None
         arrays = {}
+        supply, place = self._sets.supply, self._sets.plan.place_of(of_set)
         for buffer in self._spec.read:
-            offset, size = self.read.place(buffer.name, of_set)
-            stored = elements_of(buffer, self._sets.memory[offset : offset + size])
+            offset, size = self.read.place(buffer.name, place)
+            memory = self._sets.memory[offset : offset + size]
+            if supply is not None:  # the memory is not sealed
+                memory = memory.copy()
+                supply.check(of_set, buffer.name, memory)
+            stored = elements_of(buffer, memory)
             arrays[buffer.name] = as_numbers(buffer, stored)
         return arrays
 
     def _summary(self, samples: Samples, by_set: list[int]) -> Checked:
+        assert self._sets is not None
         for number, state in enumerate(samples.sets):
-            if state.same and state.mismatch is None:
+            if state.same and state.mismatch is None and not self._sets.plan.is_streamed(number):
                 reason = self._own(number, state.copy)
                 if reason is not None:
                     state.mismatch = samples.mismatch(state.sample, number, reason)
@@ -312,7 +364,9 @@ class CaseJudge:
         numbers = [
             number
             for number, state in enumerate(samples.sets)
-            if state.same and self._sets.distributions[number] == own
+            if state.same
+            and self._sets.distributions[number] == own
+            and not self._sets.plan.is_streamed(number)
         ]
         if not numbers:
             return ""

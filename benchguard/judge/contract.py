@@ -115,6 +115,9 @@ class Secrets(msgspec.Struct, frozen=True, tag_field="answer", tag="secrets"):
     one_use: int
     slots: int
     distributions: tuple[str, ...]
+    streamed: bool = False
+    """One-use sets follow each other in the pool's last place (streaming.py). The pipe's end on which they are
+    announced is the second descriptor."""
 
 
 class Slots(msgspec.Struct, frozen=True, tag_field="answer", tag="slots"):

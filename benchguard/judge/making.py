@@ -119,8 +119,8 @@ class Source:
     def seed(self) -> int:
         return self._chance.getrandbits(SEED_BITS)
 
-    def settled(self, order: Order, result: Made | Failed) -> Made:
-        """Make a set again, with other seeds, until it differs from all others.
+    def settled(self, order: Order, result: Made | Failed) -> tuple[Order, Made]:
+        """Make a set again, with other seeds, until it differs from all others. Returns its order, too.
 
         Raises FaultError if it stays equal, and the exception of a set that failed.
         """
@@ -129,13 +129,14 @@ class Source:
                 raise result.error
             same = self._known.add(result.digests)
             if not same:
-                return result
+                return order, result
             if tries < TRIES:
-                [result] = self._maker.make([msgspec.structs.replace(order, seed=self.seed())], self._pool)
+                order = msgspec.structs.replace(order, seed=self.seed())
+                [result] = self._maker.make([order], self._pool)
         raise FaultError(
             f"{same} is equal for {TRIES} seeds; let inputs() depend on its seed, or declare {same} a constant"
         )
 
     def all_settled(self, orders: Sequence[Order], results: Iterator[Made | Failed]) -> list[Made]:
         """Take one result of `made` per order, and settle each."""
-        return [self.settled(each, next(results)) for each in orders]
+        return [self.settled(each, next(results))[1] for each in orders]

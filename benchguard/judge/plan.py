@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..ipc.slots import SLOTS_MAX, SlotPlan
+from .carried import ONE_USE_WISHED, untestable
+from .carried import REPEATED_MIN as REPEATED_MIN_SAMPLES
 from .troubles import FaultError
 
 REPEATED_MIN = 2
 REPEATED_WISHED = 4
-ONE_USE_WISHED = 8
-"""The fewest sets with which the test for caching can tell: 8 of 12 sets are all the slowest in 1 of 495 runs by chance
-(carried.py). They are made even beyond the limit of a pool, if the machine has the memory."""
+"""With ONE_USE_WISHED, the fewest sets with which the test for caching can tell: 8 of 12 sets are all the slowest in 1
+of 495 runs by chance (carried.py). They are made even beyond the limit of a pool, if the machine has the memory."""
 
 SLOTS_MIN = 2
 
@@ -36,7 +37,7 @@ class Sizes:
 def plan(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int, available: int) -> SlotPlan:
     """Plan as many sets as fit `pool_bytes`, but at least ONE_USE_WISHED and REPEATED_WISHED, if they fit `available`.
 
-    Where memory is shorter still, REPEATED_MIN repeated sets come first, then one-use sets.
+    Where memory is shorter still, one-use sets are streamed: drawn one at a time, after the one before was used.
     """
     most = max(sets_max, REPEATED_MIN)
     slots = slot_count(sizes.outputs, pool_bytes)
@@ -46,9 +47,22 @@ def plan(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int, available: 
     total = min(most + one_use, max(in_pool, min(wished, in_memory), REPEATED_MIN))
     if total == most + one_use:
         return SlotPlan(total, one_use, slots)
+    if total < wished and one_use:
+        repeated = min(most, REPEATED_WISHED, max(REPEATED_MIN, in_memory - 1))
+        once = streamed_count(repeated, one_use)
+        return SlotPlan(repeated + once, once, slots, streamed=True)
     repeated = min(most, REPEATED_WISHED if total >= wished else REPEATED_MIN)
     once = min(one_use, total - repeated, max(ONE_USE_WISHED, total // 2))
     return SlotPlan(min(total, most + once), once, slots)
+
+
+def streamed_count(repeated: int, one_use: int) -> int:
+    """The least number of one-use sets, from ONE_USE_WISHED to `one_use`, with which the test for caching can tell."""
+    counts = range(min(one_use, ONE_USE_WISHED), one_use + 1)
+    samples = REPEATED_MIN_SAMPLES
+    return next(
+        (n for n in counts if not untestable(max(n, ONE_USE_WISHED), samples, n, repeated)), counts[0]
+    )
 
 
 def slot_count(slot_bytes: int, pool_bytes: int) -> int:
@@ -72,12 +86,13 @@ def spread(names: Sequence[str], counts: Sequence[int], chance: random.Random) -
     return distributions
 
 
-def check_room(sizes: Sizes, available: int) -> None:
-    """Raises FaultError if even the fewest sets do not fit."""
-    need = REPEATED_MIN * (sizes.inputs + sizes.expected) + SLOTS_MIN * sizes.outputs
+def check_room(sizes: Sizes, one_use: int, available: int) -> None:
+    """Raises FaultError if even the fewest sets do not fit: the repeated ones, and one of the one-use sets."""
+    fewest = REPEATED_MIN + min(one_use, 1)
+    need = fewest * (sizes.inputs + sizes.expected) + SLOTS_MIN * sizes.outputs
     if need > available:
         raise FaultError(
-            f"{REPEATED_MIN} sets of inputs and outputs need {need / 2**30:.1f} GiB, {available / 2**30:.1f} GiB are "
+            f"{fewest} sets of inputs and outputs need {need / 2**30:.1f} GiB, {available / 2**30:.1f} GiB are "
             "available; make the case smaller, or use a machine with more memory"
         )
 

@@ -16,11 +16,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..ipc.shared_memory import Bytes
+from ..ipc.slots import SlotError
 from ..problem.spec import Buffer, CaseSpec, DType, Layout, Tolerance
 from .arrays import elements_of, same_bits
 from .compare import Comparison, compare
 from .contract import Mismatch
 from .formats import Array, is_float
+from .streaming import Stream
 
 Copy = Mapping[str, Array]
 """Outputs by buffer, row-major and flat, as stored."""
@@ -76,24 +78,34 @@ class Samples:
         own: Second | None,
         parts: Executor,
         threads: int,
+        stream: Stream | None = None,
     ) -> None:
         self.places = places
         self._slots = [_views(places, slot) for slot in slots]
-        self._tolerances = tolerances
-        self.expected = expected
+        self._tolerances = list(tolerances)
+        self.expected = list(expected)
         self._distributions = distributions
         self._own = own
         self._parts = parts
         self._threads = threads
+        self._stream = stream
         self._lock = threading.Lock()
         self.sets = [SetState() for _ in expected]
         self.wrong_later: list[Mismatch] = []
         self.max_absolute = 0.0
         self.max_relative = 0.0
 
+    def prepare(
+        self, of_set: int, expected: Mapping[str, Array], tolerances: Mapping[str, Tolerance]
+    ) -> None:
+        """Take the expected outputs of a streamed set, before its sample."""
+        self.expected[of_set], self._tolerances[of_set] = expected, tolerances
+
     def first(self, number: int, of_set: int, slot: int, release: Callable[[], None]) -> None:
         """Check the first sample of a set. Calls `release` once `slot` is read."""
         state = self.sets[of_set]
+        if not self.expected[of_set]:
+            raise SlotError(f"input set {of_set} before it was drawn")
         try:
             state.copy, state.sample = self._copy(slot), number
             with self._lock:
@@ -102,6 +114,16 @@ class Samples:
             state.copied.set()  # even if copying failed, so that waiting threads fail instead of hanging
         release()
         state.mismatch = self._judge(number, of_set, state.copy)
+        if self._stream is not None and self._stream.has(of_set):
+            self._end_streamed(number, of_set, state)
+            self._stream.next(of_set)
+
+    def _end_streamed(self, number: int, of_set: int, state: SetState) -> None:
+        """Ask the problem's own check while the inputs are still there, and free the set's memory."""
+        reason = self._own(of_set, state.copy) if self._own is not None else None
+        if reason is not None:
+            state.mismatch = self.mismatch(number, of_set, reason)
+        state.copy = self.expected[of_set] = {}
 
     def later(self, number: int, of_set: int, slot: int, release: Callable[[], None]) -> None:
         """Check another sample of a set. Waits until the first one is copied."""

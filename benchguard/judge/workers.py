@@ -94,6 +94,7 @@ class Workers:
         self._places = [_places(case.spec) for case in cases]
         self._ends: list[socket.socket] = []
         self._children: list[int] = []
+        self._lock = threading.Lock()
         with shared_threads(max(1, threads() // count)), warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # the listening thread holds no lock
             for _ in range(count):
@@ -117,6 +118,10 @@ class Workers:
         self._children.append(child)
 
     def make(self, orders: Sequence[Order], pool: SharedMemory) -> list[Made | Failed]:
+        with self._lock:  # streaming.py makes sets in a thread
+            return self._make(orders, pool)
+
+    def _make(self, orders: Sequence[Order], pool: SharedMemory) -> list[Made | Failed]:
         sizes = [self._places[each.case][1] if each.answers else 0 for each in orders]
         starts = [sum(sizes[:number]) for number in range(len(sizes))]
         answers = SharedMemory("neutrino-answers", sum(sizes))

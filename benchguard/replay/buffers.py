@@ -25,6 +25,12 @@ STRICT_SETS = 20
 """The same in a strict replay, which uses some sets once."""
 
 SETS_MAX = 4096
+DEVICE_INPUTS_MAX = 4 << 30
+"""More bytes of input sets than this are not held on the device at once: smaller devices have no room for them."""
+
+DEVICE_ALIGNMENT = 256
+"""Alignment of each input in the engine's memory."""
+
 _ALIGNMENT = 64
 
 
@@ -36,7 +42,8 @@ Places: TypeAlias = Mapping[str, tuple[int, int]]
 class SharedInputs:
     """Input sets that somebody else wrote into a memfd, `stride` bytes from one to the next.
 
-    The last `one_use` of the `sets` are used for one timed sample each. The descriptor stays the caller's.
+    The last `one_use` of the `sets` are used for one timed sample each. The descriptors stay the caller's. If `ready`
+    is a pipe, one-use sets follow each other in one place behind the others, and a byte announces each of them.
     """
 
     descriptor: int
@@ -44,6 +51,12 @@ class SharedInputs:
     one_use: int
     stride: int
     places: Places
+    ready: int = -1
+
+    @property
+    def stored(self) -> int:
+        """The number of sets that are in memory at once."""
+        return self.sets if self.ready < 0 else self.sets - self.one_use + 1
 
 
 @dataclass(frozen=True)
@@ -92,6 +105,21 @@ class Pool:
     parts: tuple[InputPart, ...] = ()
     one_use: int = 0
     owned: bool = True
+    ready: int = -1
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the device holds one set at a time."""
+        return not self.owned and (self.ready >= 0 or self.bytes_of(None) > DEVICE_INPUTS_MAX)
+
+    def bytes_of(self, number: int | None) -> int:
+        """Bytes of a set, or of all sets, in the engine's memory."""
+        sizes = (part.bytes for part in self.parts if number is None or part.number == number)
+        return sum(-(-size // DEVICE_ALIGNMENT) * DEVICE_ALIGNMENT for size in sizes)
+
+    @property
+    def device_bytes(self) -> int:
+        return self.bytes_of(0 if self.is_single else None)
 
     def close(self) -> None:
         if self.owned and self.descriptor >= 0:
@@ -165,14 +193,14 @@ def _shared_pool(shared: SharedInputs, subject: Subject) -> Pool:
             f"{shared.one_use} of {shared.sets} input sets are one-use; give 1 to {SETS_MAX} sets, and let at least "
             "one of them be repeated"
         )
-    _check_shared("inputs", shared.descriptor, shared.sets, shared.stride, shared.places)
+    _check_shared("inputs", shared.descriptor, shared.stored, shared.stride, shared.places)
     parts = [
         InputPart(number, _place(subject, name, size), size, number * shared.stride + offset)
-        for number in range(shared.sets)
+        for number in range(shared.stored)
         for name, (offset, size) in shared.places.items()
         if size
     ]
-    return Pool(shared.descriptor, shared.sets, tuple(parts), shared.one_use, owned=False)
+    return Pool(shared.descriptor, shared.sets, tuple(parts), shared.one_use, owned=False, ready=shared.ready)
 
 
 def slot_request(buffers: Buffers, subject: Subject) -> SlotRequest | None:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ..ipc.slots import SlotError, SlotWriter
 from .contract import Engine, EngineError
 from .convergence import Count, Decision, decide, next_check, shortfall
+from .inputs import THE_SET, Inputs
 from .output_check import OutputChecker
 from .protocol import (
     BATCH_MAX,
@@ -25,6 +26,7 @@ from .protocol import (
     Done,
     Event,
     Failed,
+    InputTimes,
     Measured,
     Opened,
     OutputPart,
@@ -53,10 +55,6 @@ SAMPLING_SHARE = 0.8
 
 CLOCK_STRAY = 0.05
 """A sample whose clock is farther than this from the median clock ran at another one."""
-
-EMPTY_FIRST = 8
-EMPTY_EVERY = 5
-"""A sample of an empty kernel precedes each of the first EMPTY_FIRST samples, then each EMPTY_EVERY-th."""
 
 _NANOSECONDS = 1e9
 
@@ -107,12 +105,16 @@ class _Loop:
         self._deadline = request.deadline
         self._sampling_seconds = 0.0
         self._samples: list[Sample] = []
-        self._empty: list[Sample] = []
+        self._empty: list[TimedSample] = []
         self._unsent: list[TimedSample] = []
         self._sent_at = 0.0
         self._kept_sets: set[int] = set()  # input sets whose outputs have been kept
         first = next_check(request.rule, 0)
-        self._schedule = Schedule(request.input_sets, request.one_use_sets, request.schedule_seed, first)
+        streamed = request.inputs_ready >= 0
+        self._schedule = Schedule(
+            request.input_sets, request.one_use_sets, request.schedule_seed, first, in_order=streamed
+        )
+        self._inputs = Inputs(engine, request, buffers.inputs, clock)
         self._slots = SlotWriter(request.slots, buffers.slots, request.deadline) if request.slots else None
         self._checker = OutputChecker(engine, request.checked) if request.checked is not None else None
         self._warm: list[Sample] = []
@@ -163,9 +165,7 @@ class _Loop:
         return tuple(texts)
 
     def _give_inputs(self) -> None:
-        for input_ in self._request.inputs:
-            data = self._buffers.inputs[input_.offset : input_.offset + input_.bytes]
-            self._engine.input(input_.number, input_.address, data)
+        self._inputs.give()
 
     def _fill_outputs(self) -> None:
         """From now on, each run begins with a pattern in the outputs."""
@@ -223,39 +223,52 @@ class _Loop:
         self._sampling_seconds = (
             seconds_left if cap is None or isinstance(rule, Count) else min(cap, seconds_left)
         )
+        last = started + seconds_left
         times: list[float] = []
         capped = False
         while True:
             goal = next_check(rule, len(times))
             while len(times) < goal and not capped:
                 times.append(self._measure().device_us)
-                capped = self._clock() - started >= self._sampling_seconds
+                spent = self._clock() - started - self._inputs.wait_seconds
+                capped = spent >= self._sampling_seconds or self._clock() >= last
+            if capped:
+                self._use_the_rest(times, last)
             decision = decide(rule, times, tick, self._strays())
             if decision.enough or capped:
                 self._flush()
                 return decision, capped
 
-    def _measure_empty_if_due(self) -> None:
-        taken = len(self._samples)
-        is_due = taken < EMPTY_FIRST or taken % EMPTY_EVERY == 0
-        if self._request.empty and is_due and len(self._empty) < EMPTY_MAX:
-            self._empty.append(self._engine.measure_empty(self._schedule.warm_up()))
+    def _use_the_rest(self, times: list[float], last: float) -> None:
+        """Time the one-use sets that are needed to test for carried results, if samples took long."""
+        for number in self._schedule.rest():
+            if self._clock() < last:
+                times.append(self._measure(number).device_us)
 
-    def _measure(self) -> Sample:
+    def _measure_empty_if_due(self) -> None:
+        if self._request.empty and self._schedule.empty_is_due() and len(self._empty) < EMPTY_MAX:
+            sample = self._inputs.measure_empty(self._schedule.warm_up())
+            self._empty.append(TimedSample(sample, int(self._clock() * _NANOSECONDS)))
+
+    def _measure(self, number: int | None = None) -> Sample:
+        """A sample on the next input set of the schedule, or on `number`."""
+        self._inputs.wait()
         self._measure_empty_if_due()
-        sample = self._sample_on(self._schedule.next())
+        sample = self._sample_on(self._schedule.next() if number is None else number)
         now = self._clock()
         self._samples.append(sample)
         self._unsent.append(TimedSample(sample, int(now * _NANOSECONDS)))
         self._flush_if_due()
         self._check_outputs(sample.input_set)
+        if not self._inputs.is_there(sample.input_set):
+            self._engine.check_reads(THE_SET)  # the set leaves the device with the next sample
         if self._request.output_sets > 1 and sample.input_set < self._request.output_sets:
             self._keep(sample.input_set)
         return sample
 
     def _sample_on(self, number: int) -> Sample:
         self.input_set = number
-        return self._engine.measure(number)
+        return self._inputs.measure(number)
 
     def _sample_warm(self) -> None:
         """Take samples that find their memory in the cache. Their outputs are checked like the others."""
@@ -302,7 +315,8 @@ class _Loop:
         a kernel could have changed the copies."""
         for number in sorted({sample.input_set for sample in self._samples}):
             self.input_set = number
-            self._engine.check_reads(number)
+            if self._inputs.is_there(number):
+                self._engine.check_reads(self._inputs.hold(number))
 
     def _keep(self, number: int) -> None:
         """Copy the outputs of the run that ended last to the place of its input set."""
@@ -341,6 +355,7 @@ class _Loop:
             warm_up=warm_up,
             notes=tuple(map(line, notes)),
             slots=SlotTimes(self._slots.copy_seconds, self._slots.wait_seconds) if self._slots else None,
+            inputs=InputTimes(self._inputs.write_seconds, self._inputs.wait_seconds),
             empty=tuple(self._empty),
             warm=tuple(self._warm),
             outputs=self._checker.end() if self._checker is not None else None,

@@ -125,6 +125,9 @@ class SlotRequest(msgspec.Struct, frozen=True):
 class Request(msgspec.Struct, frozen=True):
     """A replay to make. `deadline` is in seconds of the monotonic clock.
 
+    With `single_set` the engine holds the input set of one sample at a time. `inputs_ready` is the pipe on which the
+    judge announces streamed one-use sets, or -1 (inputs.py).
+
     `output_sets` outputs are kept: 0, 1 (of the last sample) or one for each input set. The last `one_use_sets` input
     sets are used for one timed sample each; `schedule_seed` decides which sample uses which set.
     """
@@ -150,6 +153,8 @@ class Request(msgspec.Struct, frozen=True):
     empty: bool = False
     """Take samples of an empty kernel between the others."""
     slots: SlotRequest | None = None
+    single_set: bool = False
+    inputs_ready: int = -1
     warm_samples: int = 0
     """Samples after the others, with the state in the cache."""
     checked: tuple[OutputPart, ...] | None = None
@@ -189,6 +194,10 @@ class Prepared(msgspec.Struct, frozen=True):
     """Launched before each sample to empty the instruction caches."""
     flushed: Word = 0
     """1: that kernel has the instruction for it on this device."""
+    unlisted_globals: Word = 0
+    """Globals of the images that are restored although the capture does not list them."""
+    unknown_globals: Word = 0
+    """1: an image may have globals that are not restored."""
 
 
 class Overhead(msgspec.Struct, frozen=True):
@@ -280,6 +289,13 @@ class SlotTimes(msgspec.Struct, frozen=True):
     wait_s: Time
 
 
+class InputTimes(msgspec.Struct, frozen=True):
+    """Seconds spent writing input sets to the device between samples, and waiting for the judge to draw sets."""
+
+    write_s: Time
+    wait_s: Time
+
+
 class OutputCheck(msgspec.Struct, frozen=True):
     """The outputs of `samples` timed samples, held against untimed runs; `wrong` of them are wrong.
 
@@ -302,7 +318,8 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     warm_up: Word
     notes: Annotated[tuple[Line, ...], Meta(max_length=NOTES_MAX)]
     slots: SlotTimes | None = None
-    empty: Annotated[tuple[Sample, ...], Meta(max_length=EMPTY_MAX)] = ()
+    inputs: InputTimes | None = None
+    empty: Annotated[tuple[TimedSample, ...], Meta(max_length=EMPTY_MAX)] = ()
     """Samples of an empty kernel, taken between the others."""
     warm: Annotated[tuple[Sample, ...], Meta(max_length=WARM_MAX)] = ()
     """Samples with the state in the cache."""

@@ -47,9 +47,6 @@ SAMPLE_SECONDS_MAX = 60.0
 DECODERS_MAX = 8
 DEVICE_BYTES_MAX = 1 << 40
 ELEMENTS_MAX = 1 << 22
-DEVICE_ALIGNMENT = 256
-"""Alignment of each input in the engine's memory."""
-
 ONE_USE_MIN, ONE_USE_WISHED = 8, 12
 REPEATED_MIN, REPEATED_WISHED = 2, 8
 """Input sets of a strict replay. The numbers wished for are those of a grade."""
@@ -102,12 +99,10 @@ def replay_buffers(
     buffers: Buffers,
     progress: Callable[[Progress], None] | None = None,
     memory_bytes: int = 0,
-    require_full: bool = False,
 ) -> ReplayResult:
     """Like replay(), for callers that share the memory of inputs and outputs with the replay process.
 
-    `memory_bytes` limits the host memory of the process besides that shared memory; 0: half of the machine's. With
-    `require_full`, a strict replay starts only if all protections of its sandbox are on.
+    `memory_bytes` limits the host memory of the process besides that shared memory; 0: half of the machine's.
     """
     started = time.monotonic()
     seed = int.from_bytes(os.urandom(7), "little") if options.seed is None else options.seed & SEED_MAX
@@ -134,7 +129,7 @@ def replay_buffers(
                 seed=_noise_of(seed),
                 guard=options.strict,
                 strict=options.strict,
-                input_bytes=sum(-(-part.bytes // DEVICE_ALIGNMENT) * DEVICE_ALIGNMENT for part in pool.parts),
+                input_bytes=pool.device_bytes,
                 rotating_count=caches.rotating_count,
                 flush_code=caches.flush_code,
                 ignore_reads=options.ignore_refusals,
@@ -156,14 +151,14 @@ def replay_buffers(
             schedule_seed=seed,
             empty=options.strict,
             slots=slots,
+            single_set=pool.is_single,
+            inputs_ready=pool.ready,
             warm_samples=options.warm_samples,
             checked=checked_parts(outputs, subject) if options.strict and slots is None else None,
         )
         shared = sum(map(_size_of, _shared(request)))
         memory_max = memory_bytes or (request.limits.host_bytes if options.strict else 0)
-        ran = _run(
-            request, target, progress, memory_max + shared if memory_max else 0, options.strict, require_full
-        )
+        ran = _run(request, target, progress, memory_max + shared if memory_max else 0, options)
         settings = Settings(
             cold=caches.cold,
             icache="cold" if caches.cold_code else "warm",
@@ -213,8 +208,7 @@ def _run(
     target: Target,
     progress: Callable[[Progress], None] | None,
     memory_max: int,
-    strict: bool,
-    require_full: bool,
+    options: ReplayOptions,
 ) -> _Ran:
     """Run the replay process to its end, in a sandbox if the capture is an adversary's."""
     watch = ClockWatch()
@@ -228,9 +222,10 @@ def _run(
     collector = Collector(request, progress, on_ready)
     confinement: dict[str, str] = {}
     try:
-        if strict:
+        if options.strict:
+            sandbox = options.require_sandbox or "any"
             ended, confinement = replay_confined(
-                request, target, _descriptors(request), memory_max, collector.handle, require_full
+                request, target, _descriptors(request), memory_max, collector.handle, sandbox
             )
         else:
             ended = run_unconfined(request, target, memory_max, collector.handle)
@@ -265,6 +260,7 @@ def run_unconfined(
 def _descriptors(request: Request) -> list[int]:
     """The descriptors that the replay process inherits."""
     descriptors = {request.capture, request.inputs_descriptor, request.outputs_descriptor}
+    descriptors.add(request.inputs_ready)
     if request.slots is not None:
         descriptors |= {request.slots.descriptor, request.slots.announce, request.slots.release}
     return [each for each in descriptors if each >= 0]
@@ -315,6 +311,7 @@ def _result(
         other_read=collector.failed.input_set if collector.failed else None,
         notes=_notes(collector, table, settings),
         slots=done.slots if done else None,
+        inputs=done.inputs if done else None,
         warm=done.warm if done else (),
         checked=done.outputs if done else None,
         outputs=outputs.read() if done and outputs.sets else {},

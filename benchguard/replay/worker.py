@@ -86,7 +86,7 @@ def _replay(request: Request, send: loop.Send) -> None:
     from .binding import open_engine  # noqa: PLC0415 - loads the engine; nothing else here needs it
 
     buffers = loop.Buffers(
-        inputs=_map(request.inputs_descriptor, writable=False),
+        inputs=_map(request.inputs_descriptor, writable=False, changes=request.inputs_ready >= 0),
         outputs=_map(request.outputs_descriptor, writable=True),
         slots=_map(request.slots.descriptor if request.slots else -1, writable=True),
     )
@@ -94,14 +94,18 @@ def _replay(request: Request, send: loop.Send) -> None:
     loop.run(engine, request, buffers, send, time.monotonic)
 
 
-def _map(descriptor: int, writable: bool) -> memoryview:
+def _map(descriptor: int, writable: bool, changes: bool = False) -> memoryview:
     """Map an inherited memfd; empty for -1.
 
     Inputs may be sealed: Linux before 6.7 then refuses a shared mapping even for reading, so they are mapped privately.
+    With `changes` they are not sealed. All pages are mapped at once then: a page fault in the first copy of a set would
+    make its sample look different.
     """
     size = os.fstat(descriptor).st_size if descriptor >= 0 else 0
     if size == 0:
         return memoryview(b"")
     if writable:
         return memoryview(mmap.mmap(descriptor, size, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE))
+    if changes:
+        return memoryview(mmap.mmap(descriptor, size, mmap.MAP_SHARED | mmap.MAP_POPULATE, mmap.PROT_READ))
     return memoryview(mmap.mmap(descriptor, size, mmap.MAP_PRIVATE, mmap.PROT_READ))

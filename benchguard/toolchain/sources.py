@@ -160,12 +160,13 @@ def hip_bridge_library(generated: Path, headers: Headers, hip_headers: HipHeader
 
 
 def replay_library(headers: Headers) -> Library:
-    """The replay engine: rebuilds and times a capture. It shares the shim's headers of the formats."""
+    """The replay engine: rebuilds and times a capture. It shares the shim's formats and its reader of images."""
+    hook = SOURCE / "hook"
     return Library(
-        sources=(*_sources(ENGINE), *_sources(ENGINE, "*.S")),
+        sources=(*_sources(ENGINE), *_sources(ENGINE, "*.S"), *_sources(hook / "core" / "image")),
         soname=REPLAY_SONAME,
         version_script=ENGINE / "replay.map",
-        includes=(ENGINES, SOURCE / "hook"),
+        includes=(ENGINES, hook),
         system_includes=(headers.folder,),
         libraries=("-ldl", "-pthread"),
     )

@@ -148,6 +148,11 @@ static void tell(const struct nb_replay *replay, struct nb_replay_prepared *prep
     prepared->restored_bytes = replay->memory.mapped_bytes;
     for (uint32_t i = 0; i < replay->reader.global_count; i++)
         prepared->restored_bytes += replay->reader.globals[i].bytes;
+    const struct nb_code_copy *code = &replay->code.copies[0];
+    prepared->unlisted_globals = code->unlisted_count;
+    for (uint32_t i = 0; i < code->unlisted_count; i++)
+        prepared->restored_bytes += code->unlisted[i].bytes;
+    prepared->unknown_globals = replay->code.unknown_globals;
     prepared->copies = replay->memory.set_count;
     prepared->operations = replay->operations.programs[0].step_count;
     prepared->streams = replay->streams.used_count;

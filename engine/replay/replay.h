@@ -91,10 +91,12 @@ struct nb_replay_prepared {
     uint32_t copies;         /* copies of the state, for remap and rotate */
     uint32_t operations;
     uint32_t streams;
-    uint32_t primed;       /* 0: there are too many operations to queue them before a sample */
-    uint32_t code_copies;  /* used in turn */
-    uint32_t flush_blocks; /* launched before every sample to empty the instruction caches */
-    uint32_t flushed;      /* 1: the device has the instruction that this kernel needs */
+    uint32_t primed;           /* 0: there are too many operations to queue them before a sample */
+    uint32_t code_copies;      /* used in turn */
+    uint32_t flush_blocks;     /* launched before every sample to empty the instruction caches */
+    uint32_t flushed;          /* 1: the device has the instruction that this kernel needs */
+    uint32_t unlisted_globals; /* of the images, restored although the capture does not list them */
+    uint32_t unknown_globals;  /* 1: an image may have globals that are not restored; a note has the reason */
 };
 
 enum nb_sample_flag {
@@ -153,7 +155,7 @@ const char *nb_replay_note(const struct nb_replay *replay, uint32_t index);
 
 /* Input set `set` has these bytes at `address`, within one allocation or global. They replace the recorded
  * bytes in every sample on this set. Sets are numbered from 0 and may be added in any order; each set must
- * get all of its inputs. */
+ * get all of its inputs. The same bytes of a set may be given again: the new content replaces the old. */
 int nb_replay_input(struct nb_replay *replay, uint32_t set, uint64_t address, const void *data,
                     uint64_t bytes, char *error);
 

@@ -33,6 +33,7 @@ OWN_TESTS = {
 CONTROLS = {
     "Mix": "mix.py",
     "MixInPlace": "in_place.py",
+    "MixShort": "mix.py",
     "MixBoth": "mix_both.py",
     "RowMean": "row_mean.py",
     "RowMeanCoarse": "row_mean.py",
@@ -169,6 +170,15 @@ ATTACK_LIST = (
     Attack(17, "17_by_content_host.py", "cache by content, host", "semantics", verdicts=only("unreplayable")),
     Attack(17, "17_by_content_spare.py", "cache by content, spare memory", "device", **REMEMBERS),
     Attack(17, "17_by_content_global.cu", "cache by content, module's global", "device", **REMEMBERS),
+    Attack(17, "17_by_content_emptied.py", "the same, and no global is listed", "files", **REMEMBERS),
+    Attack(
+        17, "17_by_content_emptied.py", "the same, memory for two input sets", "files", tag="-short",
+        problem="MixShort", **REMEMBERS,
+    ),
+    Attack(
+        17, "17_by_content_heap.cu", "malloc's heap, memory for two input sets", "device", tag="-short",
+        problem="MixShort", **REMEMBERS,
+    ),
     Attack(17, "17_by_content_temporary.py", "cache by content, pool's memory", "device", where="gpu", **REMEMBERS),
     Attack(
         17, "17_by_content_surface.cu", "cache by content, array behind a surface", "device", "fast",

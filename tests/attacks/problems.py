@@ -6,6 +6,7 @@ No cheaper way to the right answer is known than the honest one, so a time far b
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from benchguard.problem.problem import Problem, TestCaseDict
 
 CHUNK = 1 << 15
 DEEP = 1 << 12
+SHORT_BYTES = 2 * (2 * 12 + 2 * 4 + 2) * DEEP
+"""Half of it holds two sets of case "deep", not three: inputs, expected outputs and a copy, and two output slots."""
 
 
 def rounds_of(count: int) -> int:
@@ -168,3 +171,20 @@ class Product(Problem):
 
     def get_extra_params(self, test_case: TestCaseDict) -> list[Any]:
         return [test_case["n"]]
+
+
+class MixShort(Mix):
+    """Mix, on a machine whose memory holds few input sets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for name in ("case", "session"):
+            module = sys.modules.get(f"benchguard.judge.{name}")
+            if module is not None:  # this process is the judge, which trusts the problem
+                module.__dict__["available_bytes"] = lambda: SHORT_BYTES
+
+    def generate_test_cases(self) -> list[TestCaseDict]:
+        return [
+            case(name, lambda name=name: (words(f"mix {name}", DEEP),), n=DEEP)
+            for name in ("small", "large", "deep")
+        ]

@@ -89,7 +89,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "hook/hip/bridge": {"hook/hip/driver"},
     "hook/hip/hooks": {"hook/core", "hook/cuda", "hook/hip/driver"},
     "preload": {"hook/core/base"},
-    "engine/replay": {"hook/core/wire"},
+    "engine/replay": {"hook/core/image", "hook/core/wire"},
     "engine/inline": set(),
     "sim/ptx": set(),
     "sim/driver": {"sim/ptx"},

@@ -147,24 +147,31 @@ static int find_kernel(struct nb_replay *replay, struct nb_code_copy *copy, uint
     return nb_code_apply_settings(replay, *function, index);
 }
 
+CUresult nb_code_find_global(struct nb_replay *replay, const struct nb_code_module *module, const char *name,
+                             CUdeviceptr *address, size_t *bytes)
+{
+    return module->library != NULL
+               ? replay->driver.cuLibraryGetGlobal(address, bytes, module->library, name)
+               : replay->driver.cuModuleGetGlobal_v2(address, bytes, module->module, name);
+}
+
 static int find_global(struct nb_replay *replay, struct nb_code_copy *copy, uint32_t index)
 {
     const struct nb_capture_global *recorded = &replay->reader.globals[index];
-    const struct nb_code_module *module = &copy->modules[recorded->module];
-    CUdeviceptr *address = &copy->globals[index].address;
+    struct nb_code_global *global = &copy->globals[index];
     size_t bytes = 0;
     char *name = name_of(replay, recorded->name);
     if (name == NULL)
         return NB_REPLAY_CANNOT;
-    const CUresult result = module->library != NULL
-                                ? replay->driver.cuLibraryGetGlobal(address, &bytes, module->library, name)
-                                : replay->driver.cuModuleGetGlobal_v2(address, &bytes, module->module, name);
+    const CUresult result =
+        nb_code_find_global(replay, &copy->modules[recorded->module], name, &global->address, &bytes);
     free(name);
     if (result != CUDA_SUCCESS)
         return not_found(replay, "global", recorded->name, result);
     if (bytes != recorded->bytes)
         return nb_fail(replay, NB_REPLAY_BAD_CAPTURE, "global %u has %zu bytes here and %llu in the capture",
                        index, bytes, (unsigned long long)recorded->bytes);
+    global->bytes = bytes;
     return NB_REPLAY_OK;
 }
 
@@ -215,6 +222,7 @@ static int load_copy(struct nb_replay *replay, struct nb_code_copy *copy)
         NB_TRY(find_kernel(replay, copy, i));
     for (uint32_t i = 0; i < reader->global_count; i++)
         NB_TRY(find_global(replay, copy, i));
+    NB_TRY(nb_unlisted_find(replay, copy));
     return find_shared(replay, copy);
 }
 
@@ -246,6 +254,7 @@ void nb_code_close(struct nb_replay *replay)
         free(copy->modules);
         free(copy->kernels);
         free(copy->globals);
+        free(copy->unlisted);
     }
     free(code->copies);
     free(code->sorted);

@@ -19,6 +19,24 @@ int nb_code_apply_settings(struct nb_replay *replay, CUfunction function, uint32
 
 void nb_code_close(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
+/* Find a global of a loaded module. */
+CUresult nb_code_find_global(struct nb_replay *replay, const struct nb_code_module *module, const char *name,
+                             CUdeviceptr *address, size_t *bytes) __attribute__((visibility("hidden")));
+
+/* Find the globals of a copy's images that the capture does not list, and check that the captured globals are
+ * separate memory at their addresses here. */
+int nb_unlisted_find(struct nb_replay *replay, struct nb_code_copy *copy)
+    __attribute__((visibility("hidden")));
+
+/* Plan room for the content of unlisted globals in the shadow, from `end` on; returns the new end. */
+uint64_t nb_unlisted_plan(struct nb_replay *replay, uint64_t end) __attribute__((visibility("hidden")));
+
+/* Queue copies that keep the content of unlisted globals, before any kernel of the capture runs, and that
+ * restore it. */
+int nb_unlisted_keep(struct nb_replay *replay) __attribute__((visibility("hidden")));
+int nb_unlisted_restore(struct nb_replay *replay, uint32_t copy, CUstream stream)
+    __attribute__((visibility("hidden")));
+
 /* Plan room for the globals' content in the shadow, and fill it. */
 int nb_globals_plan(struct nb_replay *replay) __attribute__((visibility("hidden")));
 int nb_globals_upload(struct nb_replay *replay) __attribute__((visibility("hidden")));

@@ -20,6 +20,7 @@ struct nb_code_kernel {
 
 struct nb_code_global {
     CUdeviceptr address;
+    uint64_t bytes;  /* as the driver says */
     uint64_t shadow; /* where its content is in the shadow */
 };
 
@@ -28,13 +29,16 @@ struct nb_code_copy {
     struct nb_code_module *modules;
     struct nb_code_kernel *kernels;
     struct nb_code_global *globals;
+    struct nb_code_global *unlisted; /* globals of the images that the capture does not list */
+    uint32_t unlisted_count;
 };
 
 struct nb_code {
     struct nb_code_copy *copies;
     uint32_t copy_count;
-    uint32_t current; /* the copy that ran last */
-    uint32_t *sorted; /* globals by their recorded address */
+    uint32_t current;     /* the copy that ran last */
+    uint32_t *sorted;     /* globals by their recorded address */
+    bool unknown_globals; /* an image may have globals that no name was found for */
 };
 
 #endif

@@ -42,14 +42,16 @@ int nb_globals_plan(struct nb_replay *replay)
             replay->code.copies[copy].globals[i].shadow = end;
         end += (replay->reader.globals[i].bytes + 255) & ~UINT64_C(255);
     }
-    if (replay->reader.global_count != 0)
-        replay->memory.shadow_bytes = end;
+    const uint64_t after = nb_unlisted_plan(replay, end);
+    if (replay->reader.global_count != 0 || after != end)
+        replay->memory.shadow_bytes = after;
     return sort(replay);
 }
 
 /* A global without recorded content keeps its initial value. */
 int nb_globals_upload(struct nb_replay *replay)
 {
+    NB_TRY(nb_unlisted_keep(replay));
     for (uint32_t i = 0; i < replay->reader.global_count; i++) {
         const struct nb_capture_global *recorded = &replay->reader.globals[i];
         const struct nb_code_global *global = &replay->code.copies[0].globals[i];
@@ -66,6 +68,7 @@ int nb_globals_upload(struct nb_replay *replay)
 
 int nb_globals_restore(struct nb_replay *replay, uint32_t copy, CUstream stream)
 {
+    NB_TRY(nb_unlisted_restore(replay, copy, stream)); /* first: its bytes may include captured ones */
     for (uint32_t i = 0; i < replay->reader.global_count; i++) {
         const struct nb_code_global *global = &replay->code.copies[copy].globals[i];
         NB_TRY(NB_CALL(replay, cuMemcpyDtoDAsync_v2, global->address, replay->memory.shadow + global->shadow,

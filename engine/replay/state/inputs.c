@@ -76,24 +76,40 @@ static int grow(struct nb_replay *replay, void **array, uint32_t count, uint32_t
     return NB_REPLAY_OK;
 }
 
+/* Find the memory of an input that the set has already, or take new memory for it. */
+static int take_place(struct nb_replay *replay, uint32_t set, uint64_t address, uint64_t bytes,
+                      CUdeviceptr *content)
+{
+    struct nb_inputs *inputs = &replay->inputs;
+    for (uint32_t i = 0; set < inputs->set_count && i < inputs->count; i++) {
+        const struct nb_input *input = &inputs->inputs[i];
+        *content = input->content;
+        if (input->set == set && input->address == address && input->bytes == bytes)
+            return NB_REPLAY_OK;
+    }
+    NB_TRY(grow(replay, (void **)&inputs->inputs, inputs->count, &inputs->room, sizeof *inputs->inputs));
+    struct nb_input *input = &inputs->inputs[inputs->count];
+    *input = (struct nb_input){.set = set, .address = address, .bytes = bytes};
+    NB_TRY(nb_vault_take(replay, bytes, &input->content));
+    *content = input->content;
+    inputs->count++;
+    if (set >= inputs->set_count)
+        inputs->set_count = set + 1;
+    return NB_REPLAY_OK;
+}
+
 NB_REPLAY_EXPORT int nb_replay_input(struct nb_replay *replay, uint32_t set, uint64_t address,
                                      const void *data, uint64_t bytes, char *error)
 {
     NB_TRY(nb_begin(replay, error));
-    struct nb_inputs *inputs = &replay->inputs;
     NB_TRY(check_place(replay, address, bytes));
     if (set >= NB_INPUT_SETS_MAX)
         return nb_fail(replay, NB_REPLAY_CANNOT, "input set %u is too many; give at most %u sets", set,
                        NB_INPUT_SETS_MAX);
-    NB_TRY(grow(replay, (void **)&inputs->inputs, inputs->count, &inputs->room, sizeof *inputs->inputs));
-    struct nb_input *input = &inputs->inputs[inputs->count];
-    *input = (struct nb_input){.set = set, .address = address, .bytes = bytes};
     NB_TRY(nb_vault_open(replay));
-    NB_TRY(nb_vault_take(replay, bytes, &input->content));
-    inputs->count++;
-    if (set >= inputs->set_count)
-        inputs->set_count = set + 1;
-    NB_TRY(nb_staging_put(replay, input->content, data, bytes));
+    CUdeviceptr content = 0;
+    NB_TRY(take_place(replay, set, address, bytes, &content));
+    NB_TRY(nb_staging_put(replay, content, data, bytes));
     NB_TRY(nb_staging_flush(replay));
     return nb_wait(replay, replay->streams.timed, NB_OWN_WORK_MS, "copying an input");
 }

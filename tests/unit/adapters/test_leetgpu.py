@@ -100,3 +100,34 @@ def test_invalid_options_refused() -> None:
             opened(**options)
     with pytest.raises(UsageError, match="no such challenge"):
         load_suite("/nowhere/challenge.py", "leetgpu")
+
+
+SPARSE = """
+        x = torch.rand(1000, device=self.device) + 1
+        x[torch.rand(1000, device=self.device) < 0.3] = 0
+        test = self.test(1000, 1.5, x)
+        test["n"] = COUNTED
+        return test
+"""
+
+
+def sparse(folder: Path, counted: str) -> suites.TestCase:
+    old = "        return self.test(1000, 1.5, torch.empty(1000, device=self.device).uniform_(-1, 1))"
+    (case,) = opened(changed(folder, old, SPARSE.replace("COUNTED", counted))).cases
+    return case
+
+
+def test_count_of_non_zero_elements_is_equal_for_all_seeds(tmp_path: Path) -> None:
+    case = sparse(tmp_path, "int((x != 0).sum())")
+    (count,) = (each.value for each in case.spec.arguments if each.name == "n" and isinstance(each, Scalar))
+    draws = [to_numpy(case.inputs(seed, "own")["x"]) for seed in range(8)]
+    assert {np.count_nonzero(each) for each in draws} == {count}
+    assert len({each.tobytes() for each in draws}) == len(draws)
+    assert np.array_equal(draws[3], to_numpy(case.inputs(3, "own")["x"]))
+    assert all(((each == 0) | (each >= 1)).all() for each in draws)  # copies of drawn values, no new ones
+
+
+def test_number_that_depends_on_the_seed_otherwise_is_refused(tmp_path: Path) -> None:
+    case = sparse(tmp_path, "int(x.sum())")
+    with pytest.raises(ProblemError, match="may not depend on it"):
+        [case.inputs(seed, "own") for seed in range(8)]

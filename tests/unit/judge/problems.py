@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+import benchguard.judge.case as judge_case
+import benchguard.judge.session as judge_session
 from benchguard.problem.spec import Buffer, CaseSpec, Scalar, Tolerance
 from benchguard.problem.suite import Suite
 from tests.conftest import ROOT
@@ -55,6 +58,8 @@ class Scale:
     def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
         if self.what == "hang":
             time.sleep(600)
+        if self.what == "fails later" and threading.current_thread() is not threading.main_thread():
+            raise RuntimeError("no more sets")
         random = np.random.default_rng(0 if self.what == "seedless" else seed)
         x = random.standard_normal(self.n, np.float32)
         if distribution == "large":
@@ -104,6 +109,11 @@ def load(problem: str, adapter: str, options: Mapping[str, str]) -> Suite:
     """`problem` says what is odd about it."""
     if adapter == "import":
         raise SyntaxError("no problem", (problem, 5, 1, "text"))
+    if "memory" in options:  # this is the judge's process
+        judge_case.__dict__["available_bytes"] = lambda: int(options["memory"])
+        judge_session.__dict__["available_bytes"] = lambda: int(options["memory"])
+    if problem == "fails later":  # sets are made in this process, streamed ones in a thread
+        judge_session.__dict__["can_fork"] = lambda: False
     own = problem == "strict"
     sizes = [int(each) for each in options.get("n", "1000").split(",")]
     cases = tuple(Scale(n, what=problem, own_verdict=own) for n in sizes)

@@ -7,6 +7,7 @@ import os
 import select
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -39,6 +40,9 @@ def mapped(descriptor: int, writable: bool) -> np.ndarray:
     protection = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
     size = os.fstat(descriptor).st_size
     return np.frombuffer(mmap.mmap(descriptor, size, mmap.MAP_SHARED, protection), np.uint8)
+
+
+ReplayingT = TypeVar("ReplayingT", bound="Replaying")
 
 
 @dataclass
@@ -81,13 +85,18 @@ class Replaying:
             os.close(each)
 
 
-def secrets_of(process: JudgeProcess, ask: Ask, case: int = 0) -> Replaying:
+def secrets_of(
+    process: JudgeProcess,
+    ask: Ask,
+    case: int = 0,
+    kind: type[ReplayingT] = Replaying,  # type: ignore[assignment]
+) -> ReplayingT:
     """Open the problem, have its secrets made."""
     process.ask(ask)
     process.ask(AskSecrets(case))
     opened, _ = process.answer(Opened)
     secrets, descriptors = process.answer(Secrets)
-    return Replaying(opened.cases[case], secrets, descriptors)
+    return kind(opened.cases[case], secrets, descriptors)
 
 
 def honest(inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> None:

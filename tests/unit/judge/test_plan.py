@@ -13,15 +13,32 @@ from benchguard.judge.plan import Sizes, available_bytes, check_room, plan, spre
 from benchguard.judge.troubles import FaultError
 
 
-@pytest.mark.parametrize(
-    ("room", "sets", "one_use"),
-    [(0, 2, 0), (1, 2, 0), (3, 3, 1), (5, 5, 3), (6, 6, 4), (8, 8, 6), (12, 12, 8), (16, 16, 8), (99, 16, 8)],
-)
-def test_plan_without_memory_beyond_the_pool_makes_two_repeated_sets_first(
+@pytest.mark.parametrize(("room", "sets", "one_use"), [(12, 12, 8), (14, 14, 8), (16, 16, 8), (99, 16, 8)])
+def test_plan_without_memory_beyond_the_pool_makes_one_use_sets_first(
     room: int, sets: int, one_use: int
 ) -> None:
     plan_ = plan(Sizes(100, 50, 25), 8, 8, room * 100 + 99, available=0)
-    assert (plan_.sets, plan_.one_use) == (sets, one_use)
+    assert (plan_.sets, plan_.one_use, plan_.streamed) == (sets, one_use, False)
+
+
+@pytest.mark.parametrize(
+    ("room", "repeated", "one_use", "stored"),
+    [(0, 2, 8, 3), (3, 2, 8, 3), (4, 3, 11, 4), (5, 4, 8, 5), (11, 4, 8, 5)],
+)
+def test_plan_streams_one_use_sets_where_memory_is_short(
+    room: int, repeated: int, one_use: int, stored: int
+) -> None:
+    """However large a set is: 8 are never repeated, and more where the test for caching can tell with them."""
+    size = 4 << 30
+    plan_ = plan(Sizes(size, size, size), 8, 12, 1 << 30, available=room * 2 * size + 2 * size)
+    assert plan_.streamed
+    assert (plan_.sets - plan_.one_use, plan_.one_use, plan_.stored) == (repeated, one_use, stored)
+    assert {plan_.place_of(number) for number in range(repeated, plan_.sets)} == {stored - 1}
+
+
+def test_plan_without_one_use_sets_streams_none() -> None:
+    plan_ = plan(Sizes(100, 50, 25), 8, 0, 300, available=0)
+    assert (plan_.sets, plan_.one_use, plan_.streamed) == (3, 0, False)
 
 
 @pytest.mark.parametrize(("sets", "one_use"), [(8, 12), (4, 9), (2, 0), (2, 20)])
@@ -53,7 +70,10 @@ def test_plan_stays_within_bounds(
     assert 2 <= result.slots <= SLOTS_MAX
     in_pool = result.sets * max(sizes.inputs, sizes.expected) <= pool_bytes
     in_memory = result.sets * (sizes.inputs + sizes.expected) + 2 * sizes.outputs <= available
-    assert result.sets == 2 or in_pool or (result.sets <= 12 and in_memory)
+    stored_in_memory = result.stored * (sizes.inputs + sizes.expected) + 2 * sizes.outputs <= available
+    assert not result.streamed or result.stored == 3 or stored_in_memory
+    assert result.streamed or result.sets == 2 or in_pool or (result.sets <= 12 and in_memory)
+    assert result.one_use >= min(one_use, 8)
     assert result.slots == 2 or result.slots * sizes.outputs <= pool_bytes
 
 
@@ -77,7 +97,9 @@ def test_distributions_in_random_order() -> None:
 
 def test_sets_exceeding_memory_refused() -> None:
     with pytest.raises(FaultError, match=r"need 6\.0 GiB, 1\.0 GiB are available"):
-        check_room(Sizes(1 << 30, 1 << 30, 1 << 30), 1 << 30)
-    check_room(Sizes(1, 1, 1), 1 << 30)
+        check_room(Sizes(1 << 30, 1 << 30, 1 << 30), 0, 1 << 30)
+    with pytest.raises(FaultError, match=r"3 sets .* need 8\.0 GiB, 7\.0 GiB are available"):
+        check_room(Sizes(1 << 30, 1 << 30, 1 << 30), 8, 7 << 30)
+    check_room(Sizes(1, 1, 1), 8, 1 << 30)
     assert 1 << 20 < available_bytes() < 1 << 60
     assert SlotPlan(2, 0, 2).sets == 2

@@ -6,6 +6,7 @@
  *     EVENT_BASE_NS  what a pair of events takes, EVENT_STEP_NS more or less
  *     SMALL_ELSEWHERE  reservations of less than 32 MiB are not where they were asked for (driver 580)
  *     COMPILED_CLUSTERS  a required cluster width is 2, and may not be set
+ *     ONE_GLOBAL     every global of a module has the address of the first that was asked for
  *     CALL_LOG       a file that gets a line for each launch (the kernel's name, its attributes) and each
  * timing call, and says what was given (reserved, allocated, pinned ADDRESS BYTES; created 0 BYTES) and
  * limited */
@@ -136,4 +137,15 @@ EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute att
     if (getenv("COMPILED_CLUSTERS") != NULL && attribute == CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH)
         return CUDA_ERROR_NOT_PERMITTED;
     return REAL(cuFuncSetAttribute)(function, attribute, value);
+}
+
+EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
+{
+    static CUdeviceptr first;
+    const CUresult result = REAL(cuModuleGetGlobal_v2)(address, bytes, module, name);
+    if (getenv("ONE_GLOBAL") == NULL || result != CUDA_SUCCESS)
+        return result;
+    first = first != 0 ? first : *address;
+    *address = first;
+    return result;
 }

@@ -1,0 +1,81 @@
+"""Finds memory that a replay cannot restore between samples: by what the images contain, not by what the capture lists.
+
+The engine restores every global whose name is in an image. It cannot restore the heap of `malloc` in kernels, which no
+call empties, and memory that has no name outside of the code: a variable inside a function of PTX, bytes of a cubin's
+data sections that no symbol covers. A kernel may keep results there, so the time of such code is that of the one-use
+inputs.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+
+from ..capture import Capture
+from ..capture.cubin_data import CubinError, unnamed_bytes
+from ..capture.fatbin import entries
+from ..capture.unpack import CodeError
+
+HEAP = re.compile(rb"(?<![\w$.])(malloc|__nv_aligned_device_malloc|cudaMalloc|cnpMalloc)(?![\w$.])")
+"""Functions by which kernels take memory from the heap. Code that calls one has its name."""
+
+_ELF = b"\x7fELF"
+_SCOPED = re.compile(rb"[{}]|(?<![\w$.])\.(?:global|const)(?![\w$.])")
+UNPACKED_MAX = 4 << 30
+"""Bytes of all code that the images of one capture may unpack to."""
+
+
+def unrestored(capture: Capture) -> str:
+    """Why a kernel may keep something from sample to sample; empty if no memory is known that it could use.
+
+    Raises CaptureError.
+    """
+    left = UNPACKED_MAX
+    for index in sorted({capture.modules[kernel.module].image for kernel in capture.kernels}):
+        image = capture.image(index)
+        try:
+            for code in _codes(image, left):
+                left -= len(code)
+                if reason := _reason(code):
+                    return reason
+        except (CodeError, CubinError, struct.error) as error:
+            return f"code that cannot be read may keep data in memory that is not restored ({error})"
+    return ""
+
+
+def _codes(image: bytes, left: int) -> Iterator[bytes]:
+    found = list(entries(image))
+    if not found:
+        yield image
+        return
+    if sum(entry.raw_bytes if entry.method else entry.stored for entry in found) > left:
+        raise CodeError("is too large")
+    for entry in found:
+        yield entry.code(image)
+
+
+def _reason(code: bytes) -> str:
+    found = HEAP.search(code) if b"alloc" in code else None
+    if found:
+        return f"a kernel may keep data in the device's heap ({found[1].decode()}), which cannot be restored"
+    if code.startswith(_ELF):
+        size = unnamed_bytes(code)
+        what = f"{size} bytes of global memory that no symbol covers" if size else ""
+    else:
+        what = "a variable inside a function of PTX" if _has_scoped_variable(code) else ""
+    return f"a kernel may keep data in {what}, which cannot be restored" if what else ""
+
+
+def _has_scoped_variable(text: bytes) -> bool:
+    """Whether `.global` or `.const` declares a variable between braces. Comments and strings are not left out, because
+    another reader might see them elsewhere: at worst the time is that of the one-use inputs."""
+    depth = 0
+    for word in _SCOPED.finditer(text):
+        if word[0] == b"{":
+            depth += 1
+        elif word[0] == b"}":
+            depth = max(0, depth - 1)
+        elif depth > 0:
+            return True
+    return False
