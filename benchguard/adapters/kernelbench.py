@@ -30,10 +30,12 @@ from ..problem import distributions as variants
 from ..problem.arrays import Array, is_torch, to_numpy, to_torch
 from ..problem.errors import ProblemError
 from ..problem.names import unfit
+from ..problem.returned import result_name
 from ..problem.seeding import seeded
-from ..problem.spec import Argument, Buffer, CaseSpec, Tolerance
+from ..problem.spec import Buffer, CaseSpec, Form, Returned, Tolerance
 from ..problem.suite import Suite
 from ..problem.tolerances import tolerance_of
+from ..problem.tree import Items, Leaf
 from .host import device_for
 from .kernelbench_model import PRECISIONS, KernelBenchProblem, listed, opened
 from .options import known, one_of
@@ -89,14 +91,26 @@ class KernelBenchCase(WideCase):
         problem, trace = self.problem, self._trace
         given = [argument_of(name, value, "input", self.where) for name, value in self._values.items()]
         state = [argument_of(name, each, "constant", self.where) for name, each in self._state.items()]
-        outputs: list[Argument] = []
+        outputs: list[Buffer] = []
         for number, each in enumerate(listed(trace.result)):
             if not is_torch(each):
                 raise ProblemError(f"{self.where}: forward returned a {type(each).__name__}; return tensors")
-            outputs.append(argument_of(f"output{number}", problem.cast(each), "output", self.where))
+            made = argument_of(result_name(number), problem.cast(each), "output", self.where)
+            assert isinstance(made, Buffer)
+            outputs.append(made)
         init = {f"init{n}": str(each) for n, each in enumerate(problem.init)}
         named = {name: str(each) for name, each in problem.init_named.items()}
-        return CaseSpec(self.name, (*given, *state, *outputs), init | named, notes=self._notes)
+        return CaseSpec(
+            self.name,
+            (*given, *state, *outputs),
+            init | named,
+            returns=Returned(
+                Items("tuple", tuple(Leaf(each.name) for each in outputs)),
+                tuple(Form(each.name, each.dtype, each.shape) for each in outputs),
+            ),
+            exact=True,
+            notes=self._notes,
+        )
 
     @cached_property
     def keywords(self) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from ..problem.arrays import Array
 from ..problem.errors import ProblemError
 from ..problem.spec import CaseSpec
+from ..problem.tree import Node
 
 
 class ToleranceCase(ABC):
@@ -27,6 +28,12 @@ class ToleranceCase(ABC):
         self, inputs: Mapping[str, Array], expected: Mapping[str, Array], actual: Mapping[str, Array]
     ) -> str | None:
         del inputs, expected, actual
+        return None
+
+    def verify_returned(
+        self, inputs: Mapping[str, Array], tree: Node, actual: Mapping[str, Array]
+    ) -> str | None:
+        del inputs, tree, actual
         return None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from ..audit.demangle import readable_names
+from ..quarantine.contract import missing_features
 from ..replay.caches import data_text
 from ..replay.clocks import Clocks, Spread
 from ..replay.evidence import Evidence
@@ -72,6 +73,9 @@ def closing_lines(result: ReplayResult) -> Iterator[str]:
             f"{prepared.memory_ms:.0f}, code {prepared.modules_ms:.0f}); {prepared.restored_bytes} bytes "
             f"restored before each sample; {result.warm_up_samples} warm-up samples"
         )
+    if result.confinement:
+        missing = missing_features(result.confinement, network=False)
+        yield f"sandbox: partial ({missing})" if missing else "sandbox: full"
     yield from (f"note: {note}" for note in result.notes)
     yield f"capture {result.path}, SHA-256 {result.capture}; {result.verdict} in {result.wall_s:.2f} s"
 

@@ -27,7 +27,7 @@ class Agreement:
     """How far samples differ from empty samples, in microseconds.
 
     Attributes:
-        shift: median of the samples less median of the empty samples.
+        shift: median of the differences between empty samples and the samples beside them.
         noise: differences up to this are noise.
         strays: samples that are farther than noise from the median of the empty samples.
         samples: number of samples.
@@ -41,24 +41,26 @@ class Agreement:
     by_chance: float
 
     @property
-    def agrees(self) -> bool:
-        return abs(self.shift) <= self.noise and not self.has_strays
-
-    @property
     def has_strays(self) -> bool:
         return self.strays > STRAY_SHARE * self.samples and self.by_chance < STRAY_P_MAX
 
 
-def agreement(samples: Sequence[float], empty: Sequence[float], floor: float) -> Agreement:
-    """Compare times in microseconds. Differences up to `floor` are noise in any case."""
-    middle, expected = median(samples), median(empty)
-    spread = _SIGMA * median([*_deviations(samples, middle), *_deviations(empty, expected)])
-    error = _MEDIAN_ERROR * spread * math.sqrt(1 / len(samples) + 1 / len(empty))
+def agreement(
+    samples: Sequence[float], empty: Sequence[float], differences: Sequence[float], floor: float
+) -> Agreement:
+    """Compare times in microseconds.
+
+    `differences` has the times of the samples beside each empty sample less its own. Clocks and load drift, so these
+    differ by less than all samples from all empty samples. Differences up to `floor` are noise in any case.
+    """
+    shift, expected = median(differences), median(empty)
+    error = _MEDIAN_ERROR * _spread(differences, shift) / math.sqrt(len(empty))
+    spread = max(_spread(samples, median(samples)), _spread(empty, expected))
     far = max(floor, STANDARD_ERRORS * spread)
     strays = sum(each > far for each in _deviations(samples, expected))
     usual = sum(each > far for each in _deviations(empty, expected))
     return Agreement(
-        shift=middle - expected,
+        shift=shift,
         noise=max(floor, STANDARD_ERRORS * error),
         strays=strays,
         samples=len(samples),
@@ -69,6 +71,11 @@ def agreement(samples: Sequence[float], empty: Sequence[float], floor: float) ->
 def median(values: Sequence[float]) -> float:
     """The median of at least one value."""
     return quantile(sorted(values), 0.5)
+
+
+def _spread(values: Sequence[float], middle: float) -> float:
+    """The standard deviation that the median absolute deviation suggests."""
+    return _SIGMA * median(_deviations(values, middle))
 
 
 def _deviations(values: Sequence[float], middle: float) -> list[float]:

@@ -100,6 +100,7 @@ def judged_replay(
         timeout=max(REPLAY_SECONDS_MIN, seconds),
         driver=options.driver,
         device=options.device,
+        require_sandbox=options.require_sandbox,
         warm_samples=warm_samples,
     )
 
@@ -108,8 +109,7 @@ def judged_replay(
             report(progress.phase, progress.samples, progress.median_us)
 
     with Capture.open(path, LIMITS) as capture:
-        require_full = options.require_sandbox is not None
-        result = replay_buffers(capture, how, buffers, tell, options.memory_limit, require_full)
+        result = replay_buffers(capture, how, buffers, tell, options.memory_limit)
     judge.ask(AskChecked(secret.case))
     checked, _ = judge.answer(Checked)
     return result, checked

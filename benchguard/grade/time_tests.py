@@ -10,6 +10,7 @@ long as that of an empty one.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeAlias
@@ -19,11 +20,15 @@ from ..replay.result import Anchored, ReplayResult, SampleRow
 from .agreement import Agreement, agreement, median
 from .timing import reported
 
-FLOOR_US = 1.0
+FLOOR_US = 2.0
 """Differences up to this are noise: the engine's code is in fewer caches after a region than after an empty kernel."""
 
-HOST_FLOOR_US = 5.0
+HOST_FLOOR_US = 20.0
 """The same for times by the host's clock, which has to see the end of a sample."""
+
+NAP_FLOOR_US = 250.0
+NAP_AFTER_US = 1000.0
+"""The same for samples that take longer than NAP_AFTER_US: the host naps while it waits for these."""
 
 LIVE_FLOOR_US = 20.0
 """The same where a region has too many operations to be queued first, so that the host is part of a sample."""
@@ -47,7 +52,10 @@ class TimeTests:
     def __init__(self, replay: ReplayResult) -> None:
         self._replay = replay
         self._rows: list[Timed] = [each for each in reported(replay.table) if each.span_us > 0]
-        self._empty: list[Timed] = [each for each in replay.empty if each.span_us > 0]
+        empty = [each for each in replay.empty if each.sample.span_us > 0]
+        self._empty: list[Timed] = [each.sample for each in empty]
+        table = [each for each in replay.table if each.span_us > 0]
+        self._beside_empty = [_around(table, each.ended_ns) for each in empty]
 
     @property
     def unknown(self) -> str:
@@ -71,12 +79,23 @@ class TimeTests:
 
     def anchor_reason(self) -> str:
         """A reason if the events contradict the times that kernels cannot write."""
-        return _disagreement(self._beside, self._rows, "by the device's clock around them")
+        found = self._beside
+        if abs(found.shift) > found.noise:
+            time = median([each.device_us for each in self._rows])
+            return _shifted(found, time, "by the device's clock around them")
+        if found.has_strays:
+            return (
+                f"in {found.strays} of {found.samples} samples events disagree with the device's clock around them: "
+                "one of them was tampered with, or work runs outside the events"
+            )
+        return ""
 
     def host_reason(self) -> str:
-        """A reason if the events contradict the host's clock."""
-        found = self._compare(_beside_by_host, HOST_FLOOR_US)
-        return _disagreement(found, self._rows, "by the host's clock")
+        """A reason if more time has passed by the host's clock than by the events."""
+        time = median([each.device_us for each in self._rows])
+        floor = HOST_FLOOR_US if time < NAP_AFTER_US else NAP_FLOOR_US
+        found = self._compare(_beside_by_host, floor)
+        return _shifted(found, time, "by the host's clock") if found.shift > found.noise else ""
 
     def tail_reason(self) -> str:
         """A reason if the device works after the end event."""
@@ -107,7 +126,10 @@ class TimeTests:
 
     def _compare(self, key: Callable[[Timed], float], floor: float) -> Agreement:
         empty = [key(each) for each in self._empty]
-        return agreement([key(each) for each in self._rows], empty, self._floor(floor, empty))
+        differences = [
+            key(row) - time for rows, time in zip(self._beside_empty, empty, strict=True) for row in rows
+        ]
+        return agreement([key(each) for each in self._rows], empty, differences, self._floor(floor, empty))
 
     def _floor(self, floor: float, empty: Sequence[float]) -> float:
         if not is_gpu(self._replay.device):
@@ -138,16 +160,14 @@ def _tail(sample: Timed) -> float:
     return sample.tail_us
 
 
-def _disagreement(found: Agreement, rows: Sequence[Timed], clock: str) -> str:
-    if found.agrees:
-        return ""
-    time = median([each.device_us for each in rows])
-    if abs(found.shift) > found.noise:
-        return (
-            f"events show {time:.4g} us, but {time + found.shift:.4g} us have passed {clock} "
-            f"(noise {found.noise:.2g} us): one of them was tampered with, or work runs outside the events"
-        )
+def _around(table: Sequence[SampleRow], time_ns: int) -> Sequence[SampleRow]:
+    """The samples directly before and after a time."""
+    after = bisect_left(table, time_ns, key=lambda row: row.ended_ns)
+    return table[max(0, after - 1) : after + 1]
+
+
+def _shifted(found: Agreement, time: float, clock: str) -> str:
     return (
-        f"in {found.strays} of {found.samples} samples events disagree with the time {clock}: one of them was tampered "
-        "with, or work runs outside the events"
+        f"events show {time:.4g} us, but {time + found.shift:.4g} us have passed {clock} (noise {found.noise:.2g} us): "
+        "one of them was tampered with, or work runs outside the events"
     )

@@ -2,7 +2,7 @@
 
 A submission may return results in any memory, shape, dtype and strides that the problem's own check accepts. Two
 properties are fixed: the number of tensors, and the number of elements of each. Without the second, an empty tensor
-would pass a check that broadcasts.
+would pass a check that broadcasts. Without a check of the problem's own (`exact`), dtype and shape are fixed too.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ def replayed_case(spec: CaseSpec, returned: Returned) -> CaseSpec:
     """The case with the buffers that the results are in. Raises ReturnedError."""
     wanted = results_of(spec)
     _check_structure(returned, wanted)
+    if spec.exact and any(leaf.view for leaf in leaves(returned.tree)):
+        raise ReturnedError("a result has a dtype that the problem does not want")
     held = {each.name: each.bytes for each in spec.read}
     for name, size in returned.memory.items():
         if name not in {each.name for each in wanted}:
@@ -44,6 +46,8 @@ def replayed_case(spec: CaseSpec, returned: Returned) -> CaseSpec:
         held[name] = size
     for form, buffer in zip(returned.results, wanted, strict=True):
         _check_form(form, buffer, held)
+        if spec.exact:
+            _check_exact(form, buffer)
     written = {form.buffer for form in returned.results}
     arguments: list[Argument] = [
         msgspec.structs.replace(each, role="inout") if each.name in written else each for each in spec.read
@@ -88,6 +92,16 @@ def _check_structure(returned: Returned, wanted: Sequence[Buffer]) -> None:
     for leaf, form in zip(found, returned.results, strict=True):
         if leaf.view not in VIEWS or (leaf.view and form.dtype != "uint8"):
             raise ReturnedError(f"{leaf.name} has the dtype {leaf.view}, which is not supported")
+
+
+def _check_exact(form: Form, buffer: Buffer) -> None:
+    """Raises ReturnedError for another dtype or shape than the reference's."""
+    if form.dtype != buffer.dtype:
+        raise ReturnedError(f"{buffer.name} was returned as {form.dtype}; the problem wants {buffer.dtype}")
+    if form.shape != buffer.shape:
+        raise ReturnedError(
+            f"{buffer.name} was returned with shape {form.shape}; the problem wants {buffer.shape}"
+        )
 
 
 def _check_form(form: Form, buffer: Buffer, held: dict[str, int]) -> None:

@@ -110,9 +110,9 @@ class Returned(msgspec.Struct, frozen=True):
 class CaseSpec(msgspec.Struct, frozen=True):
     """One test case. `arguments` are in the order of the call.
 
-    `flops` and `moved_bytes` are of one call of an ideal implementation; None: unknown. A case of the convention `data`
-    has `calls` and `returns`: the structure of the reference's result. Its buffers of the role "output" are
-    "result0", "result1", ..., one for each tensor of `returns`.
+    `flops` and `moved_bytes` are of one call of an ideal implementation; None: unknown. A case whose submissions choose
+    the memory of their results has `returns`, the structure of the reference's result. Its buffers of the role "output"
+    are "result0", "result1", ..., one for each tensor of `returns`. A case of the convention `data` has `calls`, too.
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=200)]
@@ -122,6 +122,8 @@ class CaseSpec(msgspec.Struct, frozen=True):
     moved_bytes: int | None = None
     calls: tuple[FunctionCall, ...] = ()
     returns: Returned | None = None
+    exact: bool = False
+    """Whether results have the dtypes and shapes of the reference's. Memory and strides are the submission's choice."""
     unseeded: tuple[Name, ...] = ()
     """Inputs that are equal for all seeds, though the problem does not declare them constant."""
     notes: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ from ..quarantine.confined import Program, run_confined, scratch_folder
 from ..quarantine.contract import Confine, Task
 from ..quarantine.sandbox import identity
 from ..quarantine.sandbox.environment import quarantine_environment
+from ..quarantine.start import Sandbox
 from .environment import replay_environment, sandboxed_names
 from .protocol import LINE_MAX, LINES_MAX, Request, encode
 from .target import Target
@@ -34,12 +35,12 @@ def replay_confined(
     descriptors: Sequence[int],
     memory_max: int,
     handle: Callable[[bytes], bool],
-    require_full: bool,
+    sandbox: Sandbox,
 ) -> tuple[child.Ended, dict[str, str]]:
     """Run the replay process to its end; return how it ended, and each protection of its sandbox.
 
-    A protection is "on", or the reason why it is off. With `require_full` the process reads the capture only if all are
-    on. Raises BenchguardError.
+    A protection is "on", or the reason why it is off. If `sandbox` is "full", the process reads the capture only if
+    all are on. Raises BenchguardError.
     """
     user = identity.free_user()
     with scratch_folder(user) as scratch:
@@ -69,7 +70,7 @@ def replay_confined(
             lines_max=LINES_MAX,
             path=folders(),
         )
-        ended = run_confined(program, "full" if require_full else "any", handle)
+        ended = run_confined(program, sandbox, handle)
     survivors = "some processes of the replay survived SIGKILL" if ended.survived else ""
     return (
         child.Ended(

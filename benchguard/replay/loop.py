@@ -56,10 +56,6 @@ SAMPLING_SHARE = 0.8
 CLOCK_STRAY = 0.05
 """A sample whose clock is farther than this from the median clock ran at another one."""
 
-EMPTY_FIRST = 8
-EMPTY_EVERY = 5
-"""A sample of an empty kernel precedes each of the first EMPTY_FIRST samples, then each EMPTY_EVERY-th."""
-
 _NANOSECONDS = 1e9
 
 Send: TypeAlias = Callable[[Event], None]
@@ -109,7 +105,7 @@ class _Loop:
         self._deadline = request.deadline
         self._sampling_seconds = 0.0
         self._samples: list[Sample] = []
-        self._empty: list[Sample] = []
+        self._empty: list[TimedSample] = []
         self._unsent: list[TimedSample] = []
         self._sent_at = 0.0
         self._kept_sets: set[int] = set()  # input sets whose outputs have been kept
@@ -250,10 +246,9 @@ class _Loop:
                 times.append(self._measure(number).device_us)
 
     def _measure_empty_if_due(self) -> None:
-        taken = len(self._samples)
-        is_due = taken < EMPTY_FIRST or taken % EMPTY_EVERY == 0
-        if self._request.empty and is_due and len(self._empty) < EMPTY_MAX:
-            self._empty.append(self._inputs.measure_empty(self._schedule.warm_up()))
+        if self._request.empty and self._schedule.empty_is_due() and len(self._empty) < EMPTY_MAX:
+            sample = self._inputs.measure_empty(self._schedule.warm_up())
+            self._empty.append(TimedSample(sample, int(self._clock() * _NANOSECONDS)))
 
     def _measure(self, number: int | None = None) -> Sample:
         """A sample on the next input set of the schedule, or on `number`."""

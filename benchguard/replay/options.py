@@ -45,6 +45,8 @@ class ReplayOptions:
             sample (docs/architecture.md, "Replay"), and every timed output is checked: `ReplayResult.evidence` has the
             checks. The last 8 to 12 of 10 or more input sets are used once. Not with cold="remap" or "rotate".
         require_evidence: "full" gives the verdict "unproven" if a check could not tell. Only with `strict`.
+        require_sandbox: "full" refuses to read the capture if a protection of the process's sandbox is off. Only with
+            `strict`, whose process has a sandbox.
         warm_samples: further samples that find all captured memory in the cache: `ReplayResult.warm_us`.
     """
 
@@ -65,6 +67,7 @@ class ReplayOptions:
     ignore_refusals: bool = False
     strict: bool = False
     require_evidence: Literal["full"] | None = None
+    require_sandbox: Literal["full"] | None = None
     warm_samples: int = 0
 
     def __post_init__(self) -> None:
@@ -72,6 +75,8 @@ class ReplayOptions:
             raise UsageError(
                 f"timeout is {self.timeout} s; give more than 0 and less than {TIMEOUT_SECONDS_MAX:.0f}"
             )
+        if self.require_sandbox and not self.strict:
+            raise UsageError("only a strict replay has a sandbox; give strict, or leave require-sandbox out")
         if self.require_evidence and not self.strict:
             raise UsageError("only a strict replay has evidence; give strict, or leave require-evidence out")
         if not 0 <= self.warm_samples <= WARM_MAX:

@@ -319,7 +319,7 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     notes: Annotated[tuple[Line, ...], Meta(max_length=NOTES_MAX)]
     slots: SlotTimes | None = None
     inputs: InputTimes | None = None
-    empty: Annotated[tuple[Sample, ...], Meta(max_length=EMPTY_MAX)] = ()
+    empty: Annotated[tuple[TimedSample, ...], Meta(max_length=EMPTY_MAX)] = ()
     """Samples of an empty kernel, taken between the others."""
     warm: Annotated[tuple[Sample, ...], Meta(max_length=WARM_MAX)] = ()
     """Samples with the state in the cache."""

@@ -99,12 +99,10 @@ def replay_buffers(
     buffers: Buffers,
     progress: Callable[[Progress], None] | None = None,
     memory_bytes: int = 0,
-    require_full: bool = False,
 ) -> ReplayResult:
     """Like replay(), for callers that share the memory of inputs and outputs with the replay process.
 
-    `memory_bytes` limits the host memory of the process besides that shared memory; 0: half of the machine's. With
-    `require_full`, a strict replay starts only if all protections of its sandbox are on.
+    `memory_bytes` limits the host memory of the process besides that shared memory; 0: half of the machine's.
     """
     started = time.monotonic()
     seed = int.from_bytes(os.urandom(7), "little") if options.seed is None else options.seed & SEED_MAX
@@ -160,9 +158,7 @@ def replay_buffers(
         )
         shared = sum(map(_size_of, _shared(request)))
         memory_max = memory_bytes or (request.limits.host_bytes if options.strict else 0)
-        ran = _run(
-            request, target, progress, memory_max + shared if memory_max else 0, options.strict, require_full
-        )
+        ran = _run(request, target, progress, memory_max + shared if memory_max else 0, options)
         settings = Settings(
             cold=caches.cold,
             icache="cold" if caches.cold_code else "warm",
@@ -212,8 +208,7 @@ def _run(
     target: Target,
     progress: Callable[[Progress], None] | None,
     memory_max: int,
-    strict: bool,
-    require_full: bool,
+    options: ReplayOptions,
 ) -> _Ran:
     """Run the replay process to its end, in a sandbox if the capture is an adversary's."""
     watch = ClockWatch()
@@ -227,9 +222,10 @@ def _run(
     collector = Collector(request, progress, on_ready)
     confinement: dict[str, str] = {}
     try:
-        if strict:
+        if options.strict:
+            sandbox = options.require_sandbox or "any"
             ended, confinement = replay_confined(
-                request, target, _descriptors(request), memory_max, collector.handle, require_full
+                request, target, _descriptors(request), memory_max, collector.handle, sandbox
             )
         else:
             ended = run_unconfined(request, target, memory_max, collector.handle)

@@ -12,7 +12,7 @@ from ..ipc.json_text import json_document
 from .caches import icache_text
 from .clocks import Clocks
 from .evidence import Evidence
-from .protocol import Device, InputTimes, OutputCheck, Overhead, Prepared, Sample, SlotTimes
+from .protocol import Device, InputTimes, OutputCheck, Overhead, Prepared, Sample, SlotTimes, TimedSample
 from .statistics import Summary, quantile
 from .subject import KernelUse
 
@@ -115,7 +115,7 @@ class ReplayResult:
     half_width: float | None = None
     half_width_wanted: float | None = None
     table: tuple[SampleRow, ...] = ()
-    empty: tuple[Sample, ...] = ()
+    empty: tuple[TimedSample, ...] = ()
     """With `strict`, samples of an empty kernel that were taken between the others."""
     warm_up_samples: int = 0
     overhead: Overhead | None = None

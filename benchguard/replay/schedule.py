@@ -10,6 +10,10 @@ from random import Random
 
 from .protocol import NO_SET
 
+EMPTY_FIRST = 8
+EMPTY_SHARE = 0.2
+"""A sample of an empty kernel precedes each of the first EMPTY_FIRST samples, then this share of the others."""
+
 ONE_USE_WITHIN = 100
 """One-use sets are among this many first timed samples: every stop rule but a count takes at least this many."""
 
@@ -25,6 +29,7 @@ class Schedule:
         """`samples`: the least number of timed samples. `in_order`: one-use sets come in the order of their numbers."""
         self._random = Random(seed)  # the seed is the OS's, and no other process sees the output
         self._warm_up = Random(seed + 1)  # apart: the number of warm-up samples depends on the machine
+        self._empty = Random(seed + 2)
         self._pool = sets - one_use
         places = self._random.sample(
             range(min(samples, ONE_USE_WITHIN)), min(samples, one_use, ONE_USE_WITHIN)
@@ -39,6 +44,10 @@ class Schedule:
     def warm_up(self) -> int:
         """The set of a sample that is not timed; NO_SET without repeated sets."""
         return self._repeated(self._warm_up)
+
+    def empty_is_due(self) -> bool:
+        """Whether a sample of an empty kernel precedes the next timed sample. Call it once a sample."""
+        return self._empty.random() < EMPTY_SHARE or self._timed < EMPTY_FIRST
 
     def next(self) -> int:
         """The set of the next timed sample."""

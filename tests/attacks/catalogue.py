@@ -217,6 +217,10 @@ ATTACK_LIST = (
         19, "19_one_region.py", "honest in one of two captures", "semantics",
         verdicts=only("unreplayable", "wrong"), true_time=True,
     ),
+    Attack(
+        19, "19_host_decides.py", "the host chooses the work by the inputs", "semantics", "none",
+        only("unreplayable"),
+    ),
     Attack(19, "19_device_counter.py", "the device counts launches", "device", true_time=True),
     Attack(19, "19_globaltimer.cu", "honest for a fifth of a second", "device", verdicts=only("wrong")),
     Attack(
@@ -384,4 +388,5 @@ LOOK_ALIKES = (
     LookAlike("autotuned.py", "19: the first call is another"),
     LookAlike("numba_kernel.py", "25: a compiler of the library's"),
     LookAlike("many_launches.py", "18: many launches"),
+    LookAlike("host_read.py", "19: the host reads device memory, the same on all inputs"),
 )

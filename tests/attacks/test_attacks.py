@@ -107,7 +107,7 @@ def test_wrong_control_fails() -> None:
 
 @pytest.mark.quick
 def test_catalogue_has_every_class() -> None:
-    """Classes 26, 27, 28 and 32 need a GPU."""
+    """Classes 27, 28 and 32 need a GPU."""
     assert {each.number for each in ATTACK_LIST} >= set(range(1, 33))
 
 

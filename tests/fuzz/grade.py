@@ -50,7 +50,7 @@ from tests.fuzz.raw_mutation import mutated  # noqa: E402
 
 ROOT = HERE.parents[1]
 PROBLEM = ROOT / "tests/attacks/problems.py"
-SUBMISSIONS = ("mix.py", "global_table.py")
+SUBMISSIONS = ("mix.py", "global_table.py", "host_read.py")
 MEMORY_BYTES = 1 << 30
 RESULT_BYTES = 4 << 20
 FAILED = 3

@@ -402,6 +402,11 @@ RUNS: dict[str, OptionRun] = {
             "--require-evidence": lambda ran: ran.result["verdict"] == "unproven" and ran.status == 8,
         },
     ),
+    "replay, sandbox": OptionRun(
+        (*REPLAY, "--cold", "none", "--strict", "--samples", "3", "--require-sandbox", "full"),
+        (*REPLAY, "--cold", "none", "--strict", "--samples", "3"),
+        {"--require-sandbox": lambda ran: "the replay did not start: sandbox: partial" in ran.result["reason"]},
+    ),
     "replay, timeout": OptionRun((*REPLAY, "--timeout", "0.01"), REPLAY, {"--timeout": ended_with(124, "timeout")}),
     "replay, device": OptionRun((*REPLAY, "--device", "99"), REPLAY, {"--device": lambda ran: "99" in ran.err}),
     "replay, driver": OptionRun(
@@ -497,6 +502,9 @@ RUNS: dict[str, OptionRun] = {
             "--json": lambda ran: ran.text("other.json"),
             "--quiet": lambda ran: not ran.out and not ran.err,
         },
+    ),
+    "compare, sandbox": OptionRun(
+        (*COMPARE, "--require-sandbox", "full"), COMPARE, {"--require-sandbox": lambda ran: ran.status == 70}
     ),
     "compare, timeout": OptionRun(
         ("compare", PROBLEM, "slow.py", "kernel.ptx", *SIM, "--timeout", "3"),

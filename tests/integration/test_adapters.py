@@ -235,3 +235,28 @@ def test_kernelbench_model_is_observed(native: Path, tmp_path: Path) -> None:
     submission.write_text(MODEL_NEW.replace("max(total, low)", "total"))
     status, result = grade(tmp_path, problem, submission, "--adapter-option", "weights=given")
     assert (status, result["verdict"]) == (1, "wrong")
+
+
+TRANSPOSED = """numba.cuda.device_array((8, outputs), np.float32, order="F")"""
+GAPS = """numba.cuda.device_array((8, 2 * outputs), np.float32)[:, ::2]"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("memory", [TRANSPOSED, GAPS], ids=["transposed", "gaps"])
+def test_kernelbench_output_of_other_strides_is_compared_by_elements(
+    native: Path, tmp_path: Path, memory: str
+) -> None:
+    """As a channels-last convolution returns its result. Control: the same strides with wrong elements."""
+    assert (native / "sim").is_dir()
+    problem = ROOT / "tests" / "unit" / "adapters" / "given" / "kernelbench_linear.py"
+    submission = tmp_path / "submission.py"
+    strided = MODEL_NEW.replace("numba.cuda.device_array((8, outputs), np.float32)", memory)
+    assert strided != MODEL_NEW
+    submission.write_text(strided)
+    status, result = grade(tmp_path, problem, submission, "--adapter-option", "weights=given")
+    assert (status, result["verdict"], result["reason"]) == (0, "pass", "")
+    if memory == TRANSPOSED:
+        return
+    submission.write_text(strided.replace("max(total, low)", "max(total, low) + (row == 7) * (column == 11)"))
+    status, result = grade(tmp_path, problem, submission, "--adapter-option", "weights=given")
+    assert (status, result["verdict"]) == (1, "wrong")

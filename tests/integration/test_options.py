@@ -82,7 +82,7 @@ def check_runs(runs: dict[str, OptionRun], folder: Path) -> None:
     """Run baselines once each, then every run, and hold the checks against both."""
     baselines: dict[tuple[str, ...], Ran] = {}
     for name, each in runs.items():
-        if name == "grade, sandbox" and is_sandbox_full():
+        if "--require-sandbox" in each.checks and is_sandbox_full():
             continue
         cache = folder / "cache" if each.command == "build" else None
         if each.baseline not in baselines:
@@ -127,6 +127,7 @@ COMPARE = ("compare", "problem.py", "submission.py", "submission.py")
         (("starter", "task.py", "--dtype", "double"), "no parameter of"),
         (("replay", "absent.ncap", "--seed", "1"), "--seed"),
         (("replay", "absent.ncap", "--require-evidence", "full"), "only a strict replay has evidence"),
+        (("replay", "absent.ncap", "--require-sandbox", "full"), "only a strict replay has a sandbox"),
         (("record", "-o", "x.ncap", "--window", "1", "--kernel", "k", "--", "true"), "give only one"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",

@@ -14,6 +14,7 @@ import pytest
 
 import benchguard
 from benchguard.capture import Capture
+from benchguard.errors import UsageError
 from benchguard.ipc.processes import process_start
 from benchguard.quarantine.contract import FEATURES, is_full
 from benchguard.quarantine.private import remove
@@ -42,16 +43,25 @@ def folder(native: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def attack(folder: Path, compile_c: Callable[..., Path]) -> Attack:
-    """Replay a capture with a driver that attacks."""
+def hostile(folder: Path, compile_c: Callable[..., Path]) -> Path:
     driver = folder / "driver" / "libcuda.so.1"
     driver.parent.mkdir(mode=0o755)
     shutil.copy(compile_c("libhostile.so", PROGRAM), driver)
-    capture = CAPTURES["saxpy"](folder / "x.ncap")
+    return driver
+
+
+@pytest.fixture
+def capture(folder: Path) -> Path:
+    return CAPTURES["saxpy"](folder / "x.ncap")
+
+
+@pytest.fixture
+def attack(hostile: Path, capture: Path) -> Attack:
+    """Replay a capture with a driver that attacks."""
 
     def run(name: str, strict: bool, place: str = "-", number: int = 0, **options: object) -> ReplayResult:
-        (driver.parent / "attack").write_text(f"{name} {place} {number}")
-        return benchguard.replay(capture, driver=str(driver), strict=strict, **options)
+        (hostile.parent / "attack").write_text(f"{name} {place} {number}")
+        return benchguard.replay(capture, driver=str(hostile), strict=strict, **options)
 
     return run
 
@@ -151,10 +161,27 @@ def test_replay_that_requires_a_full_sandbox_refuses_a_partial_one(
         confined, "quarantine_environment", lambda *each: {**environment(*each), "FOREIGN": "1"}
     )
     path = CAPTURES["saxpy"](folder / "x.ncap")
-    options = ReplayOptions(strict=True, driver="sim", samples=2)
-    result = replay_buffers(path, options, Buffers(None, None), require_full=True)
+    result = benchguard.replay(path, strict=True, driver="sim", samples=2, require_sandbox="full")
     assert result.verdict == "error"
     assert result.reason.startswith("the replay did not start: sandbox: partial (")
     assert "unexpected variables" in result.reason and result.device is None
     assert not is_full(result.confinement)
-    assert replay_buffers(path, options, Buffers(None, None)).verdict == "pass"
+    assert benchguard.replay(path, strict=True, driver="sim", samples=2).verdict == "pass"
+
+
+def test_sandbox_is_only_required_of_strict_replays() -> None:
+    with pytest.raises(UsageError, match="only a strict replay has a sandbox"):
+        ReplayOptions(require_sandbox="full")
+
+
+def test_memory_of_all_processes_is_limited(attack: Attack, hostile: Path, capture: Path) -> None:
+    """Four processes of 128 MiB each are over a limit that none exceeds alone."""
+    assert GOT in attack("memory", False).reason
+    options = ReplayOptions(strict=True, driver=str(hostile))
+    result = replay_buffers(capture, options, Buffers(None, None), memory_bytes=320 << 20)
+    assert result.verdict == "failed" and "the replay used" in result.reason, result.reason
+
+
+def test_driver_that_never_returns_ends_at_the_deadline(attack: Attack, folder: Path) -> None:
+    result = attack("outstay", True, timeout=3.0)
+    assert result.verdict == "timeout" and _daemons(folder) == []

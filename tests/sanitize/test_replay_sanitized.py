@@ -53,9 +53,12 @@ def sanitized(capture: Path, *steps: list[Any], **options: Any) -> list[Any]:
 @pytest.mark.parametrize("cold", sorted(COLD))
 def test_operations_of_every_kind_run_in_every_mode(tmp_path: Path, name: str, cold: str) -> None:
     path = CAPTURES[name](tmp_path / "x.ncap")
-    results = sanitized(path, ["verify"], ["measure", 3], ["overhead"], cold=cold, cold_code=True)
+    results = sanitized(
+        path, ["verify"], ["measure", 3], ["overhead"], ["recorded", ARENA, 4], ["warm", True], ["measure", 1],
+        cold=cold, cold_code=True,
+    )  # fmt: skip
     assert_exact(results[1])
-    assert len(results[2]) == 3
+    assert len(results[2]) == 3 and len(results[4]) == 8 and len(results[6]) == 1
 
 
 @pytest.mark.parametrize("name", sorted(set(CAPTURES) - {"refused"}))

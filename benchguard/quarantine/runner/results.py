@@ -12,7 +12,7 @@ from ...problem.tree import VIEWS, Leaf, Node, Splitter, TreeError, Value
 from ...region import Memory
 from .arrays import DeviceArray, packed
 from .reporting import SubmissionError
-from .returned import GpuArray, array_of, is_same_bits, on_host
+from .returned import GpuArray, array_of, check_kind, is_same_bits, on_host
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,9 @@ def find_results(case: CaseSpec, given: Mapping[str, Memory], value: object) -> 
         arrays = [_given_array(form, given) for form in case.returns.results]
     else:
         tree, arrays = _taken_apart(value, wanted)
+        if case.exact:
+            for buffer, array in zip(wanted, arrays, strict=True):
+                check_kind(buffer, array)
     return _located(case, given, tree, arrays)
 
 

@@ -103,12 +103,17 @@ def _of_interface(interface: Mapping[str, Any]) -> GpuArray:
     return GpuArray(int(interface["data"][0] or 0), kind, size, shape, strides)
 
 
-def _check(buffer: Buffer, array: GpuArray) -> None:
+def check_kind(buffer: Buffer, array: GpuArray) -> None:
+    """Raises SubmissionError for another dtype or shape than the buffer's."""
     what = f"{buffer.name} was returned"
     if array.kind != buffer.dtype and not is_same_bits(buffer, array):
         raise SubmissionError(f"{what} as {array.kind}; the problem wants {buffer.dtype}")
     if array.shape != buffer.shape:
         raise SubmissionError(f"{what} with shape {array.shape}; the problem wants {buffer.shape}")
+
+
+def _check(buffer: Buffer, array: GpuArray) -> None:
+    check_kind(buffer, array)
     strides = buffer.strides if buffer.strides is not None else packed(buffer.shape)
     fits = all(
         have == want or extent == 1
@@ -116,7 +121,9 @@ def _check(buffer: Buffer, array: GpuArray) -> None:
     )
     if not fits and buffer.bytes:
         how = "row-major order without gaps" if buffer.strides is None else f"strides {strides}"
-        raise SubmissionError(f"{what} with strides {array.strides} (in elements); the problem wants {how}")
+        raise SubmissionError(
+            f"{buffer.name} was returned with strides {array.strides} (in elements); the problem wants {how}"
+        )
 
 
 def is_same_bits(buffer: Buffer, array: GpuArray) -> bool:

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
@@ -15,7 +16,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-enum { SWARM = 1100, SLEEP_SECONDS = 60 };
+enum { SWARM = 1100, SLEEP_SECONDS = 60, FILLERS = 4, FILLED_BYTES = 128 << 20 };
 
 EXPORTED int cuInit(unsigned flags)
 {
@@ -68,6 +69,44 @@ static int start_swarm(void)
     return (int)usleep(500000);
 }
 
+/* Each process writes a byte when its memory is full. */
+static int fill_memory(void)
+{
+    int full[2];
+    if (pipe(full) != 0)
+        return -1;
+    for (int i = 0; i < FILLERS; i++) {
+        const pid_t child = fork();
+        if (child < 0)
+            return -1;
+        if (child == 0) {
+            char *const memory = malloc(FILLED_BYTES);
+            if (memory == NULL)
+                _exit(1);
+            memset(memory, i + 1, FILLED_BYTES);
+            if (write(full[1], memory + FILLED_BYTES / 2, 1) == 1)
+                (void)sleep(SLEEP_SECONDS);
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < FILLERS; i++) {
+        char byte;
+        if (read(full[0], &byte, 1) != 1)
+            return -1;
+    }
+    return (int)usleep(900000);
+}
+
+static _Noreturn void outstay(void)
+{
+    for (int i = 1; i < NSIG; i++)
+        (void)signal(i, SIG_IGN);
+    (void)fork();
+    (void)setsid();
+    for (;;)
+        (void)pause();
+}
+
 static int attack(const char *name, const char *place, long number)
 {
     if (strcmp(name, "read") == 0)
@@ -88,6 +127,10 @@ static int attack(const char *name, const char *place, long number)
         return outlive();
     if (strcmp(name, "swarm") == 0)
         return start_swarm();
+    if (strcmp(name, "memory") == 0)
+        return fill_memory();
+    if (strcmp(name, "outstay") == 0)
+        outstay();
     errno = EINVAL;
     return -1;
 }

@@ -33,17 +33,17 @@ def test_weights_from_kernelbench_seed() -> None:
     (case,) = suite.cases
     assert [(each.name, each.role, each.shape) for each in case.spec.buffers] == [
         ("input0", "input", (8, 16)),
-        ("output0", "output", (8, 12)),
+        ("result0", "output", (8, 12)),
     ]
     inputs = case.inputs(9, "own")
     torch.manual_seed(42)
     linear = torch.nn.Linear(16, 12).double()
     with torch.no_grad():
         right = torch.clamp(linear(inputs["input0"].double()), min=-0.25)
-    expected = case.expected(inputs)["output0"]
+    expected = case.expected(inputs)["result0"]
     assert dtype_of(expected) == "float64", "the reference runs in float64"
     assert np.allclose(to_numpy(expected), right.numpy(), rtol=1e-12)
-    assert case.tolerances == {"output0": Tolerance(1e-4, 1e-4)} and not case.own_verdict
+    assert case.tolerances == {"result0": Tolerance(1e-4, 1e-4)} and not case.own_verdict
 
 
 def test_inputs_depend_on_seed_only() -> None:
@@ -65,7 +65,7 @@ def test_given_weights_are_constants() -> None:
 def test_half_precision_model() -> None:
     (case,) = opened(precision="bfloat16").cases
     assert {each.dtype for each in case.spec.buffers} == {"bfloat16"}
-    assert case.tolerances == {"output0": Tolerance(1e-2, 1e-2)}
+    assert case.tolerances == {"result0": Tolerance(1e-2, 1e-2)}
     assert dtype_of(case.inputs(1, "own")["input0"]) == "bfloat16"
 
 
@@ -73,7 +73,7 @@ def test_model_without_float64_runs_in_float32(tmp_path: Path) -> None:
     file = tmp_path / "problem.py"
     file.write_text(GIVEN.read_text().replace("self.linear(x)", "self.linear(x) @ torch.ones(12, 12)"))
     (case,) = opened(file).cases
-    assert dtype_of(case.expected(case.inputs(1, "own"))["output0"]) == "float32"
+    assert dtype_of(case.expected(case.inputs(1, "own"))["result0"]) == "float32"
 
 
 def test_stateful_model_unchanged(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_stateful_model_unchanged(tmp_path: Path) -> None:
     (case,) = opened(file).cases
     inputs = case.inputs(1, "own")
     assert np.array_equal(
-        to_numpy(case.expected(inputs)["output0"]), to_numpy(case.expected(inputs)["output0"])
+        to_numpy(case.expected(inputs)["result0"]), to_numpy(case.expected(inputs)["result0"])
     )
 
 
@@ -140,8 +140,8 @@ def test_arguments_by_keyword_are_named(tmp_path: Path) -> None:
     assert [each.name for each in case.spec.read] == ["x"]
     plain = opened().cases[0]
     assert np.array_equal(
-        to_numpy(case.expected(case.inputs(1, "own"))["output0"]),
-        to_numpy(plain.expected(plain.inputs(1, "own"))["output0"]),
+        to_numpy(case.expected(case.inputs(1, "own"))["result0"]),
+        to_numpy(plain.expected(plain.inputs(1, "own"))["result0"]),
     )
 
 

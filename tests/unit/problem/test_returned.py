@@ -98,3 +98,25 @@ def test_missing_report_refused() -> None:
         replayed_cases([plain, SPEC], {0: returned()})
     with pytest.raises(ReturnedError, match="case c: result0 was returned"):
         replayed_cases([SPEC], {0: returned(first=Form("result0", "float32", (4,)))})
+
+
+@pytest.mark.parametrize(
+    ("first", "why"),
+    [
+        (Form("result0", "float32", (8,)), "as float32; the problem wants float64"),
+        (Form("result0", "float64", (2, 4)), "with shape"),
+    ],
+)
+def test_exact_case_refuses_a_report_of_another_dtype_or_shape(first: Form, why: str) -> None:
+    """Else elements of another dtype would not be compared. Control: the same report of another case."""
+    given = returned(first=first, second=Form("result1", "float32", ()), result0=64, result1=4)
+    replayed_case(SPEC, given)
+    with pytest.raises(ReturnedError, match=why):
+        replayed_case(msgspec.structs.replace(SPEC, exact=True), given)
+
+
+def test_exact_case_accepts_other_strides() -> None:
+    exact = msgspec.structs.replace(SPEC, exact=True)
+    first = Form("result0", "float64", (8,), strides=(2,))
+    given = returned(first=first, second=Form("result1", "float32", ()), result0=120, result1=4)
+    assert buffers(replayed_case(exact, given))[1] == ("result0", "output", 120)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from benchguard.problem.returned import replayed_case
@@ -110,3 +111,27 @@ def test_unusable_result_reported(case: CaseSpec, value: Any, words: str, unrepl
         find_results(case, GIVEN, value)
     assert words in caught.value.text
     assert caught.value.unreplayable is unreplayable
+
+
+EXACT = msgspec.structs.replace(ONE, exact=True)
+
+
+@pytest.mark.parametrize("strides", [(1,), (3,)], ids=["dense", "gaps"])
+def test_exact_result_of_any_strides_found(strides: tuple[int, ...]) -> None:
+    results = find_results(EXACT, GIVEN, array(0x9000, strides=strides))
+    assert results.returned.results[0].shape == (8,)
+    replayed_case(EXACT, results.returned)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (array(0x9000, "float64"), "as float64; the problem wants float32"),
+        (array(0x9000, shape=(2, 4)), "with shape (2, 4); the problem wants (8,)"),
+    ],
+)
+def test_exact_result_of_another_dtype_or_shape_reported(value: Any, words: str) -> None:
+    find_results(ONE, GIVEN, value)
+    with pytest.raises(SubmissionError) as caught:
+        find_results(EXACT, GIVEN, value)
+    assert words in caught.value.text
