@@ -54,6 +54,7 @@ if TYPE_CHECKING:
             "Stop a grade or a replay after this time.  [default: the suite's time for a ranked submission, or 300]",
             "SECONDS",
         ),
+        "require_sandbox": "Refuse to run a submission or a replay in a partial sandbox.",
     },
 )
 @click.option(

@@ -69,7 +69,7 @@ from .output import notify
             Size(),
         ),
         "network": "Let the submission use the network.",
-        "require_sandbox": "Refuse to run the submission in a partial sandbox.",
+        "require_sandbox": "Refuse to run the submission or a replay in a partial sandbox.",
         "require_evidence": "Exit with 8 if a check of the time could not tell.",
         "forbid_library": Flag(
             "Reject a submission that runs a kernel of this name, or from this library (libcublas*); may be repeated.",

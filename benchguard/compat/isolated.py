@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from ..errors import BenchguardError, UsageError
 from ..grade.grade import grade
@@ -14,6 +13,13 @@ from ..grade.options import GradeOptions
 from ..grade.result import GradeResult
 from .locate import file_of, generator_spec
 from .statistics import NOT_RUN, BenchmarkResult
+
+
+@runtime_checkable
+class HasDescriptor(Protocol):
+    """A connection or an open file."""
+
+    def fileno(self) -> int: ...
 
 
 class BenchmarkError(BenchguardError, RuntimeError):
@@ -109,7 +115,7 @@ def result_of(graded: GradeResult, repeats: int) -> BenchmarkResult:
 
 
 def do_bench_impl(
-    out_file: str | os.PathLike[str],
+    out_file: str | os.PathLike[str] | int | HasDescriptor,
     qualname: str,
     test_generator: Callable[..., Any] | str,
     test_args: Mapping[str, Any],
@@ -119,12 +125,14 @@ def do_bench_impl(
     stream: int | None = None,
     **options: Any,
 ) -> None:
-    """Benchmark like pygpubench.do_bench_impl, and write its lines to a file, which do_bench_isolated there reads.
+    """Benchmark like pygpubench.do_bench_impl, and write its lines to a file or a pipe.
 
     The function is timed in its own process, as with do_bench_isolated(inline=True), and never in this one.
 
     Args:
-        out_file: file for the lines `N<tab>MICROSECONDS`, `event-overhead<tab>MICROSECONDS us`, `error-count<tab>N`.
+        out_file: path, descriptor, or object with fileno(), for the lines `N<tab>MICROSECONDS`,
+            `event-overhead<tab>MICROSECONDS us` and `error-count<tab>N`. A descriptor stays open. Without wrong
+            outputs there is no line `error-count`, as in pygpubench.
         qualname: as in do_bench_isolated, like `test_generator`, `test_args`, `repeats` and `seed`.
         stream: has to be None: the function's process has streams of its own.
         options: further arguments of do_bench_isolated.
@@ -147,8 +155,11 @@ def do_bench_impl(
     lines = [f"{number}\t{time}" for number, time in enumerate(found.time_us) if time != NOT_RUN]
     if found.event_overhead_us is not None:
         lines.insert(0, f"event-overhead\t{found.event_overhead_us} us")
-    lines.append(f"error-count\t{found.errors}")
+    if found.errors:
+        lines.append(f"error-count\t{found.errors}")
+    place = out_file.fileno() if isinstance(out_file, HasDescriptor) else out_file
     try:
-        Path(out_file).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        with open(place, "w", encoding="utf-8", closefd=not isinstance(place, int)) as file:
+            file.write("\n".join(lines) + "\n")
     except OSError as error:
         raise BenchguardError(f"cannot write {out_file}: {error.strerror}; name another file") from error

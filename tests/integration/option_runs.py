@@ -503,6 +503,9 @@ RUNS: dict[str, OptionRun] = {
             "--quiet": lambda ran: not ran.out and not ran.err,
         },
     ),
+    "compare, sandbox": OptionRun(
+        (*COMPARE, "--require-sandbox", "full"), COMPARE, {"--require-sandbox": lambda ran: ran.status == 70}
+    ),
     "compare, timeout": OptionRun(
         ("compare", PROBLEM, "slow.py", "kernel.ptx", *SIM, "--timeout", "3"),
         COMPARE,

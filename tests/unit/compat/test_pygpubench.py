@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import multiprocessing
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -150,7 +152,19 @@ def test_do_bench_impl_writes_pygpubenchs_lines(tmp_path: Path, monkeypatch: pyt
     out = tmp_path / "out"
     isolated.do_bench_impl(out, "s.kernel", "g.make", {"size": 4}, 3, 5, driver="sim")
     assert seen == [("s.kernel", "g.make", {"size": 4}, 3, 5, {"inline": True, "driver": "sim"})]
-    assert out.read_text() == "event-overhead\t1.25 us\n0\t3.0\n1\t4.5\nerror-count\t0\n"
+    assert out.read_text() == "event-overhead\t1.25 us\n0\t3.0\n1\t4.5\n"
+
+
+@pytest.mark.parametrize("is_raw", [True, False], ids=["descriptor", "connection"])
+def test_do_bench_impl_writes_to_an_open_pipe(monkeypatch: pytest.MonkeyPatch, is_raw: bool) -> None:
+    """pygpubench's newest form gives a connection; its reader takes any `error-count` as a failure."""
+    result = BenchmarkResult(None, [3.0, 4.5], 2, True)
+    monkeypatch.setattr(isolated, "do_bench_isolated", lambda *_, **__: result)
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    isolated.do_bench_impl(theirs.fileno() if is_raw else theirs, "s.kernel", "g.make", {}, 2)
+    assert os.read(ours.fileno(), 1000) == b"0\t3.0\n1\t4.5\nerror-count\t2\n"
+    theirs.close()  # it was left open
+    assert os.read(ours.fileno(), 1000) == b""
 
 
 def test_do_bench_impl_refuses_what_another_process_cannot_use(tmp_path: Path) -> None:
