@@ -28,6 +28,7 @@ class Agreement:
 
     Attributes:
         shift: median of the differences between empty samples and the samples beside them.
+        least: nine tenths of these differences are larger.
         noise: differences up to this are noise.
         strays: samples that are farther than noise from the median of the empty samples.
         samples: number of samples.
@@ -35,6 +36,7 @@ class Agreement:
     """
 
     shift: float
+    least: float
     noise: float
     strays: int
     samples: int
@@ -61,6 +63,7 @@ def agreement(
     usual = sum(each > far for each in _deviations(empty, expected))
     return Agreement(
         shift=shift,
+        least=quantile(sorted(differences), 0.1),
         noise=max(floor, STANDARD_ERRORS * error),
         strays=strays,
         samples=len(samples),

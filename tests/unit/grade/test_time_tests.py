@@ -185,3 +185,25 @@ def test_nap_of_the_host_in_a_long_sample_is_no_tampering() -> None:
     assert replay_with(table, empty(28, draw)).host_reason() == ""
     table = [dataclasses.replace(row, host_us=row.host_us + 80) for row in rows(100, draw, device_us=300)]
     assert "by the host's clock" in replay_with(table, empty(28, draw)).host_reason()
+
+
+def test_load_of_the_cpu_driver_is_no_tampering() -> None:
+    """Half of the samples, or of the empty ones, meet other work."""
+    draw = random.Random(13)
+    for _ in range(100):
+        busy, calm = (0.5, 0.0) if draw.random() < 0.5 else (0.0, 0.5)
+        table = [
+            dataclasses.replace(row, span_us=row.span_us + (400 if draw.random() < busy else 0))
+            for row in rows(40, draw)
+        ]
+        empties = tuple(
+            TimedSample(
+                msgspec.structs.replace(
+                    each.sample, span_us=each.sample.span_us + (400 if draw.random() < calm else 0)
+                ),
+                each.ended_ns,
+            )
+            for each in empty(15, draw)
+        )
+        found = replay_with(table, empties, pci_bus="")
+        assert found.anchor_reason() == found.host_reason() == ""
