@@ -27,7 +27,7 @@ from ..problem.spec import Argument, Buffer, CaseSpec, Role, Scalar, Tolerance
 from ..problem.suite import Suite
 from . import leetgpu_base
 from .counts import with_counts_of
-from .host import device_for, running_on, torch_module
+from .host import device_for, filling_memory, running_on, torch_module
 from .modules import TaskModules
 from .options import known, one_of
 from .reference import WideCase
@@ -38,6 +38,8 @@ OPTIONS = {"device": "auto", "cases": "performance"}
 
 ENTRY = "solve"
 PERFORMANCE = "performance"
+FILLINGS = (0x5A, 0xA5)
+"""Bytes of uninitialised memory in two draws: an output that shows both is uninitialised."""
 ROLES: dict[str, Role] = {"in": "input", "out": "output", "inout": "inout"}
 
 
@@ -131,14 +133,15 @@ class LeetGpuCase(WideCase):
     def _first(self) -> dict[str, Any]:
         return self._draw(None)
 
-    def _draw(self, secret: int | None) -> dict[str, Any]:
+    def _draw(self, secret: int | None, filling: int = FILLINGS[0]) -> dict[str, Any]:
         challenge, torch = self.challenge, torch_module()
 
         def generate() -> Any:
-            test = self._generate()
-            if not isinstance(test, Mapping):
-                return None
-            return {name: leetgpu_base.made(each, torch, challenge.device) for name, each in test.items()}
+            with filling_memory(filling):
+                test = self._generate()
+                if not isinstance(test, Mapping):
+                    return None
+                return {name: leetgpu_base.made(each, torch, challenge.device) for name, each in test.items()}
 
         with seeded(secret):
             test = challenge.call(f"the {self.name} test", generate)
@@ -154,7 +157,12 @@ class LeetGpuCase(WideCase):
 
     @cached_property
     def _other(self) -> dict[str, Any]:
-        return self._draw(1)
+        return self._draw(1, FILLINGS[1])
+
+    def _is_uninitialised(self, name: str) -> bool:
+        """Whether the test leaves an output's memory as torch.empty gives it. Other outputs begin with the test's."""
+        draws = zip((self._first, self._other), FILLINGS, strict=True)
+        return all(_is_filled(draw[name], byte) for draw, byte in draws)
 
     def _argument(self, name: str, ctype: Any, direction: str) -> Argument:
         value = self._first[name]
@@ -173,11 +181,17 @@ class LeetGpuCase(WideCase):
         role = ROLES[direction]
         if role == "input" and _equal(value, self._other[name]):
             role = "constant"
+        if role == "output" and not self._is_uninitialised(name):
+            role = "inout"
         strides = None if role == "output" else strides_of(value)
         try:
             return Buffer(name, dtype_of(value), shape_of(value), role, strides)
         except TypeError as error:
             raise ProblemError(f"{self.where}: {name} is {error}") from error
+
+
+def _is_filled(tensor: Any, byte: int) -> bool:
+    return bool((to_numpy(tensor.contiguous()).reshape(-1).view("uint8") == byte).all())
 
 
 def functional_cases(challenge: LeetGpuChallenge) -> list[LeetGpuCase]:

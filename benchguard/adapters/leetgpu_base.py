@@ -54,7 +54,7 @@ class FullTensor:
 
 @dataclass(frozen=True)
 class OutTensor:
-    """An output."""
+    """An output, uninitialised."""
 
     shape: Any
     dtype: str = "float32"
@@ -71,4 +71,6 @@ def made(value: Any, torch: Any, device: str) -> Any:
         return torch.empty(shape, device=device).normal_(value.mean, value.std).to(dtype)
     if isinstance(value, RandIntTensor):
         return torch.randint(value.low, value.high, shape, device=device, dtype=dtype)
-    return torch.full(shape, value.value if isinstance(value, FullTensor) else 0, device=device, dtype=dtype)
+    if isinstance(value, OutTensor):
+        return torch.empty(shape, device=device, dtype=dtype)
+    return torch.full(shape, value.value, device=device, dtype=dtype)

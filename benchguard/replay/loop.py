@@ -232,18 +232,12 @@ class _Loop:
                 times.append(self._measure().device_us)
                 spent = self._clock() - started - self._inputs.wait_seconds
                 capped = spent >= self._sampling_seconds or self._clock() >= last
-            if capped:
-                self._use_the_rest(times, last)
+            if capped:  # even if the deadline ends this process: a time needs one-use inputs
+                times += [self._measure(number).device_us for number in self._schedule.rest()]
             decision = decide(rule, times, tick, self._strays())
             if decision.enough or capped:
                 self._flush()
                 return decision, capped
-
-    def _use_the_rest(self, times: list[float], last: float) -> None:
-        """Time the one-use sets that are needed to test for carried results, if samples took long."""
-        for number in self._schedule.rest():
-            if self._clock() < last:
-                times.append(self._measure(number).device_us)
 
     def _measure_empty_if_due(self) -> None:
         if self._request.empty and self._schedule.empty_is_due() and len(self._empty) < EMPTY_MAX:

@@ -131,3 +131,18 @@ def test_number_that_depends_on_the_seed_otherwise_is_refused(tmp_path: Path) ->
     case = sparse(tmp_path, "int(x.sum())")
     with pytest.raises(ProblemError, match="may not depend on it"):
         [case.inputs(seed, "own") for seed in range(8)]
+
+
+def test_output_that_the_test_fills_begins_with_its_content(tmp_path: Path) -> None:
+    (case,) = opened(changed(tmp_path, '"out": OutTensor((n,))', '"out": FullTensor((n,), 0.0)')).cases
+    assert {each.name: each.role for each in case.spec.buffers}["out"] == "inout"
+    inputs = case.inputs(7, "own")
+    assert not to_numpy(inputs["out"]).any()
+    expected = case.expected(inputs)
+    assert to_numpy(expected["out"]).any() and not to_numpy(inputs["out"]).any()  # the reference has copies
+
+
+def test_output_of_torch_empty_has_no_content_to_begin_with(tmp_path: Path) -> None:
+    (case,) = opened(changed(tmp_path, "OutTensor((n,))", "torch.empty(n, device=self.device)")).cases
+    assert {each.name: each.role for each in case.spec.buffers}["out"] == "output"
+    assert "out" not in case.inputs(7, "own")

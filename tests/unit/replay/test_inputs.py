@@ -94,12 +94,12 @@ def test_judge_that_closed_the_pipe_ends_the_replay(pipe: tuple[int, int]) -> No
     assert raised.value.status == OURS
 
 
-@pytest.mark.parametrize("cost", [0.001, 8.0])
-def test_one_use_sets_are_used_however_long_a_sample_takes(cost: float) -> None:
-    """At 8 s a sample, the 30 s for samples end after the fourth."""
+@pytest.mark.parametrize(("cost", "seconds"), [(0.001, 1000.0), (8.0, 1000.0), (8.0, 20.0)])
+def test_one_use_sets_are_used_however_long_a_sample_takes(cost: float, seconds: float) -> None:
+    """At 8 s a sample, the 30 s for samples end after the fourth, and 80 % of what 20 s leave before the first."""
     engine = FakeEngine(cost=cost)
-    asked = single(20, 20, one_use_sets=12, deadline=START + 1000, rule=Count(40))
-    asked = asked if cost < 1 else single(20, 20, one_use_sets=12, deadline=START + 1000)
+    asked = single(20, 20, one_use_sets=12, deadline=START + seconds, rule=Count(40))
+    asked = asked if cost < 1 else single(20, 20, one_use_sets=12, deadline=START + seconds)
     events = events_of(engine, asked, bytes(memory(20)))
     rows = [each.sample.input_set for event in events if isinstance(event, Batch) for each in event.samples]
     once = [each for each in rows if each >= 8]
