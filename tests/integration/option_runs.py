@@ -426,7 +426,7 @@ RUNS: dict[str, OptionRun] = {
             "--case": lambda ran: [case["name"] for case in ran.result["cases"]] == ["two"],
             "--cold": lambda ran: ran.result["settings"]["cold"] == "flush",
             "--flush-cache": lambda ran: ran.result["settings"]["flush_cache"],
-            "--samples": lambda ran: ran.case["checks"]["samples"] == 7,
+            "--samples": lambda ran: len(ran.case["samples"]) == 7,
             "--sets": lambda ran: ran.case["inputs"]["sets"] - ran.case["inputs"]["one_use"] == 4,
             "--one-use": lambda ran: ran.case["inputs"]["one_use"] == 9,
             "--json": lambda ran: json.loads(ran.text("other.json"))["verdict"] == "pass",
@@ -495,7 +495,7 @@ RUNS: dict[str, OptionRun] = {
         {
             "--case": lambda ran: [case["name"] for case in ran.result["a"]["cases"]] == ["two"],
             "--blocks": lambda ran: len(ran.case["blocks"]) == 3,
-            "--samples": lambda ran: ran.result["a"]["cases"][0]["checks"]["samples"] == 5,
+            "--samples": lambda ran: len(ran.result["a"]["cases"][0]["samples"]) == 5,
             "--cold": lambda ran: ran.result["b"]["settings"]["cold"] == "flush",
             "--flush-cache": lambda ran: ran.result["b"]["settings"]["flush_cache"],
             "--fail-on": lambda ran: (ran.result["call"], ran.status) == ("SLOWER", 6),
