@@ -94,14 +94,10 @@ static int find_functions(struct nb_replay *replay)
         const char *name;
         CUfunction *function;
     } wanted[] = {
-        {"nb_hold", &utility->hold},
-        {"nb_time", &utility->time},
-        {"nb_read", &utility->read},
-        {"nb_fill_shared", &utility->fill_shared},
-        {"nb_stamp", &utility->stamp},
-        {"nb_empty", &utility->empty},
-        {"nb_touch", &utility->touch},
-        {"nb_noise", &utility->noise},
+        {"nb_hold", &utility->hold},   {"nb_time", &utility->time},
+        {"nb_read", &utility->read},   {"nb_fill_shared", &utility->fill_shared},
+        {"nb_stamp", &utility->stamp}, {"nb_empty", &utility->empty},
+        {"nb_touch", &utility->touch}, {"nb_noise", &utility->noise},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         NB_TRY(NB_CALL(replay, cuModuleGetFunction, wanted[i].function, utility->module, wanted[i].name));
