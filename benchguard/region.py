@@ -132,12 +132,25 @@ def memory_of(name: str, value: object) -> Memory:
     elif all(hasattr(value, attribute) for attribute in ("data_ptr", "element_size", "stride", "dtype")):
         memory = _of_tensor(name, value)
     else:
-        memory = _of_interface(name, getattr(value, "__cuda_array_interface__", None))
+        memory = _of_interface(name, interface_of(value))
     if not (0 <= memory.address < 1 << 64 and 0 <= memory.bytes < 1 << 64):
         raise RegionError(
             f"{name}: {memory.bytes} bytes at {memory.address:#x} is not a valid 64-bit address range"
         )
     return memory
+
+
+def interface_of(value: Any) -> object:
+    """The `__cuda_array_interface__` of a value; None for a value without one.
+
+    torch raises RuntimeError for a tensor that requires grad. Its interface is that of `detach()`, the same memory.
+    """
+    try:
+        return getattr(value, "__cuda_array_interface__", None)
+    except RuntimeError:
+        if not getattr(value, "requires_grad", False):
+            raise
+        return getattr(value.detach(), "__cuda_array_interface__", None)
 
 
 def _of_tensor(name: str, tensor: Any) -> Memory:

@@ -11,6 +11,7 @@ import pytest
 
 import benchguard
 from benchguard.region import Memory, memory_of
+from tests.support.tensors import GradTensor, InterfaceOnly
 
 
 @dataclass
@@ -68,10 +69,22 @@ class Array:
         (Array((3,), "<c16", (16,)), Memory(0x1000, 48, "complex128", (3,))),
         (Array((3,), "<i8", (-8,)), Memory(0x1000 - 16, 24, "int64")),  # backwards
         (Array((3,), "<u2"), Memory(0x1000, 6, "uint16", (3,))),
+        (GradTensor(0x1000), Memory(0x1000, 32, "float32", (8,))),
+        (InterfaceOnly(0x1000), Memory(0x1000, 32, "float32", (8,))),
     ],
 )
 def test_value_gives_range_of_its_elements(value: object, memory: Memory) -> None:
     assert memory_of("x", value) == memory
+
+
+def test_other_error_of_an_interface_is_raised() -> None:
+    class Broken:
+        @property
+        def __cuda_array_interface__(self) -> dict[str, Any]:
+            raise RuntimeError("no such device")
+
+    with pytest.raises(RuntimeError, match="no such device"):
+        memory_of("x", Broken())
 
 
 @pytest.mark.parametrize(

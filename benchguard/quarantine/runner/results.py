@@ -9,7 +9,7 @@ from typing import Any
 from ...problem.returned import result_name, results_of
 from ...problem.spec import ELEMENT_BYTES, Buffer, CaseSpec, DType, Form, Returned
 from ...problem.tree import VIEWS, Leaf, Node, Splitter, TreeError, Value
-from ...region import Memory
+from ...region import Memory, interface_of
 from .arrays import DeviceArray, packed
 from .reporting import SubmissionError
 from .returned import GpuArray, array_of, check_kind, is_same_bits, on_host
@@ -67,9 +67,11 @@ def _taken_apart(value: object, wanted: Sequence[Buffer]) -> tuple[Node, list[Gp
 
 
 def _is_array(value: object) -> bool:
-    return isinstance(value, DeviceArray) or any(
-        hasattr(value, name) for name in ("__cuda_array_interface__", "__array_interface__", "data_ptr")
-    )
+    if isinstance(value, DeviceArray) or any(
+        hasattr(value, name) for name in ("data_ptr", "__array_interface__")
+    ):
+        return True
+    return interface_of(value) is not None
 
 
 def _dtype(array: GpuArray, wanted: Buffer | None, path: str) -> tuple[DType, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...problem.spec import ELEMENT_BYTES, Buffer, CaseSpec
-from ...region import Memory
+from ...region import Memory, interface_of
 from .arrays import DeviceArray, kind_of, packed
 from .reporting import SubmissionError
 
@@ -76,7 +76,7 @@ def array_of(name: str, value: Any) -> GpuArray:
         return GpuArray(
             value.data_ptr(), kind_of(value), value.element_size(), tuple(value.shape), tuple(value.stride())
         )
-    interface = getattr(value, "__cuda_array_interface__", None)
+    interface = interface_of(value)
     if isinstance(interface, Mapping):
         return _of_interface(interface)
     if isinstance(value, (bool, int, float, complex)) or hasattr(value, "__array_interface__"):

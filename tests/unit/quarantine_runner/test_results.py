@@ -14,6 +14,7 @@ from benchguard.quarantine.runner.arrays import DeviceArray
 from benchguard.quarantine.runner.reporting import SubmissionError
 from benchguard.quarantine.runner.results import find_results
 from benchguard.region import Memory
+from tests.support.tensors import GradTensor, InterfaceOnly
 
 X, ROOM, OWN = 0x1000, 0x2000, 0x3000
 ONE = CaseSpec(
@@ -72,6 +73,13 @@ def test_result_found_in_any_memory(value: Any, form: Form, memory: dict[str, tu
     assert results.returned.results == (form,)
     assert {name: (each.address, each.bytes) for name, each in results.memory.items()} == memory
     replayed_case(ONE, results.returned)
+
+
+@pytest.mark.parametrize("kind", [GradTensor, InterfaceOnly])
+def test_result_that_requires_grad_found(kind: type[InterfaceOnly]) -> None:
+    results = find_results(ONE, GIVEN, kind(0x9000))
+    assert results.returned.results == (Form("result0", "float32", (8,)),)
+    assert results.memory["result0"].address == 0x9000
 
 
 def test_results_of_a_structure_found() -> None:

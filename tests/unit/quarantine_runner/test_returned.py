@@ -9,8 +9,9 @@ import pytest
 
 from benchguard.problem.spec import Buffer, CaseSpec, DType
 from benchguard.quarantine.runner.reporting import SubmissionError
-from benchguard.quarantine.runner.returned import outputs_of
+from benchguard.quarantine.runner.returned import GpuArray, array_of, outputs_of
 from benchguard.region import Memory
+from tests.support.tensors import GradTensor, InterfaceOnly
 
 CASE = CaseSpec(
     "case",
@@ -60,6 +61,11 @@ class Array:
 Y = Tensor(0x9000, "torch.bfloat16", (4, 2), (2, 1))
 T = Array(0xA000, "|b1", (2, 2), (1, 2))
 Z = Array(0x3000, "<i4", (8,))
+
+
+@pytest.mark.parametrize("kind", [GradTensor, InterfaceOnly])
+def test_array_that_requires_grad_found(kind: type[InterfaceOnly]) -> None:
+    assert array_of("y", kind(0x9000)) == GpuArray(0x9000, "float32", 4, (8,), (1,))
 
 
 def test_return_none_keeps_given_outputs() -> None:
