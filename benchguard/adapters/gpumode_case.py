@@ -27,12 +27,10 @@ from ..problem.tree import Items, Node, TreeError, Value, leaves
 from .gpumode_task import Task
 from .host import filling_memory, torch_module
 from .pytree import Parts, laid_out, name_of_path, put_together, take_apart
-from .values import argument_of, same_memory
+from .values import NO_SEED, argument_of, same_memory
 
 FILLINGS = (0x5A, 0xA5)
 """Bytes that memory of torch.empty is filled with, in two draws: a tensor that shows both is uninitialised."""
-
-NO_SEED = "its inputs are equal for all seeds, so a stored result would pass"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ or one in Python that takes torch's tensors. It writes to the parameters with th
 
 The performance test is the only case by default: functional tests are mostly written out, so a submission can know
 their results. Functional tests whose inputs depend on the seed are cases too with cases=all. An input that does not
-depend on the seed is a constant of its case.
+depend on the seed is a constant of its case. An output or
+in-place buffer that a test fills may begin with the same content in all draws.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from .host import device_for, filling_memory, running_on, torch_module
 from .modules import TaskModules
 from .options import known, one_of
 from .reference import WideCase
-from .values import described
+from .values import NO_SEED, described
 
 OPTIONS = {"device": "auto", "cases": "performance"}
 """Where the reference runs; performance, or all: also the functional tests that depend on the seed."""
@@ -88,9 +89,32 @@ class LeetGpuCase(WideCase):
 
     @cached_property
     def spec(self) -> CaseSpec:
-        arguments = tuple(self._argument(name, *each) for name, each in self.challenge.signature.items())
+        arguments = self._arguments
         params = {each.name: f"{each.value:g}" for each in arguments if isinstance(each, Scalar)}
-        return CaseSpec(self.name, arguments, params)
+        notes = () if self.is_seeded else (NO_SEED,)
+        return CaseSpec(self.name, arguments, params, unseeded=self._filled, notes=notes)
+
+    @cached_property
+    def _arguments(self) -> tuple[Argument, ...]:
+        return tuple(self._argument(name, *each) for name, each in self.challenge.signature.items())
+
+    @cached_property
+    def _drawn(self) -> tuple[str, ...]:
+        """Buffers that the call reads and that depend on the seed. Outputs of the signature are not among them."""
+        return tuple(
+            each.name
+            for each in self._arguments
+            if isinstance(each, Buffer)
+            and each.is_read
+            and self.challenge.signature[each.name][1] != "out"
+            and not _equal(self._first[each.name], self._other[each.name])
+        )
+
+    @property
+    def _filled(self) -> tuple[str, ...]:
+        """Outputs and in-place buffers whose first content the test itself gives."""
+        buffers = [each for each in self._arguments if isinstance(each, Buffer)]
+        return tuple(each.name for each in buffers if each.role == "inout" and each.name not in self._drawn)
 
     @cached_property
     def tolerances(self) -> Mapping[str, Tolerance]:
@@ -101,7 +125,7 @@ class LeetGpuCase(WideCase):
 
     @property
     def is_seeded(self) -> bool:
-        return any(not _equal(self._first[each.name], self._other[each.name]) for each in self.spec.read)
+        return bool(self._drawn)
 
     def inputs(self, seed: int, distribution: str) -> dict[str, Array]:
         del distribution

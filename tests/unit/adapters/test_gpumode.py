@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchguard.adapters import load_suite, time_limit
-from benchguard.adapters.gpumode_case import NO_SEED
+from benchguard.adapters.values import NO_SEED
 from benchguard.errors import UsageError
 from benchguard.grade.options import GradeOptions
 from benchguard.problem.arrays import to_numpy

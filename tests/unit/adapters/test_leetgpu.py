@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +10,18 @@ import pytest
 
 from benchguard.adapters import load_suite
 from benchguard.adapters.detect import adapter_of
+from benchguard.adapters.values import NO_SEED
 from benchguard.errors import UsageError
+from benchguard.judge.contract import Ask, AskThrowaway, Opened, Throwaway
+from benchguard.judge.inputs import Seen, draw_inputs
+from benchguard.judge.process import JudgeProcess
 from benchguard.problem import suite as suites
 from benchguard.problem.arrays import dtype_of, to_numpy
 from benchguard.problem.errors import ProblemError
 from benchguard.problem.spec import Scalar, Tolerance
 
 pytest.importorskip("torch")
+COUNT = Path(__file__).parent / "given" / "leetgpu_count" / "challenge.py"
 GIVEN = Path(__file__).parent / "given" / "leetgpu_scale" / "challenge.py"
 
 
@@ -146,3 +152,57 @@ def test_output_of_torch_empty_has_no_content_to_begin_with(tmp_path: Path) -> N
     (case,) = opened(changed(tmp_path, "OutTensor((n,))", "torch.empty(n, device=self.device)")).cases
     assert {each.name: each.role for each in case.spec.buffers}["out"] == "output"
     assert "out" not in case.inputs(7, "own")
+
+
+def draw_throwaway_sets(file: Path, **options: str) -> Opened:
+    """Ask a judge for a challenge's throw-away sets. Raises BenchguardError if it refuses the challenge."""
+    with JudgeProcess(60) as judge:
+        judge.ask(Ask(str(file), "leetgpu", device="cpu", adapter_options=options))
+        judge.ask(AskThrowaway())
+        found, _ = judge.answer(Opened)
+        _, descriptors = judge.answer(Throwaway)
+        for each in descriptors:
+            os.close(each)
+    return found
+
+
+def test_filled_output_may_be_equal_for_all_seeds() -> None:
+    found = draw_throwaway_sets(COUNT, cases="all")
+    assert [case.name for case in found.cases] == ["performance", "functional.1"]
+    for case in found.cases:
+        (counts,) = (each for each in case.buffers if each.name == "counts")
+        assert (counts.role, counts.bytes, case.unseeded, case.notes) == ("inout", 256, ("counts",), ())
+
+
+def test_filled_in_place_buffer_may_be_equal_for_all_seeds(tmp_path: Path) -> None:
+    file = tmp_path / "challenge.py"
+    file.write_text(COUNT.read_text().replace('"out")', '"inout")'))
+    assert [case.unseeded for case in draw_throwaway_sets(file).cases] == [("counts",)]
+
+
+def test_drawn_in_place_buffer_must_differ_between_seeds(tmp_path: Path) -> None:
+    """The exemption of filled buffers does not cover it."""
+    old = "counts = torch.zeros(BINS, dtype=torch.int32, device=self.device)"
+    assert old in COUNT.read_text()
+    file = tmp_path / "challenge.py"
+    file.write_text(COUNT.read_text().replace(old, "counts = self.drawn(BINS)").replace('"out")', '"inout")'))
+    (case,) = opened(file).cases
+    assert case.spec.unseeded == ()
+    seen, digests = Seen(case.spec), draw_inputs(case, 1, "own").digests
+    assert [seen.add(digests), seen.add(digests)] == ["", "values"]
+    assert seen.add({**draw_inputs(case, 2, "own").digests, "counts": digests["counts"]}) == "counts"
+
+
+def test_partly_filled_output_does_not_make_a_written_out_test_a_case(tmp_path: Path) -> None:
+    file = tmp_path / "challenge.py"
+    old = "counts = torch.zeros(BINS, dtype=torch.int32, device=self.device)"
+    assert old in COUNT.read_text()
+    file.write_text(COUNT.read_text().replace(old, old.replace("zeros", "empty") + "; counts[0] = 0"))
+    assert [case.name for case in opened(file, cases="all").cases] == ["performance", "functional.1"]
+
+
+def test_performance_test_with_equal_inputs_has_a_note(tmp_path: Path) -> None:
+    file = tmp_path / "challenge.py"
+    file.write_text(COUNT.read_text().replace("self.drawn(4096)", "self.drawn(4096) * 0"))
+    (case,) = opened(file).cases
+    assert case.spec.notes == (NO_SEED,)
