@@ -36,7 +36,7 @@ struct nb_utility {
     CUfunction hold, time, read, fill_shared, stamp, empty, touch, noise;
     CUfunction flush;    /* NULL: not requested */
     bool has_icache_inv; /* `flush` uses AMD's s_icache_inv */
-    uint64_t held_ns; /* the host's clock before the last hold was launched */
+    uint64_t held_ns;    /* the host's clock before the last hold was launched */
     struct nb_signal *signal;
     CUdeviceptr signal_device;
     CUdeviceptr sink;

@@ -1,5 +1,6 @@
-/* A GPU writes the times of events to memory that kernels can write too. On an H200 (driver 580.159.04) it was a
- * mapping of 2 MiB at 0x204800000 in three of three processes, with times of two events 16 bytes apart. */
+/* A GPU writes the times of events to memory that kernels can write too. On an H200 (driver 580.159.04) it
+ * was a mapping of 2 MiB at 0x204800000 in three of three processes, with times of two events 16 bytes apart.
+ */
 #include "driver/stream/stamp.h"
 
 #include "driver/memory/range.h"
