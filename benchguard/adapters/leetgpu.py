@@ -90,7 +90,14 @@ class LeetGpuCase(WideCase):
     def spec(self) -> CaseSpec:
         arguments = tuple(self._argument(name, *each) for name, each in self.challenge.signature.items())
         params = {each.name: f"{each.value:g}" for each in arguments if isinstance(each, Scalar)}
-        return CaseSpec(self.name, arguments, params)
+        filled = tuple(
+            each.name
+            for each in arguments
+            if isinstance(each, Buffer)
+            and each.role == "inout"
+            and _equal(self._first[each.name], self._other[each.name])
+        )
+        return CaseSpec(self.name, arguments, params, unseeded=filled)
 
     @cached_property
     def tolerances(self) -> Mapping[str, Tolerance]:

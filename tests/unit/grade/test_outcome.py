@@ -37,7 +37,7 @@ def replayed(
         empty=tuple(TimedSample(EMPTY, 3 * n) for n in range(40)),
         overhead=overhead,
         device=device,
-        prepared=SimpleNamespace(primed=True),
+        prepared=SimpleNamespace(primed=True, streams=1),
         warm=(),
     )
     return cast(ReplayResult, namespace)
