@@ -5,8 +5,8 @@ or one in Python that takes torch's tensors. It writes to the parameters with th
 
 The performance test is the only case by default: functional tests are mostly written out, so a submission can know
 their results. Functional tests whose inputs depend on the seed are cases too with cases=all. An input that does not
-depend on the seed is a constant of its case. An output or
-in-place buffer that a test fills may begin with the same content in all draws.
+depend on the seed is a constant of its case. An output or in-place buffer that a test fills may begin with the same
+content in all draws.
 """
 
 from __future__ import annotations

@@ -30,6 +30,9 @@ NAP_FLOOR_US = 250.0
 NAP_AFTER_US = 1000.0
 """The same for samples that take longer than NAP_AFTER_US: the host naps while it waits for these."""
 
+STREAMS_FLOOR_US = 10.0
+"""The same where a region uses several streams: the device changes between them."""
+
 LIVE_FLOOR_US = 20.0
 """The same where a region has too many operations to be queued first, so that the host is part of a sample."""
 
@@ -145,7 +148,9 @@ class TimeTests:
         if not self._is_gpu:
             return max(floor, SHARED_SHARE * median(empty))
         prepared = self._replay.prepared
-        return floor if prepared is not None and prepared.primed else max(floor, LIVE_FLOOR_US)
+        if prepared is None or not prepared.primed:
+            return max(floor, LIVE_FLOOR_US)
+        return floor if prepared.streams == 1 else max(floor, STREAMS_FLOOR_US)
 
 
 def is_gpu(device: Device | None) -> bool:

@@ -3,7 +3,8 @@
 A reference that is computed in float64 is compared with outputs of float32 or less. Rounding alone can exceed a suite's
 tolerance: 40 layers of a GRU in float32 are off by 1.6e-4, where KernelBench allows 1e-4. So a set's tolerance is
 multiplied by twice the largest error of the reference, in units of the tolerance, if that is more than 1: the problem's
-own reference, submitted unchanged, is right.
+own reference, submitted unchanged, is right. For KernelBench that error includes convolutions in TF32
+(adapters/tf32.py).
 
 Where the reference overflows or has no number in the submission's precision, its own value is the expected one.
 """

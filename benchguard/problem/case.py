@@ -20,6 +20,7 @@ from .problem import Problem, TestCaseDict
 from .signature import Parameter
 from .spec import ELEMENT_BYTES, Argument, Buffer, CaseSpec, Tolerance
 from .tolerances import tolerance_of
+from .zeroed import with_zeros, zeros_of
 
 MARK_ELEMENTS = 1 << 16
 
@@ -29,13 +30,14 @@ class Template:
     """The inputs that the problem draws from its own, public seed.
 
     Numbers and constants are used in all sets. Other inputs leave only `marks`, which show whether a secret seed
-    changes them.
+    changes them. `zeroed` are the outputs that begin each call with zeros.
     """
 
     arguments: tuple[Argument, ...]
     values: tuple[Any, ...]
     marks: tuple[bytes | None, ...]
     extras: dict[str, Numbers]
+    zeroed: tuple[Buffer, ...]
 
 
 class ProblemCase:
@@ -75,6 +77,7 @@ class ProblemCase:
             },
             flops=None if flops is None else int(flops),
             moved_bytes=None if moved is None else int(moved),
+            unseeded=tuple(each.name for each in self._template.zeroed),
         )
 
     @cached_property
@@ -173,9 +176,11 @@ class ProblemCase:
     def _template(self) -> Template:
         values = self.author.create(self.number, None)
         extras = self.author.extras(self.test_case)
-        arguments = arguments_of(
-            self.problem, self.where, self.parameters, values, self._outputs(values), extras
-        )
+        outputs, results = self._outputs(values)
+        arguments = arguments_of(self.problem, self.where, self.parameters, values, outputs, extras)
+        if self.problem.zero_outputs:
+            results = results or self._reference(values)
+            arguments = with_zeros(arguments, lambda checked: self._rejects(checked, values, results))
         marks = [
             _mark_of(value) if isinstance(each, Buffer) and each.role != "constant" else None
             for each, value in zip(arguments, values, strict=False)
@@ -189,27 +194,48 @@ class ProblemCase:
                 for each, value in zip(arguments[len(arguments) - len(extras) :], extras, strict=True)
                 if isinstance(each, Buffer)
             },
+            tuple(
+                each for each in arguments[len(values) :] if isinstance(each, Buffer) and each.role == "inout"
+            ),
         )
 
-    def _outputs(self, values: Sequence[Any]) -> list[Output]:
-        """Shapes and dtypes of the outputs that are not in place: from get_outputs, or from a run of the reference."""
+    def _rejects(self, checked: Sequence[Buffer], inputs: Sequence[Any], results: Sequence[Array]) -> bool:
+        """Whether verify_result rejects outputs that no call has touched: zeros, and the inputs in place."""
+        given = {each.name: value for each, value in zip(self.parameters, inputs, strict=False)}
+        untouched = [given[each.name] if each.name in given else zeros_of(each) for each in checked]
+        try:
+            expected = [
+                cast(as_declared(result, each, self.where), each.dtype)
+                for result, each in zip(results, checked, strict=False)
+            ]
+            return self.author.verify(expected, untouched) is not None
+        except ProblemError:  # a mistake is reported when outputs are compared
+            return True
+
+    def _outputs(self, values: Sequence[Any]) -> tuple[list[Output], list[Array]]:
+        """Shapes and dtypes of the outputs that are not in place: from get_outputs, or from a run of the reference.
+
+        The second value has the results of that run.
+        """
         with blaming(self.author.path, "get_outputs"):
             outputs = self.problem.get_outputs(self.test_case)
         if outputs is not None:
-            return outputs_of(outputs, self.where)
+            return outputs_of(outputs, self.where), []
         skipped = len(self.problem.inplace)
-        results = self._reference(values)[skipped:]
+        every = self._reference(values)
+        results = every[skipped:]
         declared = self.parameters[len(values) : len(values) + len(results)]
         wide = self._is_wide
         if wide and any(
             dtype_of(result) in FLOATS and not each.type.is_float
             for result, each in zip(results, declared, strict=False)
         ):  # C has no name for its dtype, so only a native run tells it
-            results, wide = self._reference(values, wide=False)[skipped:], False
+            every, wide = self._reference(values, wide=False), False
+            results = every[skipped:]
         return [
             (shape_of(each), None if wide and dtype_of(each) in FLOATS else dtype_of(each))
             for each in results
-        ]
+        ], every
 
     def _reference(self, inputs: Sequence[Any], *, wide: bool | None = None) -> list[Array]:
         names = [each.name for each in self.parameters]
@@ -238,7 +264,7 @@ class ProblemCase:
         return values
 
     def _named(self, values: Sequence[Any]) -> dict[str, Array]:
-        """Values by name. Constants are always the template's."""
+        """Values by name, with zeros for the zeroed outputs. Constants are always the template's."""
         template = self._template
         arrays = {
             each.name: value if mark is not None else own
@@ -247,7 +273,7 @@ class ProblemCase:
             )
             if isinstance(each, Buffer)
         }
-        return arrays | template.extras
+        return arrays | template.extras | {each.name: zeros_of(each) for each in template.zeroed}
 
 
 def _mark_of(array: Array) -> bytes:

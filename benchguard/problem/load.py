@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import UsageError
-from . import problem as problem_module
+from . import tensara
 from .author import Author
 from .case import ProblemCase
 from .errors import ProblemError, blaming
@@ -136,7 +136,7 @@ def _importable(sources: Sources) -> Iterator[None]:
     """Let the file import modules of its folder, and `problem`, from which Tensara's files import their base class."""
     previous: Any = sys.modules.get("problem")
     if "problem" not in sources.modules:
-        sys.modules["problem"] = problem_module
+        sys.modules["problem"] = tensara
     try:
         with sources.importable():
             yield

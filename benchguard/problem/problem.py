@@ -69,6 +69,9 @@ class Problem(ABC):
     own_verdict: bool | None = None
     """Whether only verify_result decides. None: it does if it is defined and `tolerances` is not."""
 
+    zero_outputs: bool = False
+    """Whether each call begins with zeros in the outputs, to which submissions may add. False: noise."""
+
     def __init__(self, name: str, time_limit: int = 100) -> None:
         self.name = name
         self.time_limit = time_limit

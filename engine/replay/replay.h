@@ -190,7 +190,7 @@ int nb_replay_verify(struct nb_replay *replay, struct nb_replay_difference *diff
  * protocol. NB_REPLAY_OTHER_READ if the sample's copies to the host have other bytes than recorded. */
 int nb_replay_measure(struct nb_replay *replay, uint32_t set, struct nb_replay_sample *sample, char *error);
 
-/* The same with an empty kernel in place of the region. */
+/* The same with an empty kernel on each stream in place of the region. */
 int nb_replay_measure_empty(struct nb_replay *replay, uint32_t set, struct nb_replay_sample *sample,
                             char *error);
 

@@ -145,7 +145,7 @@ ATTACK_LIST = (
     Attack(11, "11_events_again.py", "harness's events recorded again", "driver", **TAMPERED),
     Attack(
         11, "11_event_times.py", "start event's time overwritten by a kernel", "device",
-        verdicts=only("violation"), small="deep", large="large",
+        verdicts=only("violation"), small="deep", large="deep",
     ),
     Attack(
         12, "12_device_scan.py", "expected values searched on the device", "driver",

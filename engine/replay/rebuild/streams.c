@@ -123,6 +123,25 @@ int nb_streams_fork(struct nb_replay *replay)
     return spread(replay, false);
 }
 
+int nb_streams_fork_all(struct nb_replay *replay)
+{
+    return spread(replay, true);
+}
+
+static int gather(struct nb_replay *replay, uint32_t only)
+{
+    const struct nb_streams *streams = &replay->streams;
+    for (uint32_t i = 0; i < streams->count; i++)
+        if (i != streams->main && streams->streams[i].used && (only == NB_NOTHING || i == only))
+            NB_TRY(wait_for(replay, &streams->streams[i]));
+    return NB_REPLAY_OK;
+}
+
+int nb_streams_join_all(struct nb_replay *replay)
+{
+    return gather(replay, NB_NOTHING);
+}
+
 int nb_streams_join(struct nb_replay *replay)
 {
     const struct nb_streams *streams = &replay->streams;
@@ -134,12 +153,9 @@ int nb_streams_join(struct nb_replay *replay)
 
 int nb_streams_order(struct nb_replay *replay, uint32_t only)
 {
-    const struct nb_streams *streams = &replay->streams;
-    if (!streams->several)
+    if (!replay->streams.several)
         return NB_REPLAY_OK;
-    for (uint32_t i = 0; i < streams->count; i++)
-        if (i != streams->main && streams->streams[i].used && (only == NB_NOTHING || i == only))
-            NB_TRY(wait_for(replay, &streams->streams[i]));
+    NB_TRY(gather(replay, only));
     return spread(replay, true);
 }
 

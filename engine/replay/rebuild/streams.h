@@ -21,6 +21,10 @@ int nb_streams_build(struct nb_replay *replay) __attribute__((visibility("hidden
 int nb_streams_fork(struct nb_replay *replay) __attribute__((visibility("hidden")));
 int nb_streams_join(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
+/* The same for the first and last work of all streams, even where the region's own events order them. */
+int nb_streams_fork_all(struct nb_replay *replay) __attribute__((visibility("hidden")));
+int nb_streams_join_all(struct nb_replay *replay) __attribute__((visibility("hidden")));
+
 /* Make all streams wait for one stream, or for all if `stream` is NB_NOTHING. */
 int nb_streams_order(struct nb_replay *replay, uint32_t stream) __attribute__((visibility("hidden")));
 

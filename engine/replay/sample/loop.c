@@ -121,8 +121,15 @@ static int queue_region(struct nb_replay *replay, uint32_t copy)
 
 int nb_loop_queue_empty(struct nb_replay *replay, uint32_t copy)
 {
+    const struct nb_streams *streams = &replay->streams;
     (void)copy;
-    return nb_utility_empty(replay);
+    if (!streams->several)
+        return nb_utility_empty(replay, streams->timed);
+    NB_TRY(nb_streams_fork_all(replay));
+    for (uint32_t i = 0; i < streams->count; i++)
+        if (streams->streams[i].used)
+            NB_TRY(nb_utility_empty(replay, streams->streams[i].stream));
+    return nb_streams_join_all(replay);
 }
 
 static int measure(struct nb_replay *replay, int (*queue)(struct nb_replay *, uint32_t), uint32_t set,

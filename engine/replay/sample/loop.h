@@ -21,7 +21,7 @@ bool nb_loop_may_prime(const struct nb_replay *replay) __attribute__((visibility
 int nb_loop_queue_region(struct nb_replay *replay, uint32_t copy, enum nb_pace pace)
     __attribute__((visibility("hidden")));
 
-/* Queue an empty kernel in place of the region. */
+/* Queue an empty kernel on each stream of the region, in place of its operations. */
 int nb_loop_queue_empty(struct nb_replay *replay, uint32_t copy) __attribute__((visibility("hidden")));
 
 /* Run the region once, untimed, on the present state, and wait for its end. The second form compares the

@@ -45,7 +45,7 @@ static int measure_batch(struct nb_replay *replay, const struct pairs *pairs, bo
     for (int i = 0; i < BATCH; i++) {
         NB_TRY(NB_CALL(replay, cuEventRecord, pairs->start[i], replay->streams.timed));
         if (kernel)
-            NB_TRY(nb_utility_empty(replay));
+            NB_TRY(nb_utility_empty(replay, replay->streams.timed));
         NB_TRY(NB_CALL(replay, cuEventRecord, pairs->end[i], replay->streams.timed));
     }
     (void)nb_utility_release(replay);

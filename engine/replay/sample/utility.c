@@ -20,8 +20,8 @@ enum {
 
 static const uint32_t fill_value = 0xdeadf00d;
 
-static int launch(struct nb_replay *replay, CUfunction function, unsigned grid, unsigned block,
-                  unsigned shared_bytes, void **parameters)
+static int launch_on(struct nb_replay *replay, CUstream stream, CUfunction function, unsigned grid,
+                     unsigned block, unsigned shared_bytes, void **parameters)
 {
     const CUlaunchConfig config = {
         .gridDimX = grid,
@@ -31,9 +31,15 @@ static int launch(struct nb_replay *replay, CUfunction function, unsigned grid, 
         .blockDimY = 1,
         .blockDimZ = 1,
         .sharedMemBytes = shared_bytes,
-        .hStream = replay->streams.timed,
+        .hStream = stream,
     };
     return NB_CALL(replay, cuLaunchKernelEx, &config, function, parameters, NULL);
+}
+
+static int launch(struct nb_replay *replay, CUfunction function, unsigned grid, unsigned block,
+                  unsigned shared_bytes, void **parameters)
+{
+    return launch_on(replay, replay->streams.timed, function, grid, block, shared_bytes, parameters);
 }
 
 static int load_source(struct nb_replay *replay)
@@ -214,9 +220,9 @@ int nb_utility_forget(struct nb_replay *replay)
     return NB_CALL(replay, cuMemsetD8Async, replay->utility.sink, 0, SINK_BYTES, replay->streams.timed);
 }
 
-int nb_utility_empty(struct nb_replay *replay)
+int nb_utility_empty(struct nb_replay *replay, CUstream stream)
 {
-    return launch(replay, replay->utility.empty, 1, 1, 0, NULL);
+    return launch_on(replay, stream, replay->utility.empty, 1, 1, 0, NULL);
 }
 
 uint32_t nb_utility_flush_blocks(const struct nb_replay *replay)

@@ -39,7 +39,7 @@ int nb_utility_noise(struct nb_replay *replay, CUdeviceptr to, uint64_t bytes, u
 
 /* Overwrite the memory that these kernels write, except the signal, which nb_utility_reset overwrites. */
 int nb_utility_forget(struct nb_replay *replay) __attribute__((visibility("hidden")));
-int nb_utility_empty(struct nb_replay *replay) __attribute__((visibility("hidden")));
+int nb_utility_empty(struct nb_replay *replay, CUstream stream) __attribute__((visibility("hidden")));
 
 /* Empty the instruction caches like Composable Kernel, if requested; and the number of blocks for it. */
 int nb_utility_flush(struct nb_replay *replay) __attribute__((visibility("hidden")));

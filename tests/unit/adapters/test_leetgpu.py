@@ -142,6 +142,7 @@ def test_number_that_depends_on_the_seed_otherwise_is_refused(tmp_path: Path) ->
 def test_output_that_the_test_fills_begins_with_its_content(tmp_path: Path) -> None:
     (case,) = opened(changed(tmp_path, '"out": OutTensor((n,))', '"out": FullTensor((n,), 0.0)')).cases
     assert {each.name: each.role for each in case.spec.buffers}["out"] == "inout"
+    assert case.spec.unseeded == ("out", "seen")  # equal in all sets, which the judge refuses of other inputs
     inputs = case.inputs(7, "own")
     assert not to_numpy(inputs["out"]).any()
     expected = case.expected(inputs)

@@ -20,7 +20,8 @@ from benchguard.replay.result import ReplayResult, SampleRow
 from tests.unit.grade.test_timing import honest, remembers, table
 
 ROWS = table(200, honest)
-EMPTY = Sample(2.0, 12.0, 5.0, 1980.0, 0, 0, tail_us=4.0, span_us=102.0)
+_EMPTY = Sample(2.0, 12.0, 5.0, 1980.0, 0, 0, tail_us=4.0, span_us=102.0)
+EMPTY = tuple(TimedSample(_EMPTY, 3 * n) for n in range(40))
 WRONG = Mismatch(3, 1, "sparse", "y", 7, 100, "y[4] should be 1, is 2")
 
 
@@ -34,10 +35,10 @@ def replayed(
         verdict=verdict,
         reason=reason,
         table=tuple(rows),
-        empty=tuple(TimedSample(EMPTY, 3 * n) for n in range(40)),
+        empty=EMPTY,
         overhead=overhead,
         device=device,
-        prepared=SimpleNamespace(primed=True),
+        prepared=SimpleNamespace(primed=True, streams=1),
         warm=(),
     )
     return cast(ReplayResult, namespace)

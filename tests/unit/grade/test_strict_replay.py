@@ -34,7 +34,7 @@ def result(rows: Sequence[SampleRow], checked: OutputCheck = RIGHT) -> ReplayRes
         kernels=(),
         wall_s=1.0,
         table=tuple(rows),
-        empty=(EMPTY,) * 40,
+        empty=EMPTY,
         overhead=Overhead(0.03, 1.2, 2.0, empty_beside_us=99.0),
         device=msgspec.structs.replace(DEVICE, pci_bus="0000:19:00.0"),
         prepared=PREPARED,

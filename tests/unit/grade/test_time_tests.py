@@ -56,13 +56,14 @@ def replay_with(
     pci_bus: str = "0000:19:00.0",
     before: float = BESIDE,
     primed: bool = True,
+    streams: int = 1,
 ) -> TimeTests:
     fields = SimpleNamespace(
         table=tuple(table),
         empty=empties,
         overhead=Overhead(0.03, 1.2, 2.0, before),
         device=SimpleNamespace(pci_bus=pci_bus),
-        prepared=SimpleNamespace(primed=primed),
+        prepared=SimpleNamespace(primed=primed, streams=streams),
     )
     return TimeTests(cast(ReplayResult, fields))
 
@@ -145,6 +146,14 @@ def test_region_queued_while_it_runs_has_the_hosts_noise() -> None:
     table = [dataclasses.replace(row, span_us=row.span_us + 10) for row in rows(100, draw)]
     assert replay_with(table, empty(28, draw)).anchor_reason()
     assert not replay_with(table, empty(28, draw), primed=False).anchor_reason()
+
+
+def test_region_on_two_streams_may_be_ten_microseconds_longer() -> None:
+    draw = random.Random(14)
+    longer = [dataclasses.replace(row, span_us=row.span_us + 8) for row in rows(100, draw)]
+    assert not replay_with(longer, empty(28, draw), streams=2).anchor_reason()
+    longer = [dataclasses.replace(row, span_us=row.span_us + 12) for row in rows(100, draw)]
+    assert replay_with(longer, empty(28, draw), streams=2).anchor_reason()
 
 
 def test_noise_on_the_cpu_driver_is_half_an_empty_sample() -> None:

@@ -19,7 +19,7 @@ def test_seed_form_loads() -> None:
     assert small.spec.arguments == (
         Buffer("A", "float32", (16,)),
         Buffer("B", "float32", (16,)),
-        Buffer("output", "float32", (16,), "output"),
+        Buffer("output", "float32", (16,), "inout"),
         Scalar("extra0", "size_t", 16),
     )
     assert small.spec.flops == 16 and small.spec.moved_bytes is None
@@ -47,8 +47,8 @@ def test_current_form_loads() -> None:
     assert columns.spec.arguments == (
         Buffer("input", "float16", (4, 8)),
         Scalar("dim", "int", 0),
-        Buffer("values", "float16", (8,), "output"),
-        Buffer("places", "int32", (8,), "output"),
+        Buffer("values", "float16", (8,), "inout"),
+        Buffer("places", "int32", (8,), "inout"),
         Buffer("shape", "int32", (2,), "constant"),
         Scalar("ndim", "int", 2),
     )
@@ -65,6 +65,15 @@ def test_current_form_loads() -> None:
     ties = rows.inputs(1, "ties")
     assert len(np.unique(ties["input"])) <= 8 and ties["input"].dtype == np.float16
     assert rows.expected(ties)["places"].dtype == torch.int32
+
+
+def test_outputs_of_tensara_form_begin_with_zeros() -> None:
+    case = load(str(GIVEN / "tensara_current.py"), options=CPU).cases[0]
+    inputs = case.inputs(1, "own")
+    assert case.spec.unseeded == ("values", "places")
+    for name, dtype in (("values", np.float16), ("places", np.int32)):
+        assert inputs[name].dtype == dtype and inputs[name].shape == (4,) and not inputs[name].any()
+    assert all(bool(each.any()) for each in case.expected(inputs).values())
 
 
 def test_sample_case_only() -> None:

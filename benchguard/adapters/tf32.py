@@ -1,0 +1,96 @@
+"""Run a reference on the CPU with the convolutions that torch has on an NVIDIA GPU: float32 operands rounded to TF32.
+
+By default, torch lets cuDNN convolve float32 tensors in TF32, but multiplies float32 matrices in float32
+(https://docs.pytorch.org/docs/stable/notes/cuda.html, "TensorFloat-32"). TF32 has float32's exponent and 10 explicit
+bits of mantissa; sums are in float32. For KernelBench's level1/58 the CPU with these operands exceeds KernelBench's
+tolerance in 29.7 % of the elements, and torch on an H200 in 29.6 %. Truncated operands would exceed it in 65 %.
+
+torch's own kernels for depthwise convolutions of contiguous tensors do not use TF32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from .host import torch_module
+
+CONVOLUTIONS = frozenset(
+    {"convolution", "_convolution"}
+    | {f"conv{dimensions}d" for dimensions in (1, 2, 3)}
+    | {f"conv_transpose{dimensions}d" for dimensions in (1, 2, 3)}
+)
+"""torch's operators. A dispatch mode sees `convolution`, or the others in inference mode and in traced modules."""
+
+DROPPED_BITS = 13
+"""float32 has 23 explicit bits of mantissa, and TF32 has 10."""
+
+
+def rounded_to_tf32(tensor: Any) -> Any:
+    """Round float32 to the nearest TF32 number, ties to even."""
+    torch = torch_module()
+    bits = tensor.view(torch.int32)
+    half = (1 << (DROPPED_BITS - 1)) - 1 + ((bits >> DROPPED_BITS) & 1)
+    nearest = ((bits + half) & -(1 << DROPPED_BITS)).view(torch.float32)
+    return torch.where(torch.isfinite(tensor), nearest, tensor)
+
+
+def tf32_convolutions() -> Any:
+    """A torch dispatch mode that rounds convolutions' operands where cuDNN may use TF32.
+
+    Its attribute `rounded` counts these convolutions. Tensors on a GPU stay as they are.
+    """
+    base = import_module("torch.utils._python_dispatch").TorchDispatchMode
+
+    class Tf32Convolutions(base):  # type: ignore[misc, valid-type]
+        def __init__(self) -> None:
+            super().__init__()
+            self.rounded = 0
+
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            del types
+            kwargs = dict(kwargs or {})
+            operator = str(getattr(function, "overloadpacket", "")).removeprefix("aten.")
+            if operator in CONVOLUTIONS:
+                parameters = function._schema.arguments
+                given = {each.name: each.default_value for each in parameters}
+                given |= {each.name: value for each, value in zip(parameters, args, strict=False)} | kwargs
+                if _is_in_tf32(operator, given):
+                    self.rounded += 1
+                    given |= {name: rounded_to_tf32(given[name]) for name in ("input", "weight")}
+                    args = [given[each.name] for each in parameters[: len(args)]]
+                    kwargs = {name: given[name] for name in kwargs}
+            return function(*args, **kwargs)
+
+    return Tf32Convolutions()
+
+
+def _is_in_tf32(operator: str, given: Mapping[str, Any]) -> bool:
+    torch, tensors = torch_module(), (given["input"], given["weight"])
+    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in tensors):
+        return False
+    return _is_allowed() and not _is_depthwise(operator, given)
+
+
+def _is_allowed() -> bool:
+    """Whether cuDNN may use TF32 now. A problem can forbid it when it is imported, or in its forward."""
+    cudnn = torch_module().backends.cudnn
+    if hasattr(cudnn, "conv"):  # since torch 2.9; allow_tf32 fails if convolutions and RNNs differ
+        return bool(cudnn.enabled and cudnn.conv.fp32_precision == "tf32")
+    return bool(cudnn.enabled and cudnn.allow_tf32)
+
+
+def _is_depthwise(operator: str, given: Mapping[str, Any]) -> bool:
+    """Whether torch convolves with its own kernel for depthwise convolutions, in float32, instead of with cuDNN."""
+    value, weight, groups = given["input"], given["weight"], given.get("groups", 1)
+    transposed = given.get("transposed", operator.startswith("conv_transpose"))
+    channels = value.shape[1 - weight.dim()]
+    contiguous = value.is_contiguous() and weight.is_contiguous()
+    return bool(
+        not transposed
+        and contiguous
+        and groups > 1
+        and channels == groups
+        and weight.shape[0] % channels == 0
+    )

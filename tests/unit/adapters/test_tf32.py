@@ -1,0 +1,193 @@
+"""KernelBench's references convolve in TF32 on GPUs. The tolerance has room for that, and for little more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchguard.adapters import load_suite
+from benchguard.adapters.tf32 import rounded_to_tf32, tf32_convolutions
+from benchguard.judge.compare import compare
+from benchguard.judge.formats import FLOATS, FloatFormat, rounded
+from benchguard.judge.reference import expected_of
+from benchguard.judge.slack import allow_for, baseline_of, widened
+from benchguard.problem.arrays import to_torch
+
+torch = pytest.importorskip("torch")
+GIVEN = Path(__file__).parent / "given"
+CONVOLUTION, LINEAR = GIVEN / "kernelbench_convolution.py", GIVEN / "kernelbench_linear.py"
+TF32 = FloatFormat(11, -126, FLOATS["float32"].largest)
+FORBIDDEN = "torch.backends.cudnn.flags(enabled=True, allow_tf32=False)"
+
+Rounding = Callable[[Any], Any]
+
+
+@pytest.fixture(autouse=True)
+def torch_defaults() -> Iterator[None]:
+    with torch.backends.cudnn.flags(enabled=True, allow_tf32=True):
+        yield
+
+
+def opened(path: Path) -> Any:
+    return load_suite(str(path), "kernelbench", {"device": "cpu"}).cases[0]
+
+
+def changed(folder: Path, old: str, new: str) -> Path:
+    text = CONVOLUTION.read_text()
+    assert old in text
+    file = folder / "problem.py"
+    file.write_text(text.replace(old, new))
+    return file
+
+
+def wrong(case: Any, answer: Callable[[Any, Any], Any]) -> int:
+    """Wrong elements of answer(model, input), which a grade compares by the tolerances of the input set."""
+    inputs = case.inputs(7, "own")
+    expected, factors = allow_for(case, baseline_of(case, inputs), expected_of(case, inputs))
+    with torch.no_grad():
+        result = answer(case.problem.model, to_torch(inputs["input0"], "cpu"))
+    tolerance = widened(case.tolerances, factors)["result0"]
+    return compare(result.numpy().reshape(-1), expected["result0"], "float32", tolerance).wrong
+
+
+def factors_of(case: Any) -> dict[str, float]:
+    inputs = case.inputs(7, "own")
+    return allow_for(case, baseline_of(case, inputs), expected_of(case, inputs))[1]
+
+
+def to_tf32(tensor: Any) -> Any:
+    return torch.from_numpy(rounded(tensor.double().numpy(), TF32)).float()
+
+
+def convolved(operands: Rounding) -> Callable[[Any, Any], Any]:
+    def answer(model: Any, value: Any) -> Any:
+        layer = model.layer
+        return torch.conv_transpose2d(operands(value), operands(layer.weight.detach()), layer.bias)
+
+    return answer
+
+
+def summed_in_float16(model: Any, value: Any) -> Any:
+    """Adds the products in float16, one input channel and one weight of the window after the other."""
+    weight, (height, width) = model.layer.weight.half(), value.shape[2:]
+    total = torch.zeros(len(value), 16, height + 4, width + 4, dtype=torch.float16)
+    for channel in range(32):
+        for y in range(5):
+            for x in range(5):
+                products = value.half()[:, channel, None] * weight[channel, :, y, x, None, None]
+                total[:, :, y : y + height, x : x + width] += products
+    return total.float() + model.layer.bias[:, None, None]
+
+
+def test_tf32_convolution_is_right() -> None:
+    case = opened(CONVOLUTION)
+    assert wrong(case, convolved(to_tf32)) == 0
+    assert wrong(case, convolved(lambda tensor: tensor)) == 0, "an honest float32 answer"
+    assert wrong(case, convolved(lambda tensor: tensor.half().float())) == 0, (
+        "as many significant bits as TF32"
+    )
+
+
+def test_tf32_convolution_is_wrong_where_tf32_is_off() -> None:
+    case = opened(CONVOLUTION)
+    with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
+        assert wrong(case, convolved(to_tf32)) > 100
+        assert factors_of(case) == {}
+
+
+def test_lower_precision_than_tf32_is_wrong() -> None:
+    case = opened(CONVOLUTION)
+    assert wrong(case, summed_in_float16) > 100
+    assert wrong(case, convolved(lambda tensor: tensor.bfloat16().float())) > 100
+
+
+def test_matrix_product_keeps_its_tolerance() -> None:
+    case = opened(LINEAR)
+    inputs = case.inputs(7, "own")
+    assert factors_of(case) == {}
+    plain = case.results(inputs, wide=False)["result0"]
+    assert torch.equal(case.baseline(inputs)["result0"], plain)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("from torch import nn\n", "from torch import nn\ntorch.backends.cudnn.allow_tf32 = False\n"),
+        ("from torch import nn\n", "from torch import nn\ntorch.backends.cudnn.enabled = False\n"),
+        ("        return self.layer(x)", f"        with {FORBIDDEN}:\n            return self.layer(x)"),
+        (
+            "return self.layer(x)",
+            "return torch.conv_transpose2d(x.double(), self.layer.weight.double()).float()",
+        ),
+        ("nn.ConvTranspose2d(in_channels, out_channels, kernel_size)", "nn.Conv2d(32, 64, 5, groups=32)"),
+    ],
+    ids=["off_at_import", "without_cudnn", "off_in_forward", "float64", "depthwise"],
+)
+def test_convolution_in_another_precision_keeps_its_tolerance(tmp_path: Path, old: str, new: str) -> None:
+    """A depthwise convolution runs in torch's own kernel, which has no TF32."""
+    case = opened(changed(tmp_path, old, new))
+    assert factors_of(case) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return self.layer(x)", "return self.layer(input=x)"),
+        ("    def forward", "    @torch.inference_mode()\n    def forward"),
+        ("    def forward", "    @torch.enable_grad()\n    def forward"),
+        ("self.layer = nn.ConvTranspose2d(", "self.layer = nn.Conv2d("),
+        (
+            "return self.layer(x)",
+            "return torch.conv2d(x.to(memory_format=torch.channels_last), self.layer.weight[:, :1], groups=32)",
+        ),
+        ("return self.layer(x)", "return torch.stack([self.layer(each) for each in x])"),
+        ("nn.ConvTranspose2d(in_channels, out_channels, kernel_size)", "nn.ConvTranspose2d(32, 32, 5, groups=32)"),
+        ("return self.layer(x)", "return self.layer(x) + torch.zeros(1) @ torch.zeros(1)"),
+    ],
+    ids=[
+        "keyword",
+        "inference_mode",
+        "with_gradients",
+        "not_transposed",
+        "depthwise_channels_last",
+        "not_batched",
+        "grouped_and_transposed",
+        "not_in_float64",
+    ],
+)  # fmt: skip
+def test_convolution_of_any_form_has_room_for_tf32(tmp_path: Path, old: str, new: str) -> None:
+    case = opened(changed(tmp_path, old, new))
+    assert factors_of(case)["result0"] > 1.5
+
+
+def test_float32_that_expected_gives_already_has_no_baseline(tmp_path: Path) -> None:
+    """Without a convolution in TF32 and in float64, a second run of the reference gives the same."""
+    case = opened(changed(tmp_path, "self.layer(x)", "x @ torch.ones(24, 24)"))
+    inputs = case.inputs(7, "own")
+    case.expected(inputs)
+    assert case.baseline(inputs) == {}
+
+
+def test_operands_rounded_to_nearest_even() -> None:
+    bits = torch.tensor(
+        [0x3F800FFF, 0x3F801000, 0x3F801001, 0x3F803000, 0x3FFFF000, 0x00001800, 0x7F800000, 0x7FC00001],
+        dtype=torch.int32,
+    )
+    nearest = [0x3F800000, 0x3F800000, 0x3F802000, 0x3F804000, 0x40000000, 0x00002000, 0x7F800000, 0x7FC00001]
+    values = bits.view(torch.float32)
+    assert rounded_to_tf32(values).view(torch.int32).tolist() == nearest
+    assert torch.equal(rounded_to_tf32(-values[:7]), -rounded_to_tf32(values[:7]))
+    drawn = torch.randn(1000, generator=torch.Generator().manual_seed(1))
+    assert torch.equal(rounded_to_tf32(drawn), to_tf32(drawn))
+
+
+def test_bias_stays_in_float32() -> None:
+    bias = torch.tensor([1 + 2**-20], dtype=torch.float32)
+    with tf32_convolutions() as mode, torch.no_grad():
+        result = torch.conv2d(torch.zeros(1, 1, 3, 3), torch.zeros(1, 1, 3, 3), bias)
+    assert mode.rounded == 1
+    assert np.array_equal(result.numpy().reshape(-1), bias.numpy())
