@@ -41,7 +41,8 @@ def test_kept_objects_are_used_again(build: Callable[[], bool], tmp_path: Path) 
     before = objects(tmp_path)
     shutil.rmtree(tmp_path / "out")
     assert build()
-    assert before and objects(tmp_path) == before
+    kept = {path: time for path, time in before.items() if ".S-" not in path.name}
+    assert kept and kept.items() <= objects(tmp_path).items()  # an assembler source is always made again
 
 
 def test_compile_commands_name_the_sources_of_every_part(build: Callable[[], bool], tmp_path: Path) -> None:
