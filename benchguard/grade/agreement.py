@@ -29,6 +29,7 @@ class Agreement:
     Attributes:
         shift: median of the differences between empty samples and the samples beside them.
         least: nine tenths of these differences are larger.
+        floor: the least noise that was assumed.
         noise: differences up to this are noise.
         strays: samples that are farther than noise from the median of the empty samples.
         samples: number of samples.
@@ -37,6 +38,7 @@ class Agreement:
 
     shift: float
     least: float
+    floor: float
     noise: float
     strays: int
     samples: int
@@ -64,6 +66,7 @@ def agreement(
     return Agreement(
         shift=shift,
         least=quantile(sorted(differences), 0.1),
+        floor=floor,
         noise=max(floor, STANDARD_ERRORS * error),
         strays=strays,
         samples=len(samples),

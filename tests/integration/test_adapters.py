@@ -194,7 +194,8 @@ def test_gpu_mode_results_of_any_form_are_checked(native: Path, tmp_path: Path) 
     for name, text in TASK_FILES.items():
         (problem / name).write_text(text)
     submission.write_text(TASK_SUBMISSION)
-    status, result = grade(tmp_path, problem, submission)
+    both = ("--case", "test.0", "--case", "benchmark.0")
+    status, result = grade(tmp_path, problem, submission, *both)
     assert (status, result["verdict"], result["reason"]) == (0, "pass", "")
     times = result["cases"][1]["samples"]
     assert result["score_s"] == pytest.approx(sum(times) / len(times) / 1e6)

@@ -49,8 +49,11 @@ def solution(a, b, c, n):
 """
 
 
+CASES = ("one", "two")
+
+
 def written(folder: Path, body: str) -> tuple[str, Path]:
-    """A problem with two cases, and a submission whose solution() ends with `body`."""
+    """A problem with the cases CASES, and a submission whose solution() ends with `body`."""
     (folder / "task").mkdir()
     problem = folder / "task" / "problem.py"
     problem.write_text(TASK)
@@ -100,7 +103,9 @@ def test_example_passes_inline(name: str) -> None:
 def test_every_example_passes_inline_in_all_cases(name: str) -> None:
     submission = SUBMISSIONS / name
     skip_without_tools(submission)
-    result = grade(PROBLEMS / f"{submission.parent.name}.py", submission, OPTIONS, timeout=800)
+    result = grade(
+        PROBLEMS / f"{submission.parent.name}.py", submission, OPTIONS, cases=("small", "large"), timeout=800
+    )
     assert [case.name for case in result.cases] == ["small", "large"]
     assert_whole_pass(result)
 
@@ -111,7 +116,7 @@ def test_kernels_of_each_case_are_those_of_its_samples(tmp_path: Path) -> None:
     submission.write_text(
         submission.read_text() + "    if calls[0] <= 2:\n        launch(a, b, c, 1000 * 256)\n"
     )
-    result = grade(problem, submission, OPTIONS)
+    result = grade(problem, submission, OPTIONS, cases=CASES)
     assert_whole_pass(result)
     assert [[(each.name, each.launches, each.grid) for each in case.kernels] for case in result.cases] == [
         [("solution", 3, (1, 1, 1))],
@@ -152,6 +157,6 @@ def test_library_options_do_not_pass_work_without_a_traced_launch(tmp_path: Path
 
 def test_wrong_answer_is_wrong_inline(tmp_path: Path) -> None:
     problem, submission = written(tmp_path, "pass")
-    result = grade(problem, submission, OPTIONS)
+    result = grade(problem, submission, OPTIONS, cases=CASES)
     assert [case.verdict for case in result.cases] == ["wrong", "wrong"]
     assert "5 of 5 outputs are wrong" in result.reason

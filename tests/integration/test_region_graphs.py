@@ -152,7 +152,10 @@ def test_unreplayable_nodes_are_refused(record: Record) -> None:
     (region, clean), _ = record("region_graph_refused")
     assert [(before, reason) for before, call, reason in region.refusals if call == "cuGraphLaunch"] == [
         (0, "launches a graph that calls a host function; a replay runs no code of the program"),
-        (2, "copies 8 bytes of device memory to the host; what the program does next may depend on them"),
+        (
+            2,
+            "copies 8 bytes of device memory to the host in a graph; what the program does next may depend on them",
+        ),
         (4, "launches a graph that records an event or waits for one, which is not recorded"),
         (6, "launches a graph that allocates or frees memory, which is not recorded"),
         (8, "launches a graph with stream memory operations, which are not recorded"),

@@ -42,4 +42,4 @@ def test_starter_is_wrong_only_in_its_outputs(name: str, language: Language, tmp
     result = grade(problem, submission, cases=("small",), driver="sim", samples=8, cold="none")
     assert result.verdict == "wrong", (result.reason, result.output)
     [case] = result.cases
-    assert case.kernels and case.checks is not None and case.checks.wrong == 8
+    assert case.kernels and case.checks is not None and case.checks.wrong == case.checks.samples >= 8
