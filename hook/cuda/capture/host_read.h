@@ -10,8 +10,8 @@
 #include "core/process/call.h"
 #include "core/process/component.h"
 
-/* Count a copy of so many bytes. False if the region then holds more copies, or more bytes, than a capture
- * may (capture_format.h). */
+/* Count a copy of `bytes` bytes. False if the region now has more copies or bytes than a capture may have
+ * (capture_format.h). */
 bool nb_host_read_count(uint64_t bytes) __attribute__((visibility("hidden")));
 
 /* Wait until the stream is idle, so that a copy in its order has ended. False after 10 s, or if the driver
