@@ -49,7 +49,10 @@ class ImageRow:
 
 @dataclass(frozen=True)
 class Summary:
-    """The summary of a run, which the tables show and `--summary` writes."""
+    """The summary of a run, which the tables show and `--summary` writes.
+
+    `denied` and `logged` count calls by the policy's rule; `phases` are those that were entered.
+    """
 
     command: list[str]
     driver: str
@@ -69,6 +72,10 @@ class Summary:
     in_flight: list[str]
     unobserved: list[str]
     notes: list[str]
+    policy: str | None
+    denied: dict[str, int]
+    logged: dict[str, int]
+    phases: list[str]
     complete: bool
     lines: int
     head: str
@@ -99,6 +106,9 @@ class _Tally:
         self.unmapped: Counter[str] = Counter()
         self.in_flight: list[str] = []
         self.notes: list[str] = []
+        self.denied: Counter[str] = Counter()
+        self.logged: Counter[str] = Counter()
+        self.phases: Counter[str] = Counter()
         self.failed = self.captured = self.export_tables = self.lines = 0
 
     def add(self, line: dict[str, Any]) -> None:
@@ -118,6 +128,10 @@ class _Tally:
             self.unmapped[line["name"]] += 1
         elif kind == "in_flight":
             self.in_flight.append(line["call"])
+        elif kind == "decision":
+            (self.denied if line["action"] == "deny" else self.logged)[line["rule"]] += 1
+        elif kind == "phase":
+            self.phases[line["phase"]] += 1
         elif kind == "note":
             self.notes.append(line["text"])
         elif kind == "session":
@@ -193,6 +207,10 @@ def summarise_lines(lines: Iterable[tuple[dict[str, Any], str]]) -> Summary:
         in_flight=tally.in_flight,
         unobserved=end.get("unobserved", []),
         notes=tally.notes,
+        policy=(session.get("policy") or {}).get("name"),
+        denied=dict(tally.denied.most_common()),
+        logged=dict(tally.logged.most_common()),
+        phases=list(tally.phases),
         complete=end.get("complete", False),
         lines=tally.lines,
         head=head,

@@ -334,11 +334,14 @@ def _session_line(
             shim={**interposer.facts, "path": _text(str(interposer.shim))},
             session_ns=started_ns,
             api=interposer.surface.api,
-            policy={"name": cordon.name, "sha256": cordon.sha256, "rules": list(cordon.rules)}
-            if cordon is not None
-            else None,
+            policy=_policy_facts(cordon) if cordon is not None else None,
         )
     )
+
+
+def _policy_facts(cordon: Cordon) -> dict[str, object]:
+    facts = {"rules": list(cordon.rules), "uncovered": list(cordon.uncovered)}
+    return {"name": cordon.name, "sha256": cordon.sha256, **facts}
 
 
 def _text(word: str) -> str:

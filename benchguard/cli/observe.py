@@ -12,7 +12,7 @@ import click
 
 from ..errors import BenchguardError, UsageError
 from ..version import __version__
-from .options import OutputPath, driver_option, is_stdout, quiet_option, timeout_option
+from .options import OutputPath, driver_option, is_stdout, policy_option, quiet_option, timeout_option
 from .output import notify, print_document
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def default_log() -> Path:
     metavar="WORDS",
     help="Do not log calls from libraries whose names contain one of these comma-separated words: cublas,cudnn.",
 )
+@policy_option
 @timeout_option
 @click.option(
     "--keep-images",
@@ -66,6 +67,7 @@ def observe(
     force: bool,
     driver: str,
     callers: str | None,
+    policy: str | None,
     timeout: float | None,
     keep_images: Path | None,
     summary_path: Path | None,
@@ -77,12 +79,15 @@ def observe(
     `neutrino-bench [OPTIONS] -- COMMAND`, without a subcommand, does the same.
     """
     from ..audit.log import LogWriter
+    from ..audit.session import Session
     from ..audit.supervise import supervise
+    from ..policy import cordon_for
     from .interpose import announced_interposer
 
     if keep_images is not None:
         _make_folder(keep_images)
     interposer = announced_interposer(driver, quiet)
+    cordon = cordon_for(policy, interposer.surface)
     log = LogWriter(log_path or default_log(), replace=force)
     run = supervise(
         command,
@@ -92,6 +97,7 @@ def observe(
         callers=callers,
         timeout=timeout,
         keep_images=keep_images,
+        session=Session(cordon=cordon),
     )
     if run.timed_out:
         notify(f"the command was killed after {timeout:g} s; raise --timeout")

@@ -39,6 +39,11 @@ def closing_lines(summary: Summary, log: Path) -> list[str]:
     unmapped = f"unmapped entry points: {', '.join(summary.unmapped) or 'none'}"
     tables = f"; export tables asked for: {summary.export_tables}" if summary.api == "cuda" else ""
     lines.append(unmapped + tables)
+    for what, counts in (("denied", summary.denied), ("logged", summary.logged)):
+        if counts:
+            rules = ", ".join(f"{rule} ({count})" for rule, count in counts.items())
+            calls = _count(sum(counts.values()), "call", "calls")
+            lines.append(f"policy {summary.policy} {what} {calls}: {rules}")
     if summary.in_flight:
         lines.append(f"inside the driver when its process ended: {', '.join(summary.in_flight)}")
     if summary.unobserved:

@@ -41,7 +41,7 @@ def emit_layouts(trace: Wire, capture: Wire, table: LayoutTable) -> dict[str, st
 
 
 def _trace(wire: Wire, table: TraceLayout) -> str:
-    text = _BANNER.format(title="The trace rings and their records.", header="record.h") + _TRACE
+    text = _BANNER.format(title="The trace rings and their records.", header="record.h and policy.h") + _TRACE
     text += _constants(wire, table.constants) + _enums(wire, table.enums)
     for structure, parts in table.parts.items():
         text += f"\n# struct nb_{structure}\n"

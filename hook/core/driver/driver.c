@@ -13,6 +13,7 @@
 
 #include "core/base/log.h"
 #include "core/driver/slots.h"
+#include "core/policy/policy.h"
 
 /* Folders to search if nb_driver_global is not set. The supervisor always sets it; a user who preloads
  * the shim by hand may not. Container runtimes mount the driver in the second group. */
@@ -162,6 +163,13 @@ int nb_slot_of_address(const void *address)
     return low < address_count && addresses[low].address == address ? addresses[low].slot : -1;
 }
 
+static void set_target(unsigned slot, void *target)
+{
+    const bool is_diverted = nb_guarded[slot] != 0 && nb_guards[slot] != NULL;
+    __atomic_store_n(&nb_slots[slot], target, __ATOMIC_RELAXED);
+    __atomic_store_n(&nb_jumps[slot], is_diverted ? nb_guards[slot] : target, __ATOMIC_RELAXED);
+}
+
 static void fill_slots(void *driver)
 {
     addresses = calloc(nb_export_count, sizeof *addresses);
@@ -169,7 +177,7 @@ static void fill_slots(void *driver)
         void *address = driver != NULL ? dlsym(driver, nb_export_names[i]) : NULL;
         if (address != NULL && addresses != NULL)
             addresses[address_count++] = (struct address){address, (int)i};
-        __atomic_store_n(&nb_slots[i], address != NULL ? address : (void *)nb_absent, __ATOMIC_RELAXED);
+        set_target(i, address != NULL ? address : (void *)nb_absent);
     }
     if (addresses != NULL)
         qsort(addresses, address_count, sizeof *addresses, compare_addresses);
@@ -185,7 +193,7 @@ void nb_resolve_all(void)
         /* The driver calls itself through the shim while it is being opened. It cannot be served yet;
          * without an answer its stub would return here for ever. */
         for (unsigned i = 0; i < nb_export_count; i++)
-            __atomic_store_n(&nb_slots[i], (void *)nb_absent, __ATOMIC_RELAXED);
+            set_target(i, (void *)nb_absent);
     } else if (!is_resolved) {
         is_resolving = true;
         fill_slots(find_driver());

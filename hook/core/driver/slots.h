@@ -16,6 +16,11 @@ extern const char nb_driver_soname[] NB_HIDDEN;
  * slot than exports; the last slot stands for every function that this driver lacks. */
 extern void *nb_slots[] NB_HIDDEN;
 
+/* Where the jump of a passed-through export leads: to the same target, or to its guard if a rule of the
+ * policy mentions it. The shim's own calls take the slots, so no rule decides them. */
+extern void *nb_jumps[] NB_HIDDEN;
+extern void *const nb_guards[] NB_HIDDEN; /* NULL for exports that are not passed through */
+
 /* Open the driver and fill every slot. The resolving stubs call this; later calls return at once. */
 void nb_resolve_all(void) NB_HIDDEN;
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "core/driver/slots.h"
+#include "core/policy/policy.h"
 #include "core/process/component.h"
 #include "core/process/process.h"
 #include "core/ring/session.h"
@@ -50,7 +51,9 @@ static void after_fork_in_child(void)
 static int attach_process(void)
 {
     nb_process_identify();
-    if (!nb_session_open() || pthread_key_create(&thread_key, close_ring_at_thread_end) != 0)
+    const bool has_session = nb_session_open();
+    nb_policy_start();
+    if (!has_session || pthread_key_create(&thread_key, close_ring_at_thread_end) != 0)
         return ALONE;
     nb_components_start();
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
@@ -68,6 +71,13 @@ static bool is_process_attached(void)
     }
     nb_resolve_all(); /* without the lock: opening a driver runs its constructors */
     return atomic_load_explicit(&state, memory_order_acquire) == ATTACHED;
+}
+
+void nb_process_begin(void)
+{
+    const int saved = errno;
+    is_process_attached();
+    errno = saved;
 }
 
 static bool attach(struct nb_thread *thread)
