@@ -71,7 +71,8 @@ class _Table:
 def compile_policy(policy: Policy, surface: Surface) -> Cordon:
     """The policy for the exports of one driver.
 
-    A rule with facts leaves out forms of a call that are newer than the headers: their arguments are unknown.
+    A rule with facts leaves out forms of a call that are newer than the headers: their arguments are unknown. So does a
+    rule that denies, for HIP's, which may return no status; every CUDA driver function returns one.
 
     Raises UsageError: a rule names a call that the driver lacks, a fact that the call lacks, or a value or code that is
     invalid. The message has the line.
@@ -93,8 +94,8 @@ def compile_policy(policy: Policy, surface: Surface) -> Cordon:
 
 
 def _add_rule(table: _Table, policy: Policy, number: int, rule: Rule, surface: Surface) -> None:
-    def fail(message: str, key: str) -> Exception:
-        return policy.error(f"rule {rule.name!r}: {message}", number, key)
+    def fail(message: str, *keys: str) -> Exception:
+        return policy.error(f"rule {rule.name!r}: {message}", number, *keys)
 
     try:
         code = code_of(rule.code, surface.api)
@@ -104,8 +105,9 @@ def _add_rule(table: _Table, policy: Policy, number: int, rule: Rule, surface: S
             for name, value in facts.items()
         ]
     except FactError as error:
-        raise fail(str(error), "code" if str(error).startswith("code") else "where") from error
-    # What is cheap first; the question for the timed stream notes the stream, so it is the last.
+        keys = ("code",) if str(error).startswith("code") else ("where", "unless")
+        raise fail(str(error), *keys) from error
+    # Cheap facts come first. The question for the timed stream notes the stream, so it comes last.
     tests.sort(
         key=lambda each: (each[0] == "timed_stream", each[0] in ("library", "kernel", "image", *BOOLEANS))
     )
@@ -114,11 +116,11 @@ def _add_rule(table: _Table, policy: Policy, number: int, rule: Rule, surface: S
     table.rules.append(layout.POLICY_RULE.pack(Action[rule.action.upper()], phases, once, code))
     for slot in _slots(rule, surface, lambda message: fail(message, "call")):
         export = surface.exports[slot]
-        if rule.action == "deny" and (
-            export.status is False or (export.status is None and surface.api == "hip")
-        ):
+        if rule.action == "deny" and export.status is False:
             raise fail(f"{export.name} returns no status, so it cannot be denied; log it", "call")
-        if export.kind == "untyped" and any(name != "library" for name, *_ in tests):
+        if export.kind == "untyped" and (
+            any(name != "library" for name, *_ in tests) or (rule.action == "deny" and surface.api == "hip")
+        ):
             table.uncovered.append(f"{export.name}: {rule.name}")
             continue
         first = len(table.facts)
@@ -126,7 +128,7 @@ def _add_rule(table: _Table, policy: Policy, number: int, rule: Rule, surface: S
             try:
                 table.fact(place_of(name, export), test, negated)
             except FactError as error:
-                raise fail(str(error), name if name in rule.where or name in rule.unless else key) from error
+                raise fail(str(error), name, key) from error
         table.entry(slot, number + 1, number, first)
 
 

@@ -63,7 +63,7 @@ def place_of(name: str, export: Export) -> Place:
 
 
 def _special(name: str, export: Export) -> Place | None:
-    """A fact that is no word of the call, or whose name is not the word's."""
+    """Find a fact that is not a word of the call, or has another name than the word."""
     has_configuration = export.base in _CONFIGURATION
     places: dict[str, Callable[[], Place | None]] = {
         "kernel": lambda: _kernel(export),

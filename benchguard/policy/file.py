@@ -73,9 +73,9 @@ class Policy:
     def sha256(self) -> str:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
-    def error(self, message: str, rule: int | None = None, key: str | None = None) -> UsageError:
-        """An error about a rule, by its position, and a key in it."""
-        return _error(self.origin, self.text, message, rule, key)
+    def error(self, message: str, rule: int | None = None, *keys: str) -> UsageError:
+        """An error about a rule, by its position, and the first of `keys` that begins a line of it."""
+        return _error(self.origin, self.text, message, rule, keys)
 
 
 def load_policy(spec: str) -> Policy:
@@ -101,17 +101,17 @@ def parse_policy(text: str, origin: str) -> Policy:
         document = msgspec.toml.decode(text)
         file = msgspec.convert(document, _File)
     except msgspec.ValidationError as error:
-        message, _, place = str(error).partition(" - at ")
+        message, _, place = str(error).partition(" - at `")
         rule = re.search(r"\$\.rule\[(\d+)\]", place)
         key = re.search(r"field `(\w+)`", message) or re.search(r"\]\.(\w+)", place)
         number = int(rule[1]) if rule else None
-        raise _error(origin, text, _plain(message), number, key[1] if key else None) from error
+        raise _error(origin, text, _plain(message), number, (key[1],) if key else ()) from error
     except msgspec.DecodeError as error:
         line = re.search(r"line (\d+)", str(error))
         raise UsageError(f"{origin}:{line[1] if line else 1}: {error}; correct the TOML") from error
     policy = Policy(file.name, file.windows, file.rule, origin, text)
     if file.format != FORMAT:
-        raise policy.error(f"format {file.format!r} is not {FORMAT!r}; correct the line", key="format")
+        raise policy.error(f"format {file.format!r} is not {FORMAT!r}; correct the line", None, "format")
     if len(file.rule) > RULES_MAX:
         raise policy.error(f"{len(file.rule)} rules; give at most {RULES_MAX}")
     names: dict[str, int] = {}
@@ -130,18 +130,20 @@ def parse_policy(text: str, origin: str) -> Policy:
 
 def _plain(message: str) -> str:
     """msgspec's message in the words of a TOML file."""
-    message = message.replace("Object contains unknown field", "unknown key").replace(
-        "Object missing required field", "missing key"
+    message = (
+        re.sub(r"Invalid enum value '(.*)'", r"'\1' is not a value of this key", message)
+        .replace("Object contains unknown field", "unknown key")
+        .replace("Object missing required field", "missing key")
     )
     return f"{message}; docs/policy.md lists the keys"
 
 
-def _error(origin: str, text: str, message: str, rule: int | None, key: str | None) -> UsageError:
-    return UsageError(f"{origin}:{_line_of(text, rule, key)}: {message}")
+def _error(origin: str, text: str, message: str, rule: int | None, keys: tuple[str, ...]) -> UsageError:
+    return UsageError(f"{origin}:{_line_of(text, rule, keys)}: {message}")
 
 
-def _line_of(text: str, rule: int | None, key: str | None) -> int:
-    """The line of a rule's key, else of the rule, else of the file's key, else 1."""
+def _line_of(text: str, rule: int | None, keys: tuple[str, ...]) -> int:
+    """The line of the first of the keys that begins a line of the rule, or of the file's head; else their first."""
     lines = text.splitlines()
     headers = [number for number, line in enumerate(lines) if re.match(r"\s*\[\[\s*rule\s*\]\]", line)]
     headers = [number for number in headers if _is_complete("\n".join(lines[:number]))]
@@ -151,7 +153,7 @@ def _line_of(text: str, rule: int | None, key: str | None) -> int:
         begin, end = headers[rule], headers[rule + 1] if rule + 1 < len(headers) else len(lines)
     else:
         return 1
-    if key is not None:
+    for key in keys:
         pattern = re.compile(rf"\s*(?:\[\s*rule\s*\.\s*)?[\"']?{re.escape(key)}\b")
         for number in range(begin, end):
             if pattern.match(lines[number]):

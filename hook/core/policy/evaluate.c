@@ -10,7 +10,7 @@
 
 #include "core/image/image.h"
 #include "core/policy/events.h"
-#include "core/policy/sha256.h"
+#include "core/image/sha256.h"
 
 #define ATTRIBUTES_MAX 64u /* attributes of a launch that are looked at */
 
@@ -104,7 +104,7 @@ static bool fits_kernel(const struct nb_policy_table *table, const struct nb_pol
     return fits_text(table, fact, call->kernel);
 }
 
-/* Where a call has no such value (a NULL structure), no value fits. */
+/* If a call does not have the value (a NULL structure), no value fits. */
 static bool fits(const struct nb_policy_table *table, const struct nb_policy_fact *fact,
                  const struct nb_policy_facts *vendor, struct nb_decided_call *call)
 {
