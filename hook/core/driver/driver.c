@@ -13,7 +13,6 @@
 
 #include "core/base/log.h"
 #include "core/driver/slots.h"
-#include "core/policy/policy.h"
 
 /* Folders to search if nb_driver_global is not set. The supervisor always sets it; a user who preloads
  * the shim by hand may not. Container runtimes mount the driver in the second group. */

@@ -4,6 +4,8 @@
 #ifndef NEUTRINO_SLOTS_H
 #define NEUTRINO_SLOTS_H
 
+#include <stdint.h>
+
 #define NB_HIDDEN __attribute__((visibility("hidden")))
 #define NB_EXPORT __attribute__((visibility("default")))
 
@@ -20,6 +22,10 @@ extern void *nb_slots[] NB_HIDDEN;
  * policy mentions it. The shim's own calls take the slots, so no rule decides them. */
 extern void *nb_jumps[] NB_HIDDEN;
 extern void *const nb_guards[] NB_HIDDEN; /* NULL for exports that are not passed through */
+
+/* A byte for each export, not 0 if the policy must decide its calls. All are 1 until the process has
+ * attached. */
+extern uint8_t nb_guarded[] NB_HIDDEN;
 
 /* Open the driver and fill every slot. The resolving stubs call this; later calls return at once. */
 void nb_resolve_all(void) NB_HIDDEN;

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "core/image/image.h"
-#include "core/policy/events.h"
 #include "core/image/sha256.h"
+#include "core/policy/events.h"
 
 #define ATTRIBUTES_MAX 64u /* attributes of a launch that are looked at */
 

@@ -2,7 +2,9 @@
 #ifndef NEUTRINO_POLICY_EVALUATE_H
 #define NEUTRINO_POLICY_EVALUATE_H
 
-#include "core/policy/policy.h"
+#include <stdbool.h>
+
+#include "core/policy/facts.h"
 #include "core/policy/table.h"
 
 /* A call that is being decided, and what was found out about it. */

@@ -2,6 +2,9 @@
 #ifndef NEUTRINO_POLICY_GUARD_H
 #define NEUTRINO_POLICY_GUARD_H
 
+#include <stdbool.h>
+
+#include "core/driver/slots.h"
 #include "core/policy/policy.h"
 
 static inline __attribute__((always_inline)) bool nb_is_guarded(uint32_t slot)

@@ -54,7 +54,8 @@ static int read_policy(void)
     return BROKEN_POLICY;
 }
 
-void nb_policy_start(void)
+/* The process has found its session. */
+static void start(void)
 {
     state = read_policy();
     for (uint32_t slot = 0; slot < nb_export_count; slot++) {
@@ -197,4 +198,4 @@ static void forget(void)
     nb_vector_free(&uses);
 }
 
-const struct nb_component nb_policy_component = {.locks = {&lock}, .forget = forget};
+const struct nb_component nb_policy_component = {.locks = {&lock}, .start = start, .forget = forget};

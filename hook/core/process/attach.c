@@ -4,9 +4,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "core/driver/slots.h"
-#include "core/policy/policy.h"
 #include "core/process/component.h"
 #include "core/process/process.h"
 #include "core/ring/session.h"
@@ -51,10 +51,10 @@ static void after_fork_in_child(void)
 static int attach_process(void)
 {
     nb_process_identify();
-    const bool has_session = nb_session_open();
-    nb_policy_start();
-    if (!has_session || pthread_key_create(&thread_key, close_ring_at_thread_end) != 0)
+    if (!nb_session_open() || pthread_key_create(&thread_key, close_ring_at_thread_end) != 0) {
+        memset(nb_guarded, 0, nb_export_count); /* no policy either */
         return ALONE;
+    }
     nb_components_start();
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     return ATTACHED;

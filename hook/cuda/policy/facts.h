@@ -2,7 +2,7 @@
 #ifndef NEUTRINO_CUDA_POLICY_FACTS_H
 #define NEUTRINO_CUDA_POLICY_FACTS_H
 
-#include "core/policy/policy.h"
+#include "core/policy/facts.h"
 
 extern const struct nb_policy_facts nb_cuda_policy_facts __attribute__((visibility("hidden")));
 
