@@ -111,6 +111,12 @@ class CallEntry(Entry, frozen=True, tag="call"):
     result: int
 
 
+class RepeatedEntry(CallEntry, frozen=True, tag="call"):
+    """Calls that equal the call before them. `duration_ns` is from entry of the first to return of the last."""
+
+    repeats: int
+
+
 class UnmappedEntry(Entry, frozen=True, tag="unmapped"):
     time_ns: int
     process: int

@@ -38,6 +38,7 @@ class RecordKind(enum.IntEnum):
     GRAPH_NODE = 9
     GRAPH_LAUNCH = 10
     NOTE = 11
+    REPEATED = 12
 
 
 class ImageFormat(enum.IntEnum):
@@ -70,7 +71,7 @@ SESSION_COUNTERS_AT = 64
 SESSION_COUNTERS = Struct("<QQQQ")  # image_next, images_dropped, rings_exhausted, calls_lost
 
 # struct nb_ring
-RING_PRODUCER = Struct("<QQQQ")  # head, dropped, in_flight, in_flight_since
+RING_PRODUCER = Struct("<QQQQQ")  # head, dropped, in_flight, in_flight_since, ahead
 RING_TAIL_AT = 64
 RING_TAIL = Struct("<Q")  # tail
 RING_IDENTITY_AT = 128
@@ -80,6 +81,7 @@ RING_BYTES = 192
 
 # Bodies of records, after the record header.
 RECORD = Struct("<IHHQQiI")  # size, kind, slot, begin, end, result, count
+REPEATED = Struct("<Q")  # repeats
 # process, parent, first_tsc, first_ns, last_tsc, last_ns, executable_bytes, driver_bytes
 PROCESS = Struct("<IIQQQQII")
 IMAGE = Struct("<QQQQIIII")  # image, handle, bytes, stored_at, format, stored, origin_bytes, note_bytes
