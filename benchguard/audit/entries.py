@@ -67,6 +67,37 @@ class KernelEntry(Entry, frozen=True, tag="kernel"):
     layout: list[tuple[int, int]]
 
 
+class LaunchAttributes(msgspec.Struct, frozen=True):
+    """`others`: number and value, in hexadecimal, of each attribute besides the cluster."""
+
+    cluster: tuple[int, int, int] | None
+    others: list[tuple[int, str]]
+
+
+class LaunchEntry(Entry, frozen=True, tag="launch"):
+    """The interpreter writes this line without the struct, because it is the most frequent one."""
+
+    time_ns: int
+    duration_ns: int
+    process: int
+    thread: int
+    call: str
+    stream: int
+    kernel: int
+    name: str | None
+    demangled: str | None
+    image: str | None
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    cooperative: bool
+    captured: bool
+    attributes: LaunchAttributes
+    parameters: list[str]
+    parameter_bytes: int
+    result: int
+
+
 class GraphKernel(msgspec.Struct, frozen=True):
     name: str | None
     demangled: str | None
