@@ -23,7 +23,7 @@ class SessionEntry(Entry, frozen=True, tag="session"):
     driver: dict[str, Any]
     shim: dict[str, Any]
     session_ns: int
-    api: str
+    api: str = "cuda"
 
 
 class ProcessEntry(Entry, frozen=True, tag="process"):
@@ -66,6 +66,30 @@ class KernelEntry(Entry, frozen=True, tag="kernel"):
     layout: list[tuple[int, int]]
 
 
+class LaunchEntry(Entry, frozen=True, tag="launch"):
+    """interpret.py writes this line without an object."""
+
+    time_ns: int
+    duration_ns: int
+    process: int
+    thread: int
+    call: str
+    stream: int
+    kernel: int
+    name: str | None
+    demangled: str | None
+    image: str | None
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    cooperative: bool
+    captured: bool
+    attributes: dict[str, Any]
+    parameters: list[str]
+    parameter_bytes: int
+    result: int
+
+
 class GraphKernel(msgspec.Struct, frozen=True):
     name: str | None
     demangled: str | None
@@ -85,7 +109,7 @@ class GraphEntry(Entry, frozen=True, tag="graph"):
     nodes: int
     opaque: int
     kernels: list[GraphKernel]
-    first: int
+    first: int = 0
 
 
 class GraphLaunchEntry(Entry, frozen=True, tag="graph_launch"):
@@ -164,3 +188,32 @@ class EndEntry(Entry, frozen=True, tag="end"):
     outlived: list[int]
     unobserved: list[str]
     complete: bool
+
+
+Line = (
+    SessionEntry
+    | ProcessEntry
+    | ImageEntry
+    | KernelEntry
+    | LaunchEntry
+    | GraphEntry
+    | GraphLaunchEntry
+    | CallEntry
+    | UnmappedEntry
+    | NoteEntry
+    | InFlightEntry
+    | LostEntry
+    | EndEntry
+)
+KINDS = frozenset(str(kind.__struct_config__.tag) for kind in Line.__args__)
+
+
+def parse_entry(line: dict[str, Any]) -> Line | None:
+    """A line of a log as an object; None for a kind that this version does not know.
+
+    Raises msgspec.ValidationError if the line lacks a field or has one of another type.
+    """
+    if line.get("kind") not in KINDS:
+        return None
+    entry: Line = msgspec.convert(line, Line)
+    return entry
