@@ -75,6 +75,24 @@ class FailureRow:
 
 
 @dataclass(frozen=True)
+class DecisionRow:
+    """Calls that a rule of the policy logged or denied. A denied call is in no other row: the driver never got it.
+
+    `line` and `details` are those of the first of them.
+    """
+
+    rule: str
+    action: str
+    call: str
+    phase: str
+    origin: str
+    error: str
+    count: int
+    line: int
+    details: str
+
+
+@dataclass(frozen=True)
 class CopyRow:
     """Copies of one direction. `bytes` leaves out the `unsized` copies, whose size is in a structure.
 
@@ -103,6 +121,7 @@ class Summary:
     images: list[ImageRow]
     calls: list[CallRow]
     failures: list[FailureRow]
+    decisions: list[DecisionRow]
     copies: list[CopyRow]
     memory: list[MemoryRow]
     alive: list[AliveRow]
@@ -114,6 +133,7 @@ class Summary:
     failed_launches: int
     captured_launches: int
     failed_calls: int
+    denied_calls: int
     processes: int
     export_tables: int
     dropped: int

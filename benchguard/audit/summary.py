@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .log import FIRST, checked_lines
-from .rows import SCHEMA, CallRow, CopyRow, FailureRow, ImageRow, KernelRow, Summary
+from .rows import SCHEMA, CallRow, CopyRow, DecisionRow, FailureRow, ImageRow, KernelRow, Summary
 from .tally import Tally
 
 
@@ -29,6 +29,7 @@ __all__ = [
     "SCHEMA",
     "CallRow",
     "CopyRow",
+    "DecisionRow",
     "FailureRow",
     "ImageRow",
     "KernelRow",

@@ -18,10 +18,10 @@ from .memory import ProcessMemory
 from .memory_calls import ALLOCATIONS
 from .names import SUCCESS, describe_arguments, error_name, is_failure, plain_name
 from .order import InOrder
-from .rows import CallRow, CopyRow, FailureRow, ImageRow, KernelRow, Summary
+from .rows import CallRow, CopyRow, DecisionRow, FailureRow, ImageRow, KernelRow, Summary
 
 ROWS_MAX = 4096
-"""Limit of rows of each kind: kernels, images, calls, failures, processes. The measured program chooses their number."""
+"""Limit of kernels, images, calls, failures and processes, because the measured program chooses their number."""
 SHAPES_MAX = 1 << 16
 NODES_MAX = 1 << 20
 TEXTS_MAX = 1000
@@ -75,6 +75,9 @@ class Tally:
         self._graphs: dict[tuple[int, int], Counter[tuple[KernelKey, Shape]]] = {}
         self._calls: dict[str, _Calls] = {}
         self._failures: dict[tuple[str, int], _Failure] = {}
+        self._decisions: dict[tuple[str, ...], tuple[entries.DecisionEntry, int]] = {}
+        self._decided: Counter[tuple[str, ...]] = Counter()
+        self._denied = 0
         self._copies: dict[tuple[str, bool], _Copies] = {}
         self._memory: dict[int, ProcessMemory] = {}
         self._past: list[ProcessMemory] = []
@@ -121,6 +124,13 @@ class Tally:
 
     def _note(self, entry: entries.NoteEntry) -> None:
         self._keep(self._notes, entry.text, "notes")
+
+    def _decide(self, entry: entries.DecisionEntry) -> None:
+        self._denied += entry.action == "deny"
+        key = entry.rule, entry.action, entry.call, entry.phase, entry.origin
+        if self._has_room(self._decisions, key, "decisions of the policy", TEXTS_MAX):
+            self._decisions.setdefault(key, (entry, self._lines))
+            self._decided[key] += 1
 
     def _begin_session(self, entry: entries.SessionEntry) -> None:
         self._session, self._api = entry, entry.api
@@ -280,6 +290,7 @@ class Tally:
             ),
             calls=sorted(map(self._call_row, self._calls), key=lambda row: -row.host.total_ns),
             failures=sorted(map(self._failure_row, self._failures), key=lambda row: row.line),
+            decisions=[self._decision_row(key) for key in self._decisions],
             copies=sorted(map(_copy_row, self._copies, self._copies.values()), key=lambda row: -row.bytes),
             memory=[row for memory in memories for row in memory.rows()],
             alive=alive[:ALIVE_MAX],
@@ -291,6 +302,7 @@ class Tally:
             failed_launches=self._failed_launches,
             captured_launches=self._captured,
             failed_calls=sum(calls.failed for calls in self._calls.values()),
+            denied_calls=self._denied,
             processes=end.processes if end else 0,
             export_tables=self._export_tables,
             dropped=end.dropped if end else 0,
@@ -344,6 +356,22 @@ class Tally:
         errors = {error_name(self._api, result): count for result, count in calls.results.most_common()}
         return CallRow(call, calls.host.count, calls.failed, errors, calls.host.summary())
 
+    def _decision_row(self, key: tuple[str, ...]) -> DecisionRow:
+        first, line = self._decisions[key]
+        kernel = [f"kernel={first.kernel}"] if first.kernel is not None else []
+        given = kernel + describe_arguments(self._api, first.call, first.arguments)[0]
+        return DecisionRow(
+            first.rule,
+            first.action,
+            first.call,
+            first.phase,
+            first.origin,
+            error_name(self._api, first.result) if first.action == "deny" else "",
+            self._decided[key],
+            line,
+            " ".join(given),
+        )
+
     def _failure_row(self, key: tuple[str, int]) -> FailureRow:
         failure = self._failures[key]
         first = failure.first
@@ -378,10 +406,11 @@ _HANDLERS: dict[type[Any], Callable[[Tally, Any], None]] = {
     entries.UnmappedEntry: Tally._add_unmapped,
     entries.InFlightEntry: Tally._add_in_flight,
     entries.NoteEntry: Tally._note,
+    entries.DecisionEntry: Tally._decide,
     entries.SessionEntry: Tally._begin_session,
     entries.EndEntry: Tally._end_session,
 }
-"""Kernels and losses are not here: launches and the last line count them. Kinds of later versions are passed over."""
+"""Kernels and losses are not here: launches and the last line count them. Phases and later kinds are passed over."""
 
 
 def _copy_row(key: tuple[str, bool], copies: _Copies) -> CopyRow:

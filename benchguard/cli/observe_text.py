@@ -31,6 +31,7 @@ def _tables(summary: Summary) -> list[tuple[str, Sequence[Column], list[Row]]]:
         ("images", _IMAGE_COLUMNS, _image_rows(summary)),
         ("kernels", _kernel_columns(summary), _kernel_rows(summary)),
         ("calls", _CALL_COLUMNS, _call_rows(summary)),
+        ("decisions of the policy", _DECISION_COLUMNS, _decision_rows(summary)),
         ("copies", _COPY_COLUMNS, _copy_rows(summary)),
         ("memory", _MEMORY_COLUMNS, _memory_rows(summary)),
         ("allocations that were never freed", _ALIVE_COLUMNS, _alive_rows(summary)),
@@ -57,6 +58,8 @@ def _problems(summary: Summary) -> list[str | Cell]:
     if summary.failed_calls:
         launches = f", {summary.failed_launches} of them launches" if summary.failed_launches else ""
         lines.append(Cell(f"failed calls: {summary.failed_calls}{launches}", ERROR))
+    if summary.denied_calls:
+        lines.append(Cell(f"calls that the policy denied: {summary.denied_calls}", ERROR))
     for fault, count in Counter(bad.fault for bad in summary.bad_frees).items():
         lines.append(Cell(f"{_PLURALS[fault]}: {count}", ERROR))
     if alive := sum(row.alive for row in summary.memory):
@@ -200,6 +203,30 @@ def _call_rows(summary: Summary) -> list[Row]:
     if rest := len(summary.calls) - len(shown):
         count = sum(row.count for row in summary.calls) - sum(row.count for row in shown)
         rows.append([f"... {rest} more", str(count), "", "", "", "0", ""])
+    return rows
+
+
+_DECISION_COLUMNS = (
+    Column("rule", rest=True),
+    Column("action"),
+    Column("call"),
+    Column("count", right=True),
+    Column("phase"),
+    Column("called by", rest=True),
+    Column("log line", right=True),
+    Column("arguments of the first", rest=True),
+)
+
+
+def _decision_rows(summary: Summary) -> list[Row]:
+    """Every decision: there is one row for each rule, call, phase and caller."""
+    rows: list[Row] = []
+    for row in summary.decisions:
+        action = Cell(row.action, ERROR if row.action == "deny" else "")
+        origin = PurePath(row.origin).name
+        rows.append(
+            [row.rule, action, row.call, str(row.count), row.phase, origin, str(row.line), row.details]
+        )
     return rows
 
 

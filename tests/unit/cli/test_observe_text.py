@@ -40,6 +40,7 @@ def lines() -> Iterator[tuple[dict[str, Any], str]]:
 
 def _lines() -> Iterator[dict[str, Any]]:
     one, two = "1" * 64, "2" * 64
+    common = {"time_ns": 0, "process": 1, "thread": 1}
     scale = node("scale", one, [2, 1, 1], [32, 1, 1])
     yield session()
     yield process()
@@ -77,6 +78,16 @@ def _lines() -> Iterator[dict[str, Any]]:
     yield call("cuMemcpyHtoD_v2", 40000, duration_ns=2000, dstDevice=0x1000, srcHost=5, ByteCount=4096)
     yield call("cuMemFree_v2", 50000, dptr=0x1000)
     yield call("cuMemFree_v2", 60000, 1, dptr=0x1000)
+    decision = {
+        "kind": "decision",
+        **common,
+        "call": "cuMemAlloc_v2",
+        "phase": "timing",
+        "origin": "/x/libevil.so",
+    }
+    denied = {"action": "deny", "rule": "no memory", "arguments": {"dptr": 0, "bytesize": 64}, "result": 801}
+    yield {**decision, **denied, "kernel": None, "image": None}
+    yield {**decision, **denied, "kernel": None, "image": None}
     yield call("cuEventQuery", 70000, 600, hEvent=3)
     counts = {
         "calls": 8,
