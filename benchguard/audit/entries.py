@@ -67,8 +67,15 @@ class KernelEntry(Entry, frozen=True, tag="kernel"):
     layout: list[tuple[int, int]]
 
 
+class LaunchAttributes(msgspec.Struct, frozen=True):
+    """`others`: number and value, in hexadecimal, of each attribute besides the cluster."""
+
+    cluster: tuple[int, int, int] | None
+    others: list[tuple[int, str]]
+
+
 class LaunchEntry(Entry, frozen=True, tag="launch"):
-    """interpret.py writes this line without an object."""
+    """The interpreter writes this line without the struct, because it is the most frequent one."""
 
     time_ns: int
     duration_ns: int
@@ -85,7 +92,7 @@ class LaunchEntry(Entry, frozen=True, tag="launch"):
     shared_bytes: int
     cooperative: bool
     captured: bool
-    attributes: dict[str, Any]
+    attributes: LaunchAttributes
     parameters: list[str]
     parameter_bytes: int
     result: int

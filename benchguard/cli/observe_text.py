@@ -10,8 +10,8 @@ from typing import TextIO
 from ..audit.durations import HostTime
 from ..audit.kernel_name import display_name
 from ..audit.summary import Summary
+from ..units import duration_text, rate_text, size_text
 from .table import ERROR, WARNING, WEAK, Cell, Column, Row, console_for, print_lines, table
-from .units import bytes_text, duration_text, rate_text
 
 ROWS_MAX = 20
 
@@ -63,7 +63,7 @@ def _problems(summary: Summary) -> list[str | Cell]:
     for fault, count in Counter(bad.fault for bad in summary.bad_frees).items():
         lines.append(Cell(f"{_PLURALS[fault]}: {count}", ERROR))
     if alive := sum(row.alive for row in summary.memory):
-        size = bytes_text(sum(row.alive_bytes for row in summary.memory))
+        size = size_text(sum(row.alive_bytes for row in summary.memory))
         lines.append(Cell(f"never freed: {_count(alive, 'allocation')}, {size}", WARNING))
     if summary.captured_launches:
         lines.append(f"launches recorded into graphs by stream capture: {summary.captured_launches}")
@@ -250,7 +250,7 @@ def _copy_rows(summary: Summary) -> list[Row]:
             name,
             str(row.copies),
             _failed(row.failed),
-            bytes_text(row.bytes) + unsized,
+            size_text(row.bytes) + unsized,
             *(_times(row.host) if row.copies else [""] * 3),
             rate,
         ])  # fmt: skip
@@ -271,14 +271,14 @@ _MEMORY_COLUMNS = (
 def _memory_rows(summary: Summary) -> list[Row]:
     rows: list[Row] = []
     for row in summary.memory[:ROWS_MAX]:
-        alive = f"{row.alive} ({bytes_text(row.alive_bytes)})" if row.alive else "0"
+        alive = f"{row.alive} ({size_text(row.alive_bytes)})" if row.alive else "0"
         rows.append([
             f"{row.process} {PurePath(row.executable).name}",
             row.kind,
             str(row.allocations),
             _failed(row.failed_allocations),
             str(row.frees),
-            bytes_text(row.peak_bytes),
+            size_text(row.peak_bytes),
             Cell(alive, WARNING if row.alive else ""),
         ])  # fmt: skip
     if (rest := len(summary.memory) - ROWS_MAX) > 0:
