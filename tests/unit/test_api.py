@@ -23,6 +23,7 @@ FUNCTIONS = (
     "do_bench_isolated",
     "grade",
     "record",
+    "phase",
     "region",
     "region_range",
     "replay",
