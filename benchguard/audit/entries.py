@@ -109,6 +109,8 @@ class CallEntry(Entry, frozen=True, tag="call"):
     group: str | None
     arguments: dict[str, int]
     result: int
+    floats: dict[str, float] | msgspec.UnsetType = msgspec.UNSET
+    """The floating-point arguments as numbers; null if one is not finite. Absent if the call has none."""
 
 
 class UnmappedEntry(Entry, frozen=True, tag="unmapped"):

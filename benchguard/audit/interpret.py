@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import UNSET
+
 from ..ipc.json_text import json_line
 from ..shim.surface import Surface
 from . import decode, entries
 from .calls import UNLOADS
 from .demangle import Demangler
 from .drain import Chunk, Ended, Identity
+from .floats import float_words, floats_of
 from .images import ImageFolder
 from .known import (
     UNKNOWN_KERNEL,
@@ -46,6 +49,7 @@ class Interpreter:
         self._exports = surface.exports
         self._calls = [_encode(export.name) for export in surface.exports]
         self._unloads = {slot for slot, export in enumerate(surface.exports) if export.name in UNLOADS}
+        self._floats = float_words(surface.exports)
         self._started_ns = started_ns
         self.images = ImageFolder(keep_images)
         self._demangler = Demangler()
@@ -174,6 +178,7 @@ class Interpreter:
         export = self._exports[record.slot]
         time_ns, duration_ns = self._span(process, record)
         names = [parameter.name for parameter in export.parameters]
+        floats = self._floats.get(record.slot)
         self.totals.calls += 1
         self._add(
             time_ns,
@@ -186,6 +191,7 @@ class Interpreter:
                 export.group,
                 dict(zip(names, record.arguments, strict=False)),
                 record.result,
+                UNSET if floats is None else floats_of(floats, record.arguments),
             ),
         )
         if record.slot in self._unloads and record.result == 0 and record.arguments:

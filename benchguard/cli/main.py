@@ -24,6 +24,7 @@ SUMMARIES = {
     "compare": "Find out which of two submissions is faster.",
     "fast-p": "Print KernelBench's score over a folder of comparisons.",
     "starter": "Write a template for a submission to a problem.",
+    "findings": "Examine the timing windows of an observed program.",
     "verify-log": "Check the hash chain of an audit log.",
     "doctor": "Check this machine: driver, shim, compiler, headers, sandbox.",
     "build": "Build the shim for a driver.",
