@@ -24,6 +24,7 @@ class SessionEntry(Entry, frozen=True, tag="session"):
     shim: dict[str, Any]
     session_ns: int
     api: str
+    policy: dict[str, Any] | None = None
 
 
 class ProcessEntry(Entry, frozen=True, tag="process"):
@@ -129,6 +130,35 @@ class NoteEntry(Entry, frozen=True, tag="note"):
     text: str
 
 
+class PhaseEntry(Entry, frozen=True, tag="phase"):
+    """The process entered a phase of the benchmark: before, setup, warm-up, timing or after."""
+
+    time_ns: int
+    process: int
+    thread: int
+    phase: str
+    source: str
+    label: str
+    origin: str
+
+
+class DecisionEntry(Entry, frozen=True, tag="decision"):
+    """A rule of the policy logged or denied a call. A denied call did not reach the driver."""
+
+    time_ns: int
+    process: int
+    thread: int
+    call: str
+    action: str
+    rule: str
+    phase: str
+    arguments: dict[str, int]
+    origin: str
+    kernel: str | None
+    image: str | None
+    result: int
+
+
 class InFlightEntry(Entry, frozen=True, tag="in_flight"):
     """A call was inside the driver when its process ended or the session did."""
 
@@ -159,6 +189,7 @@ class EndEntry(Entry, frozen=True, tag="end"):
     kernels: int
     processes: int
     unmapped: int
+    denied: int
     dropped: int
     images_dropped: int
     rings_exhausted: int

@@ -25,6 +25,7 @@ from ..ipc.processes import adopt_orphans, kill_all, living_descendants
 from ..shim.interposer import Interposer
 from ..shim.surface import Api
 from . import entries
+from .cordon import Cordon
 from .drain import Chunk, Drain, Ended
 from .interpret import Interpreter
 from .known import Totals
@@ -280,7 +281,7 @@ def supervise(
     session = session or Session()
     options = options or ChildOptions()
     started_ns = time.monotonic_ns()
-    log.write(_session_line(command, interposer, version, started_ns))
+    log.write(_session_line(command, interposer, version, started_ns, session.cordon))
     log.flush()
     drain = Drain(session)
     interpreter = Interpreter(session, interposer.surface, started_ns, keep_images)
@@ -317,7 +318,9 @@ def supervise(
     return replace(run, log_error=log.error, timed_out=timed_out)
 
 
-def _session_line(command: Sequence[str], interposer: Interposer, version: str, started_ns: int) -> bytes:
+def _session_line(
+    command: Sequence[str], interposer: Interposer, version: str, started_ns: int, cordon: Cordon | None
+) -> bytes:
     return json_line(
         entries.SessionEntry(
             format=FORMAT,
@@ -331,6 +334,9 @@ def _session_line(command: Sequence[str], interposer: Interposer, version: str, 
             shim={**interposer.facts, "path": _text(str(interposer.shim))},
             session_ns=started_ns,
             api=interposer.surface.api,
+            policy={"name": cordon.name, "sha256": cordon.sha256, "rules": list(cordon.rules)}
+            if cordon is not None
+            else None,
         )
     )
 
@@ -398,6 +404,7 @@ def _end_line(run: Run, time_ns: int) -> bytes:
             kernels=totals.kernels,
             processes=totals.processes,
             unmapped=totals.unmapped,
+            denied=totals.denied,
             dropped=totals.dropped + run.calls_lost,
             images_dropped=run.images_dropped,
             rings_exhausted=run.rings_exhausted,

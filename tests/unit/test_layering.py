@@ -33,6 +33,7 @@ MAY_IMPORT = {
     "ipc": {"errors"},
     "capture": {"errors", "toolchain"},
     "region": {"errors"},
+    "phase": {"errors"},
     "problem": {"errors", "ipc"},
     "record": {"audit", "capture", "shim"},
     "shim": {"codegen", "errors", "toolchain"},
@@ -73,7 +74,18 @@ MAY_IMPORT = {
         "shim",
         "toolchain",
     },
-    "__init__": {"audit", "capture", "compat", "grade", "problem", "record", "region", "replay", "toolchain"},
+    "__init__": {
+        "audit",
+        "capture",
+        "compat",
+        "grade",
+        "phase",
+        "problem",
+        "record",
+        "region",
+        "replay",
+        "toolchain",
+    },
     "__main__": {"cli"},
 }
 
