@@ -24,8 +24,8 @@ def findings(
 ) -> int:
     """Examine the timing windows of LOG: did the events surround the work?
 
-    A timing window is what ran between two events whose elapsed time the program asked for. docs/findings.md explains each
-    finding. Exits with 3 if there is a finding that --fail-on names.
+    A timing window is the work between two events whose elapsed time the program asked for. docs/findings.md explains
+    each finding. Exits with 3 if there is a finding that --fail-on names.
     """
     from ..findings import analyse_log
     from ..findings.sarif import sarif_document

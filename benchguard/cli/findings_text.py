@@ -10,7 +10,7 @@ from .output import notify_on
 from .table import Column, console_for, print_lines, table
 
 if TYPE_CHECKING:
-    from ..findings import Finding, Report
+    from ..findings import Finding, FindingsReport
 
 _COLUMNS = (
     Column("finding"),
@@ -22,7 +22,7 @@ _COLUMNS = (
 )
 
 
-def render(report: Report, shown: Sequence[Finding], output: TextIO) -> None:
+def render(report: FindingsReport, shown: Sequence[Finding], output: TextIO) -> None:
     """Print these findings of a report, and one line about the others."""
     console = console_for(output)
     if shown:
@@ -34,7 +34,7 @@ def render(report: Report, shown: Sequence[Finding], output: TextIO) -> None:
     print_lines(console, [f"{windows}, {len(shown)} finding{'' if len(shown) == 1 else 's'}{more}"])
 
 
-def failed(report: Report, fail_on: Sequence[str], output: TextIO) -> int:
+def failed(report: FindingsReport, fail_on: Sequence[str], output: TextIO) -> int:
     """The status that --fail-on asks for; a line names the findings."""
     failing = report.failing(fail_on)
     if not failing:

@@ -13,12 +13,22 @@ import click
 from .. import exit_status
 from ..errors import BenchguardError, UsageError
 from ..version import __version__
-from .options import OutputPath, driver_option, fail_on_option, is_stdout, quiet_option, timeout_option
+from .options import (
+    HIP_DRIVERS,
+    OutputPath,
+    driver_option,
+    fail_on_option,
+    is_stdout,
+    quiet_option,
+    timeout_option,
+)
 from .output import notify, print_document
 
 if TYPE_CHECKING:
     from ..audit.log import LogWriter
     from ..audit.supervise import Run
+
+NO_HIP = "--fail-on examines timing windows of CUDA programs; leave it out for a HIP driver"
 
 
 def default_log() -> Path:
@@ -85,9 +95,11 @@ def observe(
 
     if keep_images is not None:
         _make_folder(keep_images)
+    if fail_on and driver in HIP_DRIVERS:
+        raise UsageError(NO_HIP)
     interposer = announced_interposer(driver, quiet)
     if fail_on and interposer.surface.api != "cuda":
-        raise UsageError("--fail-on examines timing windows of CUDA programs; leave it out for a HIP driver")
+        raise UsageError(NO_HIP)
     log = LogWriter(log_path or default_log(), replace=force)
     run = supervise(
         command,

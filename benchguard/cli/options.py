@@ -19,7 +19,8 @@ from ..errors import BenchguardError, UsageError
 from .output import print_document
 
 CUDA_DRIVERS = ("auto", "sim")
-DRIVERS = (*CUDA_DRIVERS, "hip", "hip-sim")
+HIP_DRIVERS = ("hip", "hip-sim")
+DRIVERS = (*CUDA_DRIVERS, *HIP_DRIVERS)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
@@ -189,7 +190,6 @@ json_option = click.option(
 )
 
 
-
 class FailOn(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic in new versions of click
     """Ids of findings and severities, separated by commas."""
 
@@ -207,10 +207,19 @@ class FailOn(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generi
         known = [*Severity.__members__, *RULES]
         unknown = [word for word in words if word not in known]
         if unknown:
-            self.fail(f"{unknown[0]!r} is no finding and no severity; give some of {', '.join(known)}", param, ctx)
+            self.fail(
+                f"{unknown[0]!r} is neither a finding nor a severity; give some of {', '.join(known)}",
+                param,
+                ctx,
+            )
         return words
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
+    ) -> list[CompletionItem]:
         from ..findings.checks import RULES
         from ..findings.rules import Severity
 

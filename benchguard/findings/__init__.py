@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .analyse import analyse_log
 from .errors import FindingsError
-from .report import Finding, Report
+from .report import Finding, FindingsReport
 from .rules import Severity
 
-__all__ = ["Finding", "FindingsError", "Report", "Severity", "analyse_log"]
+__all__ = ["Finding", "FindingsError", "FindingsReport", "Severity", "analyse_log"]

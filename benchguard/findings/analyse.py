@@ -14,7 +14,7 @@ from .errors import FindingsError
 from .fields import Line
 from .order import in_order
 from .process import Process
-from .report import Found, Report
+from .report import FindingsReport, Found
 from .window import Moment
 
 PROCESSES_MAX = 4096
@@ -81,7 +81,9 @@ class _Analysis:
         if observed is None:
             self._processes += 1
             if self._processes > PROCESSES_MAX:
-                raise FindingsError(f"the log has more than {PROCESSES_MAX} processes; findings follows no more")
+                raise FindingsError(
+                    f"the log has more than {PROCESSES_MAX} processes; findings follows no more"
+                )
             observed = self._observed[number] = _Observed(number, self.found)
         return observed
 
@@ -90,7 +92,14 @@ class _Analysis:
             return
         at, process = _moment(line), self._of(line).process
         _, per_thread = base_name(line.text("call"))
-        identity = hash((line.text_or_none("name"), line.text_or_none("image"), line.extents("grid"), line.extents("block")))
+        identity = hash(
+            (
+                line.text_or_none("name"),
+                line.text_or_none("image"),
+                line.extents("grid"),
+                line.extents("block"),
+            )
+        )
         parameters = hash((identity, line.texts("parameters")))
         process.kernel(at, stream_key(line.integer("stream"), per_thread, at.thread), identity, parameters)
 
@@ -120,10 +129,10 @@ class _Analysis:
         if observed is not None:
             observed.finish()
 
-    def report(self) -> Report:
+    def report(self) -> FindingsReport:
         for number in list(self._observed):
             self._finish_one(number)
-        return Report(self.found.findings(), self.windows, self.lines, self.is_complete, self.command)
+        return FindingsReport(self.found.findings(), self.windows, self.lines, self.is_complete, self.command)
 
 
 def _moment(line: Line) -> Moment:
@@ -131,7 +140,7 @@ def _moment(line: Line) -> Moment:
     return Moment(line.number, began, began + line.time("duration_ns"), line.integer("thread"))
 
 
-def analyse_log(path: Path | str) -> Report:
+def analyse_log(path: Path | str) -> FindingsReport:
     """Find out whether the timing windows of a program hold the work that they seem to.
 
     Args:
@@ -142,7 +151,7 @@ def analyse_log(path: Path | str) -> Report:
 
     Raises:
         LogError: The log's hash chain is broken.
-        FindingsError: A line has a field that no run writes, or the log has more processes or streams than are followed.
+        FindingsError: A line has a field that no run writes, or the log has too many processes or streams.
     """
     analysis = _Analysis()
     for line in in_order(analysis.watched(checked_lines(Path(path)))):

@@ -89,7 +89,7 @@ def _callback(process: Process, at: Moment, line: Line, per_thread: bool) -> Non
 
 
 def _gate(process: Process, at: Moment, line: Line, per_thread: bool) -> None:
-    process.gate(at, _stream(at, line, per_thread))
+    process.gate(_stream(at, line, per_thread))
 
 
 def _load(process: Process, at: Moment, line: Line, per_thread: bool) -> None:  # noqa: ARG001

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from .fields import Line
 
 HELD_NS = 200_000_000
-"""A log merges threads by time within one pass of its reader, a few milliseconds. Lines wait this long for earlier ones."""
+"""Lines wait this long for earlier ones: a log merges threads by time within a few milliseconds."""
 
 HELD_MAX = 1 << 16
 THREADS_MAX = 1 << 16

@@ -94,7 +94,7 @@ class Process:
             operation = self.streams.operate(stream)
             operation.other = Last(operation.number, at.line)
 
-    def gate(self, at: Moment, stream: int) -> None:
+    def gate(self, stream: int) -> None:
         """A stream waits for a value in memory, or writes one."""
         if stream not in self._capturing:
             self.counts.gates += 1
@@ -190,7 +190,8 @@ class Process:
             thread.mark.number if thread.mark is not None else 0,
         )
         self._drop(known)
-        known.earlier, known.mark = known.mark, mark
+        known.earlier, known.mark = None if known.is_used else known.mark, mark
+        known.is_used = False
         if known.has_timing:
             self._leave(thread, at)
             thread.mark = mark
@@ -231,6 +232,7 @@ class Process:
         thread.window_end = finish
         begin.is_awaited = finish.is_awaited = True
         first.earlier = last.earlier = None
+        first.is_used = last.is_used = True
         return window
 
     def finish(self) -> None:

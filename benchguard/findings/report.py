@@ -15,7 +15,7 @@ EVIDENCE_MAX = 10
 
 @dataclass(frozen=True)
 class Evidence:
-    """Where a finding was seen: the lines of the log, and what they say."""
+    """A place where a finding was seen: lines of the log, and a message."""
 
     message: str
     lines: tuple[int, ...]
@@ -34,7 +34,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Report:
+class FindingsReport:
     """The findings of a log, the worst first. `windows` counts elapsed-time calls whose window was examined."""
 
     findings: list[Finding]
@@ -69,9 +69,7 @@ class Found:
         self._counts: dict[tuple[str, int], int] = {}
         self._rules: dict[str, Rule] = {}
 
-    def add(
-        self, rule: Rule, process: int, message: str, lines: Sequence[int] = (), count: int = 1
-    ) -> None:
+    def add(self, rule: Rule, process: int, message: str, lines: Sequence[int] = (), count: int = 1) -> None:
         key = rule.id, process
         self._rules[rule.id] = rule
         self._counts[key] = self._counts.get(key, 0) + count

@@ -22,7 +22,7 @@ class Rule:
         id: Stable name; it never gets another meaning.
         severity: error: the time is not that of the work. warning: look at it. info: worth knowing.
         title: Half a sentence, as in a table.
-        meaning: What happened and why it matters, for a reader of docs/findings.md.
+        meaning: The event and why it matters, for a reader of docs/findings.md.
         honest: When honest work causes it, and what to do.
     """
 

@@ -8,14 +8,14 @@ from typing import Any
 from ..ipc.json_text import json_document
 from ..version import __version__
 from .checks import RULES
-from .report import Evidence, Finding, Report
+from .report import Evidence, Finding, FindingsReport
 from .rules import Rule, Severity
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.info: "note", Severity.warning: "warning", Severity.error: "error"}
 
 
-def sarif_document(report: Report, log: Path) -> str:
+def sarif_document(report: FindingsReport, log: Path) -> str:
     """A SARIF log with one run. Locations are lines of the audit log."""
     rules = list(RULES.values())
     positions = {rule.id: index for index, rule in enumerate(rules)}
@@ -23,9 +23,7 @@ def sarif_document(report: Report, log: Path) -> str:
         "tool": {
             "driver": {"name": "neutrino-bench", "version": __version__, "rules": list(map(_rule, rules))}
         },
-        "invocations": [
-            {"executionSuccessful": report.complete, "arguments": report.command}
-        ],
+        "invocations": [{"executionSuccessful": report.complete, "arguments": report.command}],
         "artifacts": [{"location": {"uri": _uri(log)}, "roles": ["analysisTarget"]}],
         "results": [_result(finding, positions[finding.id], log) for finding in report.findings],
         "columnKind": "unicodeCodePoints",

@@ -96,7 +96,9 @@ class Streams:
                     stream.seen = merged(stream.seen, self._point(other))
         elif stream.is_blocking and LEGACY in self._streams:
             stream.seen = merged(stream.seen, self._point(self._streams[LEGACY]))
-        if len(stream.seen) > 2 * STREAMS_MAX:  # destroyed streams: their handles get new numbers if used again
+        if (
+            len(stream.seen) > 2 * STREAMS_MAX
+        ):  # destroyed streams: their handles get new numbers if used again
             stream.seen = {each: number for each, number in stream.seen.items() if each in self._streams}
         self._number += 1
         stream.number = self._number

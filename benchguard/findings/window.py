@@ -67,7 +67,7 @@ class Mark:
     """One record of an event.
 
     Attributes:
-        point: What the event waits for.
+        point: The work that the event waits for.
         unjoined_kernels: For each stream that the event does not wait for, number and line of its last kernel.
         unjoined_copies: The same for copies and memsets.
         is_idle: The host had waited for all work when it recorded the event.
@@ -98,11 +98,13 @@ class Mark:
 
 @dataclass(slots=True)
 class Event:
-    """`earlier` is the record before the last one, if no elapsed time was asked for in between."""
+    """`earlier` is the record before the last one, if no elapsed time was asked for in between. `is_used`: one was
+    asked for since the last record."""
 
     has_timing: bool = True
     mark: Mark | None = None
     earlier: Mark | None = None
+    is_used: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ class Window:
     Attributes:
         number: From 1, by elapsed-time calls of the process.
         asked: The elapsed-time call.
-        time_ns: What the driver returned; NaN if it was not a number.
+        time_ns: The driver's elapsed time; NaN if it was not a number.
         start: The start event's last record.
         end: The end event's last record.
         counts: Work between the two.

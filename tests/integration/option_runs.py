@@ -24,6 +24,7 @@ from benchguard.ipc.json_text import json_line
 from tests.conftest import ROOT
 from tests.support.captures import CAPTURES, GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 from tests.support.kernels import SAXPY
+from tests.support.window_logs import WindowLog
 
 PTX = ROOT / "examples" / "problems" / "submissions" / "vector_add" / "kernel.ptx"
 PROBLEM = "task/problem.py"
@@ -233,6 +234,11 @@ def prepare(folder: Path) -> None:
     for line in ({"kind": "session", "format": FORMAT}, {"kind": "end"}):
         log.write(json_line(line))
     log.close()
+    windows = WindowLog(folder / "windows.jsonl")
+    windows.call("cuStreamCreate", phStream=64, Flags=1)
+    with windows.window():
+        windows.launch(64)
+    windows.close()
     (folder / "x1.bin").write_bytes(x)
     (folder / "x2.bin").write_bytes(bytes(len(x)))
     CAPTURES["saxpy"](folder / "saxpy.ncap")
@@ -296,6 +302,21 @@ RUNS: dict[str, OptionRun] = {
             "--keep-images": lambda ran: list((ran.folder / "images").iterdir()),
             "--summary": lambda ran: json.loads(ran.text("summary.json"))["schema"],
             "--quiet": lambda ran: not ran.err,
+        },
+    ),
+    "observe, fail-on": OptionRun(
+        (*OBSERVE, "--fail-on", "time-not-asked", "--", *PY),
+        (*OBSERVE, "--", *PY),
+        {"--fail-on": ended_with(3, "time-not-asked")},
+    ),
+    "findings": OptionRun(
+        ("findings", "windows.jsonl", "--fail-on", "warning", "--json", "result.json", "--sarif", "x.sarif", "--quiet"),
+        ("findings", "windows.jsonl"),
+        {
+            "--fail-on": ended_with(3, "unjoined-kernel"),
+            "--json": lambda ran: (ran.folder / "result.json").exists() and ran.result["windows"] == 1,
+            "--sarif": lambda ran: (ran.folder / "x.sarif").exists(),
+            "--quiet": lambda ran: not ran.out,
         },
     ),
     "observe, filter": OptionRun(

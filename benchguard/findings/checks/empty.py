@@ -13,12 +13,13 @@ EMPTY = Rule(
     "empty-window",
     Severity.error,
     "no work between the events, where the program has work to time",
-    "Nothing was launched, copied or set between the two events: the time is that of nothing. The windows of "
-    "the same loop have work, or the loop has prepared each of them, or the program launches its kernels outside all windows. A "
-    "result that was computed before, in the warm-up or in an earlier window, looks like this; so do outputs that compute when they "
-    "are looked at, and work that the shim cannot see.",
-    "A measurement of the events' own overhead is recognised (`event-overhead`) if its windows follow one another "
-    "without work, and the program's other windows do not.",
+    "The window has no launch, copy or memset: the time is that of the events alone. The windows of the "
+    "same loop have work, or the loop has prepared each of them, or the program launches its kernels "
+    "outside all windows. A result that was computed before, in the warm-up or in an earlier window, "
+    "looks like this; so do outputs that compute when they are looked at, and work that the shim cannot "
+    "see.",
+    "A measurement of the events' own overhead is recognised (`event-overhead`) if its windows follow one "
+    "another without work, and the program's other windows do not.",
 )
 EMPTY_FIRST = Rule(
     "empty-windows-first",
@@ -26,23 +27,23 @@ EMPTY_FIRST = Rule(
     "the first windows have no work",
     "The first windows of a thread have no work, and the windows behind them have. A program measures the "
     "overhead of events this way; a submission that skips its first calls looks the same.",
-    "Leave such windows out of the statistics, or do other work between the windows that count (a cache flush): then the log "
-    "tells the two apart.",
+    "Leave such windows out of the statistics, or do other work between the windows that count (a cache "
+    "flush): then the log tells the two apart.",
 )
 OVERHEAD = Rule(
     "event-overhead",
     Severity.info,
     "windows without work that measure the events' overhead",
-    "Windows without work follow one another, with no work between them either, and the other windows of the "
-    "program have work between them. So the program measured the overhead of a pair of events.",
+    "Windows without work follow one another, with no work between them either, and the other windows of "
+    "the program have work between them. So the program measured the overhead of a pair of events.",
     "Expected of programs that measure this overhead (pygpubench does).",
 )
 COPIES_ONLY = Rule(
     "copies-only",
     Severity.warning,
     "copies or memsets in the window, and no kernel",
-    "The window has copies or memsets only, while the program launches kernels elsewhere. A submission that copies an answer "
-    "which it computed before looks like this.",
+    "The window has copies or memsets only, while the program launches kernels elsewhere. A submission "
+    "that copies an answer which it computed before looks like this.",
     "A benchmark of copies does this. If the submission may answer with a copy, ignore the finding.",
 )
 
@@ -109,7 +110,7 @@ class EmptyWindows(Check):
                 self._judge(thread, is_before=False, is_prepared=is_prepared)
             else:
                 launches = count(process.counts.launches, "launch", "launches")
-                text = f"none of the {count(thread.run.windows, 'window')} of a thread has work; the process has {launches}, outside them"
+                text = f"none of the {count(thread.run.windows, 'window')} has work, and the process has {launches}"
                 self._tell(EMPTY, text, thread.run)
 
     def _judge(self, thread: _Thread, *, is_before: bool, is_prepared: bool) -> None:

@@ -11,8 +11,8 @@ START_AGAIN = Rule(
     "start-recorded-again",
     Severity.error,
     "the start event is recorded again behind work",
-    "The start event was recorded, work followed, and the event was recorded again before the end event was. The "
-    "time begins at the second record, so it leaves that work out.",
+    "The start event was recorded, work followed, and the event was recorded again before the end event "
+    "was. The time begins at the second record, so it leaves that work out.",
     "Use an event for one place of the loop.",
 )
 END_AGAIN = Rule(
@@ -26,8 +26,8 @@ RESTARTED = Rule(
     "window-restarted",
     Severity.warning,
     "both events are recorded again, and nobody asked for the time before",
-    "Both events had been recorded round other work, for whose time nobody asked, and were recorded again. A submission that "
-    "records the grader's events itself hides its work this way.",
+    "Both events had been recorded round other work, for whose time nobody asked, and were recorded "
+    "again. A submission that records the grader's events itself hides its work this way.",
     "A warm-up that records the events too looks the same; leave the events out of it.",
 )
 UNSEEN = Rule(
@@ -42,16 +42,18 @@ UNASKED = Rule(
     "time-not-asked",
     Severity.warning,
     "events are recorded round work, and nobody asks the driver for the time",
-    "Events with timing were recorded round work, and neither a stream nor the host waited for them nor asked for their elapsed "
-    "time. If the program printed times, they do not come from these events: a replaced `elapsed_time` looks like this.",
-    "Create events that only order work with CU_EVENT_DISABLE_TIMING. A program that stops before it reads its times does this too.",
+    "Events with timing were recorded round work, and neither a stream nor the host waited for them nor "
+    "asked for their elapsed time. If the program printed times, they do not come from these events: a "
+    "replaced `elapsed_time` looks like this.",
+    "Create events that only order work with CU_EVENT_DISABLE_TIMING. A program that stops before it "
+    "reads its times does this too.",
 )
 UNEXAMINED = Rule(
     "unexamined-events",
     Severity.warning,
     "more events than the analysis keeps",
-    "The program kept more events than the analysis follows at a time (131,072). The oldest are forgotten, so some windows "
-    "are not examined.",
+    "The program kept more events than the analysis follows at a time (131,072). The oldest are "
+    "forgotten, so some windows are not examined.",
     "Destroy events when their times are read.",
 )
 

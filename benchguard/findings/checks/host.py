@@ -10,47 +10,51 @@ HOST_FUNCTION = Rule(
     "host-callback",
     Severity.warning,
     "a host function runs in a stream during the window",
-    "The window has a `cuLaunchHostFunc` or a `cuStreamAddCallback`. Host code can compute the result, or start work that ends behind "
-    "the end event.",
-    "Libraries for communication use host functions. Replay a capture without them to time the device's work alone.",
+    "The window has a `cuLaunchHostFunc` or a `cuStreamAddCallback`. Host code can compute the result, or "
+    "start work that ends behind the end event.",
+    "Libraries for communication use host functions. Replay a capture without them to time the device's "
+    "work alone.",
 )
 GATE = Rule(
     "stream-gate",
     Severity.warning,
     "a stream waits for a value in memory, or writes one, during the window",
-    "The window has a `cuStreamWaitValue`, `cuStreamWriteValue` or `cuStreamBatchMemOp`. Work behind such a wait starts when a host "
-    "thread or another device wants it to, which may be after the end event.",
+    "The window has a `cuStreamWaitValue`, `cuStreamWriteValue` or `cuStreamBatchMemOp`. Work behind such "
+    "a wait starts when a host thread or another device wants it to, which may be after the end event.",
     "Libraries that use several devices do this.",
 )
 LOAD = Rule(
     "module-load",
     Severity.warning,
     "code is loaded during the window",
-    "A module, a library or linked code is loaded inside the window. Loading compiles PTX and can wait for the device, so the time "
-    "is not that of the kernels alone. It also shows that this call does something else than the calls before.",
+    "A module, a library or linked code is loaded inside the window. Loading compiles PTX and can wait "
+    "for the device, so the time is not that of the kernels alone. It also shows that this call does "
+    "something else than the calls before.",
     "Warm up with the same shapes and types before the first window.",
 )
 READ = Rule(
     "copy-to-host",
     Severity.info,
     "the window copies from the device to the host",
-    "The host reads device memory inside the window. It can compute there, or decide by the data what to launch.",
+    "The host reads device memory inside the window. It can compute there, or decide by the data what to "
+    "launch.",
     "A `.item()` or a `.cpu()` in the timed call does this.",
 )
 OTHER_THREAD = Rule(
     "other-thread-launches",
     Severity.info,
     "another thread launches kernels during the window",
-    "Kernels inside the window were launched by another thread than the one that recorded the start event. If the end event does not wait "
-    "for them, there is an `unjoined-kernel` too.",
+    "Kernels inside the window were launched by another thread than the one that recorded the start "
+    "event. If the end event does not wait for them, there is an `unjoined-kernel` too.",
     "PyTorch runs backward passes on a thread of its own.",
 )
 LATE = Rule(
     "late-launch",
     Severity.warning,
     "another thread launches kernels right behind the window",
-    "Another thread launched kernels behind the end event's record, before the recording thread did anything else "
-    "with events. Work that a submission hands to a thread of its own runs behind the end event and before the check.",
+    "Another thread launched kernels behind the end event's record, before the recording thread did "
+    "anything else with events. Work that a submission hands to a thread of its own runs behind the end "
+    "event and before the check.",
     "A program that uses the GPU from several threads for several purposes does this; time it alone.",
 )
 

@@ -1,4 +1,4 @@
-"""What the log itself says of its completeness."""
+"""Findings about the log itself: is it complete?"""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ INCOMPLETE = Rule(
     "incomplete-log",
     Severity.error,
     "the log is not complete, so work may be missing in it",
-    "Records were lost, a trace ring was corrupt, or a process of the command still ran when the log ended. A check on an incomplete log that "
-    "finds nothing proves nothing.",
+    "Records were lost, a trace ring was corrupt, or a process of the command still ran when the log "
+    "ended. A check on an incomplete log that finds nothing proves nothing.",
     "Run again with less else on the machine; let the program wait for its child processes.",
 )
 UNOBSERVED = Rule(
     "unobserved-process",
     Severity.warning,
     "a child process ran without the shim",
-    "A child process was started without the environment that puts it under the shim. Its GPU work is not in the log.",
+    "A child process was started without the environment that puts it under the shim. Its GPU work is not "
+    "in the log.",
     "Keep LD_PRELOAD and NEUTRINO_* in the environment of child processes that use the GPU.",
 )
 RULES = (INCOMPLETE, UNOBSERVED)

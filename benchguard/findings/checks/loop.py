@@ -11,25 +11,26 @@ FEWER = Rule(
     "fewer-kernels",
     Severity.warning,
     "a window has only some of the kernels of the windows round it",
-    "The window before and the window behind have the same kernels, and this one has only some of them, or fewer launches. "
-    "A result that was computed in another window needs fewer kernels.",
-    "Work that depends on the data does this. If more than a third of the windows differ, there is no finding: two programs are then "
-    "timed by turns.",
+    "The window before and the window behind have the same kernels, and this one has only some of them, "
+    "or fewer launches. A result that was computed in another window needs fewer kernels.",
+    "Work that depends on the data does this. If more than a third of the windows differ, there is no "
+    "finding: two programs are then timed by turns.",
 )
 SAME_PARAMETERS = Rule(
     "same-parameters",
     Severity.info,
     "all windows launch the same kernels with the same parameters",
-    "The kernels of consecutive windows had equal parameters, their pointers included. A submission that caches its result by pointer would "
-    "not be noticed, unless the grader changes the memory and checks each result.",
+    "The kernels of consecutive windows had equal parameters, their pointers included. A submission that "
+    "caches its result by pointer would not be noticed, unless the grader changes the memory and checks "
+    "each result.",
     "Most graders do this. Grade with secret inputs that change: `neutrino-bench grade`.",
 )
 GRAPH = Rule(
     "graph-replay",
     Severity.info,
     "the window launches a graph",
-    "The work of the window is a graph, which repeats fixed work on fixed addresses. The time leaves out what the host would "
-    "do in each call.",
+    "The work of the window is a graph, which repeats fixed work on fixed addresses. The time leaves out "
+    "what the host would do in each call.",
     "An honest way to save launch time. The log lists the graph's kernels.",
 )
 
@@ -78,7 +79,11 @@ def _has_same_parameters(one: Window, other: Window) -> bool:
 
 def _is_dip(before: Window, window: Window, behind: Window) -> bool:
     """Whether the windows round one are equal, and it has only some of their kernels."""
-    if before.counts.launch_hash != behind.counts.launch_hash or before.launches is None or window.launches is None:
+    if (
+        before.counts.launch_hash != behind.counts.launch_hash
+        or before.launches is None
+        or window.launches is None
+    ):
         return False
     is_subset = window.launches <= before.launches
     return is_subset and window.counts.launches < before.counts.launches

@@ -10,9 +10,10 @@ UNJOINED_KERNEL = Rule(
     "unjoined-kernel",
     Severity.error,
     "the end event does not wait for a kernel of the window",
-    "A kernel was launched in the window on a stream that the end event does not wait for: no event, no host "
-    "synchronisation and no rule of the legacy default stream puts it before the end event. The time leaves it out. Streams that are created with "
-    "CU_STREAM_NON_BLOCKING do not wait for the legacy default stream, nor it for them.",
+    "A kernel was launched in the window on a stream that the end event does not wait for: no event, no "
+    "host synchronisation and no rule of the legacy default stream puts it before the end event. The time "
+    "leaves it out. Streams that are created with CU_STREAM_NON_BLOCKING do not wait for the legacy "
+    "default stream, nor it for them.",
     "Let the events' stream wait for the other stream before the end event is recorded "
     "(`cuStreamWaitEvent`, `current_stream().wait_stream(side)`).",
 )
@@ -27,25 +28,28 @@ TOO_EARLY = Rule(
     "kernel-not-after-start",
     Severity.error,
     "a kernel of the window does not wait for the start event",
-    "A kernel was launched behind the start event's record, on a stream that does not wait for it, while the start event's "
-    "stream had work before it (a cache flush, say). The kernel can run beside that work, before the start event happens. "
-    "A stream that joins before the end event and does not wait for the start hides its time this way.",
+    "A kernel was launched behind the start event's record, on a stream that does not wait for it, while "
+    "the start event's stream had work before it (a cache flush, say). The kernel can run beside that "
+    "work, before the start event happens. A stream that joins before the end event and does not wait for "
+    "the start hides its time this way.",
     "Let the other stream wait for the events' stream before it gets work.",
 )
 RUNNING = Rule(
     "earlier-work-running",
     Severity.warning,
     "the start event does not wait for an earlier kernel",
-    "A kernel that was launched before the window was not waited for when the start event was recorded. It may run "
-    "inside the window. If it is the work of the window before, that window's time left it out.",
+    "A kernel that was launched before the window was not waited for when the start event was recorded. "
+    "It may run inside the window. If it is the work of the window before, that window's time left it "
+    "out.",
     "Synchronise the device before each window.",
 )
 TWO_STREAMS = Rule(
     "events-on-two-streams",
     Severity.error,
     "start and end are on streams that do not wait for one another",
-    "The two events were recorded on different streams, and the end event does not wait for the start event. The time "
-    "between them is not that of the work. A submission that leaves another stream current causes it.",
+    "The two events were recorded on different streams, and the end event does not wait for the start "
+    "event. The time between them is not that of the work. A submission that leaves another stream "
+    "current causes it.",
     "Record both events on one stream.",
 )
 

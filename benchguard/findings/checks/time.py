@@ -26,40 +26,42 @@ IMPOSSIBLE = Rule(
     "impossible-time",
     Severity.error,
     "the driver's time is negative or not a number",
-    "The elapsed time is negative or not a number. The end event happened before the start event, or the value is not the driver's.",
+    "The elapsed time is negative or not a number. The end event happened before the start event, or the "
+    "value is not the driver's.",
     "Check the order of the two arguments, and the streams of the two events.",
 )
 OVER_HOST = Rule(
     "time-over-host",
     Severity.error,
     "the driver's time is longer than the host's whole window",
-    "The start event cannot happen before its record was called, and the end event had happened when the driver gave the time. The "
-    "elapsed time is longer than this span of the host's clock, so one of the two stamps, or the driver's code, was altered.",
+    "The start event cannot happen before its record was called, and the end event had happened when the "
+    "driver gave the time. The elapsed time is longer than this span of the host's clock, so one of the "
+    "two stamps, or the driver's code, was altered.",
     "None known. A clock of the host that stops (a suspended machine) would do it.",
 )
 UNDER_HOST = Rule(
     "time-under-host",
     Severity.error,
     "the driver's time is shorter than the host knows it was",
-    "The host had waited for the start event, went on, and recorded the end event later. The elapsed time is shorter than the time "
-    "between, so one of the two stamps, or the driver's code, was altered.",
+    "The host had waited for the start event, went on, and recorded the end event later. The elapsed time "
+    "is shorter than the time between, so one of the two stamps, or the driver's code, was altered.",
     "None known.",
 )
 HIDDEN_TIME = Rule(
     "host-time-over-event-time",
     Severity.warning,
     "the host waited much longer than the events say",
-    "The device was idle when the start event was recorded, and the host waited for it behind the end event. In most windows "
-    "that took more than twice the elapsed time, and more than 5 ms beyond it. The device, or the timed call itself, did something that "
-    "the events do not count.",
+    "The device was idle when the start event was recorded, and the host waited for it behind the end "
+    "event. In most windows that took more than twice the elapsed time, and more than 5 ms beyond it. The "
+    "device, or the timed call itself, did something that the events do not count.",
     "A busy machine, or much host work in the timed call, does this.",
 )
 SAME = Rule(
     "same-time",
     Severity.warning,
     "many windows with work have exactly the same time",
-    "Twenty windows with work, one after the other, have the same elapsed time to the last bit. Measured times differ; a "
-    "patched driver function returns a constant.",
+    "Twenty windows with work, one after the other, have the same elapsed time to the last bit. Measured "
+    "times differ; a patched driver function returns a constant.",
     "Kernels of less than two microseconds can do this, because event times have a resolution.",
 )
 
@@ -101,7 +103,9 @@ class Times(Check):
         if start.done_at is not None:
             shortest = end.moment.began - start.done_at
             if time < shortest * (1 - DRIFT) - SLACK_NS:
-                self.add(UNDER_HOST, f"{micro(time)}, and at least {micro(shortest)} on the host", window.lines)
+                self.add(
+                    UNDER_HOST, f"{micro(time)}, and at least {micro(shortest)} on the host", window.lines
+                )
         if start.is_idle and end.done_at is not None:
             host = end.done_at - start.moment.began
             self._idle.windows += 1
