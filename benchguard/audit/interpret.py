@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from msgspec import UNSET
+import msgspec
 
 from ..ipc.json_text import json_line
 from ..shim.surface import Surface
@@ -181,21 +181,23 @@ class Interpreter:
         time_ns, duration_ns = self._span(process, record)
         names = [parameter.name for parameter in export.parameters]
         floats = self._floats.get(record.slot)
-        self.totals.calls += 1
-        self._add(
+        entry = entries.CallEntry(
             time_ns,
-            entries.CallEntry(
-                time_ns,
-                duration_ns,
-                identity.process,
-                identity.thread,
-                export.name,
-                export.group,
-                dict(zip(names, record.arguments, strict=False)),
-                record.result,
-                UNSET if floats is None else floats_of(floats, record.arguments),
-            ),
+            duration_ns,
+            identity.process,
+            identity.thread,
+            export.name,
+            export.group,
+            dict(zip(names, record.arguments, strict=False)),
+            record.result,
+            msgspec.UNSET if floats is None else floats_of(floats, record.arguments),
         )
+        if isinstance(record, decode.Repeated) and record.repeats > 1:
+            self.totals.calls += record.repeats
+            self._add(time_ns, entries.RepeatedEntry(**msgspec.structs.asdict(entry), repeats=record.repeats))
+        else:
+            self.totals.calls += 1
+            self._add(time_ns, entry)
         if record.slot in self._unloads and record.result == 0 and record.arguments:
             stored = process.stored.pop(record.arguments[0], None)
             if stored is not None:

@@ -22,6 +22,7 @@ from benchguard.capture.layout import ARENA
 from benchguard.capture.model import Launch
 from benchguard.ipc.json_text import json_line
 from tests.conftest import ROOT
+from tests.support import logs
 from tests.support.captures import CAPTURES, GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 from tests.support.kernels import SAXPY
 from tests.support.window_logs import WindowLog
@@ -239,6 +240,7 @@ def prepare(folder: Path) -> None:
     with windows.window():
         windows.launch(64)
     windows.close()
+    logs.write_log(folder / "launches.jsonl", [logs.session(), logs.image(), logs.launch(10), logs.end()])
     (folder / "x1.bin").write_bytes(x)
     (folder / "x2.bin").write_bytes(bytes(len(x)))
     CAPTURES["saxpy"](folder / "saxpy.ncap")
@@ -383,6 +385,11 @@ RUNS: dict[str, OptionRun] = {
             "--memory": lambda ran: "more" not in ran.out and hex(ARENA + 29 * GRANULE) in ran.out,
             "--images": lambda ran: list((ran.folder / "images").glob("*.ptx")),
         },
+    ),
+    "report": OptionRun(
+        ("report", "launches.jsonl", "--html", "x.html"),
+        ("report", "launches.jsonl"),
+        {"--html": lambda ran: "saxpy" in ran.text("x.html")},
     ),
     "replay": OptionRun(
         ("replay", "saxpy.ncap", "--driver", "sim", "--cold", "rotate", "--rotating-count", "3", "--icache", "cold",

@@ -91,10 +91,6 @@ def test_package_import_loads_nothing_heavy() -> None:
             ["--fail-on", "unjoined-kernel,nothing", "--", "true"],
             "'nothing' is neither a finding nor a severity",
         ),
-        (
-            ["--fail-on", "error", "--driver", "hip-sim", "--", "true"],
-            "--fail-on examines timing windows of CUDA",
-        ),
         (["findings", "x", "--fail-on", "worse"], "'worse' is neither"),
         (["findings"], "LOG"),
         (["inspect"], "CAPTURE"),
