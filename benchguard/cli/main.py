@@ -18,7 +18,7 @@ from .termination import raise_on_termination, status_of
 SUMMARIES = {
     "observe": "Run a command and log every kernel that it launches.",
     "record": "Run a command and capture a region of its GPU work.",
-    "inspect": "Show what a capture contains.",
+    "inspect": "Show what a capture, a log or a code image contains.",
     "replay": "Time a capture in a clean process.",
     "grade": "Judge and time a submission to a problem.",
     "compare": "Find out which of two submissions is faster.",

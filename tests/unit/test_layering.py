@@ -59,6 +59,7 @@ MAY_IMPORT = {
         "shim",
         "toolchain",
     },
+    "images": {"audit", "capture", "errors", "ipc", "quarantine"},
     "report": {"audit", "errors", "grade", "ipc"},
     "compat": {"capture", "errors", "grade", "ipc", "judge", "problem", "replay", "shim", "toolchain"},
     "cli": {
@@ -68,6 +69,7 @@ MAY_IMPORT = {
         "compat",
         "errors",
         "grade",
+        "images",
         "ipc",
         "problem",
         "quarantine",

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from ..audit import entries
-from ..audit.entries import Entry
-from ..audit.log import FIRST, LINE_MAX, LogError, checked_lines
+from . import entries
+from .entries import Entry
+from .log import FIRST, LINE_MAX, LogError, checked_lines
 
 KINDS: dict[str, type[Entry]] = {
     str(kind.__struct_config__.tag): kind for kind in vars(entries).values() if kind in Entry.__subclasses__()
