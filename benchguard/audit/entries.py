@@ -253,7 +253,8 @@ def parse_entry(line: dict[str, Any]) -> Line | None:
 
     Raises msgspec.ValidationError if the line lacks a field or has one of another type.
     """
-    if line.get("kind") not in KINDS:
+    kind = line.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
         return None
     entry: Line = msgspec.convert(line, Line)
     return entry

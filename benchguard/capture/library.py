@@ -1,4 +1,4 @@
-"""Fat binaries in a shared library or a program, which nvcc puts into sections of their own. The file may be hostile."""
+"""Fat binaries in a library or a program, which nvcc puts into sections of their own. The file may be hostile."""
 
 from __future__ import annotations
 

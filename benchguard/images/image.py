@@ -1,4 +1,4 @@
-"""What a code image holds: entries, and the kernels of each. Images are hostile."""
+"""Entries of code images, and the kernels of each entry. Images are hostile."""
 
 from __future__ import annotations
 

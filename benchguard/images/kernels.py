@@ -7,7 +7,6 @@ import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 
 KERNELS_MAX = 1 << 16
 PARAMETERS_MAX = 4096

@@ -6,6 +6,7 @@ run and must not hold for the baseline, so that no check can pass by itself.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -27,6 +28,7 @@ from tests.support.captures import CAPTURES, GRANULE, Builder, Memory, floats, s
 from tests.support.kernels import SAXPY
 
 PTX = ROOT / "examples" / "problems" / "submissions" / "vector_add" / "kernel.ptx"
+CUBIN = ROOT / "tests" / "unit" / "hook" / "images" / "sm_90.cubin"
 PROBLEM = "task/problem.py"
 SECONDS = 200
 VALUES = 1024
@@ -234,7 +236,15 @@ def prepare(folder: Path) -> None:
     for line in ({"kind": "session", "format": FORMAT}, {"kind": "end"}):
         log.write(json_line(line))
     log.close()
-    logs.write_log(folder / "launches.jsonl", [logs.session(), logs.image(), logs.launch(10), logs.end()])
+    kernels = "".join(f".visible .entry k{number}() {{ ret; }}\n" for number in range(30))
+    many = f".version 8.0\n.target sm_90\n.address_size 64\n{kernels}".encode()
+    digest = hashlib.sha256(many).hexdigest()
+    (folder / "kept").mkdir()
+    (folder / "kept" / digest).write_bytes(many)
+    (folder / "many.ptx").write_bytes(many)
+    (folder / "sm_90.cubin").write_bytes(CUBIN.read_bytes())
+    lines = [logs.session(), logs.image(sha256=digest), logs.launch(10), logs.end()]
+    logs.write_log(folder / "launches.jsonl", lines)
     (folder / "x1.bin").write_bytes(x)
     (folder / "x2.bin").write_bytes(bytes(len(x)))
     CAPTURES["saxpy"](folder / "saxpy.ncap")
@@ -364,6 +374,24 @@ RUNS: dict[str, OptionRun] = {
             "--memory": lambda ran: "more" not in ran.out and hex(ARENA + 29 * GRANULE) in ran.out,
             "--images": lambda ran: list((ran.folder / "images").glob("*.ptx")),
         },
+    ),
+    "inspect, log": OptionRun(
+        ("inspect", "launches.jsonl", "--kept", "kept", "--ptx", "k3"),
+        ("inspect", "launches.jsonl"),
+        {
+            "--kept": lambda ran: ran.status == 0 and "ret;" in ran.out,
+            "--ptx": lambda ran: ran.out.startswith(".visible .entry k3()"),
+        },
+    ),
+    "inspect, all kernels": OptionRun(
+        ("inspect", "many.ptx", "--all-kernels"),
+        ("inspect", "many.ptx"),
+        {"--all-kernels": lambda ran: "k29: " in ran.out and "more" not in ran.out},
+    ),
+    "inspect, machine code": OptionRun(
+        ("inspect", "sm_90.cubin", "--sass", "saxpy"),
+        ("inspect", "sm_90.cubin"),
+        {"--sass": lambda ran: ".text.saxpy" in ran.out or "--sass needs nvdisasm" in ran.err},
     ),
     "report": OptionRun(
         ("report", "launches.jsonl", "--html", "x.html"),

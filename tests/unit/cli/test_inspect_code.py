@@ -96,10 +96,9 @@ def log_with_image(tmp_path: Path) -> tuple[Path, Path]:
     kept = tmp_path / "kept"
     kept.mkdir()
     (kept / digest).write_bytes(FATBIN.read_bytes())
-    image = logs.image("/lib/libk.so")
     lines = [
-        logs.session(), type(image)(*[digest if name == "sha256" else getattr(image, name) for name in image.__struct_fields__]),
-        logs.kernel(image=digest), logs.launch(10, image=digest), logs.launch(20, image=digest), logs.end(),
+        logs.session(), logs.image("/lib/libk.so", sha256=digest), logs.kernel(image=digest),
+        logs.launch(10, image=digest), logs.launch(20, image=digest), logs.end(),
     ]  # fmt: skip
     return logs.write_log(tmp_path / "log.jsonl", lines), kept
 
