@@ -24,6 +24,8 @@ class SessionEntry(Entry, frozen=True, tag="session"):
     shim: dict[str, Any]
     session_ns: int
     api: str
+    served: dict[str, int] | None
+    """The program's process, user and group, as `serve` knows them from the kernel."""
 
 
 class ProcessEntry(Entry, frozen=True, tag="process"):
@@ -149,7 +151,7 @@ class LostEntry(Entry, frozen=True, tag="lost"):
 
 class EndEntry(Entry, frozen=True, tag="end"):
     time_ns: int
-    status: int
+    status: int | None
     launches: int
     graph_launches: int
     calls: int
@@ -164,3 +166,4 @@ class EndEntry(Entry, frozen=True, tag="end"):
     outlived: list[int]
     unobserved: list[str]
     complete: bool
+    truncated: bool

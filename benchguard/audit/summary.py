@@ -53,7 +53,7 @@ class Summary:
 
     command: list[str]
     driver: str
-    status: int
+    status: int | None
     kernels: list[KernelRow]
     images: list[ImageRow]
     unmapped: list[str]

@@ -17,6 +17,8 @@ from .termination import raise_on_termination, status_of
 
 SUMMARIES = {
     "observe": "Run a command and log every kernel that it launches.",
+    "serve": "Log the kernels of many programs, as a service.",
+    "env": "Print the variables that put programs under a service.",
     "record": "Run a command and capture a region of its GPU work.",
     "inspect": "Show what a capture contains.",
     "replay": "Time a capture in a clean process.",

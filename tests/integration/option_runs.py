@@ -83,6 +83,13 @@ call("cuEventRecord", events[1], None)
 call("cuCtxSynchronize")
 '''
 
+NESTED_PROGRAM = """
+import ctypes, subprocess, sys
+
+assert ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
+subprocess.run([sys.executable, "program.py"], check=True)
+"""
+
 SUBMISSION = '''
 import socket, time
 import ctypes
@@ -213,6 +220,7 @@ def prepare(folder: Path) -> None:
     x, _, _ = map(floats, saxpy_values(VALUES))
     files = {
         "program.py": PROGRAM,
+        "nested.py": NESTED_PROGRAM,
         "saxpy.ptx": SAXPY,
         "submission.py": SUBMISSION,
         "submission.txt": SUBMISSION,
@@ -282,6 +290,20 @@ def launches_in(name: str) -> Check:
     return lambda ran: len(ran.log(name, "launch"))
 
 
+def said_by(option: str) -> Check:
+    """The program is recorded no longer, and the message names the option."""
+    return lambda ran: f"raise {option}" in ran.err or f"a larger {option}" in ran.err
+
+
+def served_end(ran: Ran) -> Any:
+    """The last line of a service's only log."""
+    (log,) = (ran.folder / "logs").glob("*.audit.jsonl")
+    return json.loads(log.read_text().splitlines()[-1])
+
+
+SERVE = ("serve", "--driver", "sim", "--log", "logs")
+SAY_SOCKET = ("sh", "-c", "echo $NEUTRINO_SERVE")
+NESTED = (sys.executable, "nested.py")
 NOWHERE = ended_with(2, "/nowhere/libcuda.so.1")
 
 RUNS: dict[str, OptionRun] = {
@@ -310,6 +332,75 @@ RUNS: dict[str, OptionRun] = {
         (*OBSERVE, "--timeout", "0.5", "--", *SLEEP),
         (*OBSERVE, "--", "true"),
         {"--timeout": ended_with(124, "killed after 0.5 s")},
+    ),
+    "serve": OptionRun(
+        ("serve", "--driver", "sim", "--log", "kept", "--socket", "own.sock", "--quiet", "--", *SAY_SOCKET),
+        (*SERVE, "--", *SAY_SOCKET),
+        {
+            "--log": lambda ran: (ran.folder / "kept").is_dir(),
+            "--socket": lambda ran: "/own.sock" in ran.out,
+            "--quiet": lambda ran: not ran.err,
+        },
+    ),
+    "serve, driver": OptionRun(
+        ("serve", "--log", "logs", "--driver", "/nowhere/libcuda.so.1", "--", "true"),
+        (*SERVE, "--", "true"),
+        {"--driver": NOWHERE},
+    ),
+    "serve, user": OptionRun(
+        (*SERVE, "--any-user", "--", "stat", "-c", "%a", "logs/serve.sock"),
+        (*SERVE, "--", "stat", "-c", "%a", "logs/serve.sock"),
+        {"--any-user": lambda ran: ran.out == "777\n"},
+    ),
+    "serve, programs": OptionRun(
+        (*SERVE, "--max-programs", "1", "--", *NESTED),
+        (*SERVE, "--", *NESTED),
+        {"--max-programs": said_by("--max-programs")},
+    ),
+    "serve, programs of a user": OptionRun(
+        (*SERVE, "--max-programs-per-user", "1", "--", *NESTED),
+        (*SERVE, "--", *NESTED),
+        {"--max-programs-per-user": said_by("--max-programs-per-user")},
+    ),
+    "serve, log bytes": OptionRun(
+        (*SERVE, "--max-log-bytes", "4K", "--", *PY),
+        (*SERVE, "--", *PY),
+        {"--max-log-bytes": lambda ran: served_end(ran)["truncated"]},
+    ),
+    "serve, total bytes": OptionRun(
+        (*SERVE, "--max-total-bytes", "1K", "--", *PY),
+        (*SERVE, "--", *PY),
+        {"--max-total-bytes": said_by("--max-total-bytes")},
+    ),
+    "serve, images": OptionRun(
+        (*SERVE, "--image-memory", "0", "--", *PY),
+        (*SERVE, "--", *PY),
+        {"--image-memory": lambda ran: served_end(ran)["images_dropped"] == 1},
+    ),
+    "serve, list": OptionRun(
+        (*SERVE, "--", sys.executable, "-m", "benchguard", "serve", "--log", "logs", "--list"),
+        (*SERVE, "--", "true"),
+        {"--list": lambda ran: json.loads(ran.out)["schema"]},
+    ),
+    "env": OptionRun(
+        ("env", "--log", "logs", *SIM, "--filter", "cublas", "--require", "--format", "json"),
+        ("env", "--socket", "s", *SIM),
+        {
+            "--log": lambda ran: json.loads(ran.out)["NEUTRINO_SERVE"].endswith("/logs/serve.sock"),
+            "--filter": lambda ran: json.loads(ran.out)["NEUTRINO_FILTER"] == "cublas",
+            "--require": lambda ran: json.loads(ran.out)["NEUTRINO_REQUIRE"] == "1",
+            "--format": lambda ran: json.loads(ran.out),
+        },
+    ),
+    "env, socket": OptionRun(
+        ("env", "--socket", "own.sock", *SIM),
+        ("env", "--log", "logs", *SIM),
+        {"--socket": lambda ran: "own.sock" in ran.out},
+    ),
+    "env, driver": OptionRun(
+        ("env", "--log", "logs", "--driver", "/nowhere/libcuda.so.1"),
+        ("env", "--log", "logs", *SIM),
+        {"--driver": NOWHERE},
     ),
     "record": OptionRun(
         ("record", "--driver", "sim", "-o", "old.ncap", "--log", "old.jsonl", "--force", "--keep-raw", "--quiet",
