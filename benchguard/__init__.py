@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .errors import BenchguardError, UsageError
+from .phase import phase
 from .region import RegionError, region, region_range
 from .version import __version__
 
@@ -82,7 +83,7 @@ __all__ = [
     "CompareResult", "CudaError", "DeterministicContext", "GradeOptions", "GradeResult", "LogError", "Problem",
     "ProblemError", "RecordOptions", "RecordResult", "RegionError", "ReplayOptions", "ReplayResult",
     "ShimError", "Tolerance", "UsageError", "Verified", "__version__", "basic_stats", "compare", "do_bench",
-    "do_bench_impl", "do_bench_isolated", "grade",
+    "do_bench_impl", "do_bench_isolated", "grade", "phase",
     "read_log", "record", "region", "region_range", "replay", "verify_log",
 ]  # fmt: skip
 

@@ -116,6 +116,23 @@ class Note(Record, frozen=True, gc=False):
     text: str
 
 
+class PhaseMark(Record, frozen=True, gc=False):
+    phase: int
+    source: int
+    label: str
+    origin: str
+
+
+class Decision(Record, frozen=True, gc=False):
+    rule: int
+    action: int
+    phase: int
+    arguments: tuple[int, ...]
+    origin: str
+    kernel: str
+    image: str | None
+
+
 # A record's bytes, its end, and the four common fields; the count of its header.
 _Common: TypeAlias = tuple[int, int, int, int]
 _Decoder: TypeAlias = Callable[[bytes, int, int, _Common, int], Record]
@@ -245,6 +262,36 @@ def _note(data: bytes, at: int, end: int, common: _Common, count: int) -> Record
     return Note(*common, _text(data, at, count, end, "note"))
 
 
+def _phase(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    body = _fits(at, layout.PHASE_MARK.size, end, "phase mark")
+    phase, source, origin = layout.PHASE_MARK.unpack_from(data, at)
+    return PhaseMark(
+        *common,
+        phase,
+        source,
+        _text(data, body, count, end, "label"),
+        _text(data, body + count, origin, end, "origin"),
+    )
+
+
+def _decision(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    body = _fits(at, layout.DECISION.size, end, "decision")
+    rule, action, phase, origin, kernel, has_image, image = layout.DECISION.unpack_from(data, at)
+    if count > layout.ARGUMENTS_MAX:
+        raise CorruptRingError(f"{count} arguments in one decision")
+    after = _fits(body, 8 * count, end, "arguments")
+    return Decision(
+        *common,
+        rule,
+        action,
+        phase,
+        tuple(word for (word,) in _WORD.iter_unpack(data[body:after])),
+        _text(data, after, origin, end, "origin"),
+        _text(data, after + origin, kernel, end, "kernel name"),
+        image.hex() if has_image else None,
+    )
+
+
 _DECODERS: dict[int, _Decoder] = {
     RecordKind.CALL: _call,
     RecordKind.LAUNCH: _launch,
@@ -257,6 +304,8 @@ _DECODERS: dict[int, _Decoder] = {
     RecordKind.GRAPH_NODE: _graph_node,
     RecordKind.GRAPH_LAUNCH: _graph_launch,
     RecordKind.NOTE: _note,
+    RecordKind.PHASE: _phase,
+    RecordKind.DECISION: _decision,
 }
 
 

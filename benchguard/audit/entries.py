@@ -24,8 +24,9 @@ class SessionEntry(Entry, frozen=True, tag="session"):
     shim: dict[str, Any]
     session_ns: int
     api: str
-    served: dict[str, int] | None
+    served: dict[str, int] | None = None
     """The program's process, user and group, as `serve` knows them from the kernel."""
+    policy: dict[str, Any] | None = None
 
 
 class ProcessEntry(Entry, frozen=True, tag="process"):
@@ -66,6 +67,37 @@ class KernelEntry(Entry, frozen=True, tag="kernel"):
     binary_version: int
     layout_source: str
     layout: list[tuple[int, int]]
+
+
+class LaunchAttributes(msgspec.Struct, frozen=True):
+    """`others`: number and value, in hexadecimal, of each attribute besides the cluster."""
+
+    cluster: tuple[int, int, int] | None
+    others: list[tuple[int, str]]
+
+
+class LaunchEntry(Entry, frozen=True, tag="launch"):
+    """The interpreter writes this line without the struct, because it is the most frequent one."""
+
+    time_ns: int
+    duration_ns: int
+    process: int
+    thread: int
+    call: str
+    stream: int
+    kernel: int
+    name: str | None
+    demangled: str | None
+    image: str | None
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    cooperative: bool
+    captured: bool
+    attributes: LaunchAttributes
+    parameters: list[str]
+    parameter_bytes: int
+    result: int
 
 
 class GraphKernel(msgspec.Struct, frozen=True):
@@ -129,6 +161,35 @@ class NoteEntry(Entry, frozen=True, tag="note"):
     text: str
 
 
+class PhaseEntry(Entry, frozen=True, tag="phase"):
+    """The process entered a phase of the benchmark: before, setup, warm-up, timing or after."""
+
+    time_ns: int
+    process: int
+    thread: int
+    phase: str
+    source: str
+    label: str
+    origin: str
+
+
+class DecisionEntry(Entry, frozen=True, tag="decision"):
+    """A rule of the policy logged or denied a call. A denied call did not reach the driver."""
+
+    time_ns: int
+    process: int
+    thread: int
+    call: str
+    action: str
+    rule: str
+    phase: str
+    arguments: dict[str, int]
+    origin: str
+    kernel: str | None
+    image: str | None
+    result: int
+
+
 class InFlightEntry(Entry, frozen=True, tag="in_flight"):
     """A call was inside the driver when its process ended or the session did."""
 
@@ -159,6 +220,7 @@ class EndEntry(Entry, frozen=True, tag="end"):
     kernels: int
     processes: int
     unmapped: int
+    denied: int
     dropped: int
     images_dropped: int
     rings_exhausted: int

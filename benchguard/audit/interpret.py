@@ -21,10 +21,11 @@ from .known import (
     graph_kernel,
     launch_attributes,
     name_of,
+    phase_name,
     plausible_layout,
     split_parameters,
 )
-from .layout import ImageFormat, LaunchFlag, LayoutSource
+from .layout import Action, ImageFormat, LaunchFlag, LayoutSource, PhaseSource
 from .session import Session
 
 # Limit of launches that wait for their kernel's record. Further launches are written without a name.
@@ -48,6 +49,7 @@ class Interpreter:
         self._unloads = {slot for slot, export in enumerate(surface.exports) if export.name in UNLOADS}
         self._started_ns = started_ns
         self.images = ImageFolder(keep_images)
+        self._rules = session.cordon.rules if session.cordon is not None else ()
         self._demangler = Demangler()
         self._processes: dict[tuple[int, int], KnownProcess] = {}
         self._pending: list[Pending] = []
@@ -212,6 +214,10 @@ class Interpreter:
             case decode.Note():
                 time_ns = self._time(process, record.begin)
                 self._add(time_ns, entries.NoteEntry(time_ns, identity.process, identity.thread, record.text))
+            case decode.PhaseMark():
+                self._phase(identity, process, record)
+            case decode.Decision():
+                self._decision(identity, process, record)
             case _:
                 pass  # a clock pair: used already
 
@@ -222,6 +228,44 @@ class Interpreter:
             time_ns,
             entries.ProcessEntry(
                 time_ns, identity.process, identity.thread, record.parent, record.executable, record.driver
+            ),
+        )
+
+    def _phase(self, identity: Identity, process: KnownProcess, record: decode.PhaseMark) -> None:
+        time_ns = self._time(process, record.begin)
+        self._add(
+            time_ns,
+            entries.PhaseEntry(
+                time_ns,
+                identity.process,
+                identity.thread,
+                phase_name(record.phase),
+                name_of(PhaseSource, record.source),
+                record.label,
+                record.origin,
+            ),
+        )
+
+    def _decision(self, identity: Identity, process: KnownProcess, record: decode.Decision) -> None:
+        export = self._exports[record.slot]
+        time_ns = self._time(process, record.begin)
+        names = [parameter.name for parameter in export.parameters]
+        self.totals.denied += record.action == Action.DENY
+        self._add(
+            time_ns,
+            entries.DecisionEntry(
+                time_ns,
+                identity.process,
+                identity.thread,
+                export.name,
+                name_of(Action, record.action),
+                self._rules[record.rule] if record.rule < len(self._rules) else f"rule {record.rule}",
+                phase_name(record.phase),
+                dict(zip(names, record.arguments, strict=False)),
+                record.origin,
+                record.kernel or None,
+                record.image,
+                record.result,
             ),
         )
 

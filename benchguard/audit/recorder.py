@@ -112,7 +112,7 @@ class Recorder:
         return replace(recording, log_error=self._log.error)
 
     def _session_line(self, command: Sequence[str], version: str, served: Mapping[str, int] | None) -> bytes:
-        interposer = self._interposer
+        interposer, cordon = self._interposer, self._session.cordon
         return json_line(
             entries.SessionEntry(
                 format=FORMAT,
@@ -126,6 +126,9 @@ class Recorder:
                 shim={**interposer.facts, "path": _text(str(interposer.shim))},
                 session_ns=self.started_ns,
                 api=interposer.surface.api,
+                policy={"name": cordon.name, "sha256": cordon.sha256, "rules": list(cordon.rules)}
+                if cordon is not None
+                else None,
                 served=dict(served) if served is not None else None,
             )
         )
@@ -202,6 +205,7 @@ def _end_line(run: Recording, status: int | None, time_ns: int) -> bytes:
             kernels=totals.kernels,
             processes=totals.processes,
             unmapped=totals.unmapped,
+            denied=totals.denied,
             dropped=totals.dropped + run.calls_lost,
             images_dropped=run.images_dropped,
             rings_exhausted=run.rings_exhausted,

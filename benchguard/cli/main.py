@@ -26,6 +26,7 @@ SUMMARIES = {
     "compare": "Find out which of two submissions is faster.",
     "fast-p": "Print KernelBench's score over a folder of comparisons.",
     "starter": "Write a template for a submission to a problem.",
+    "report": "Show an audit log as a page.",
     "verify-log": "Check the hash chain of an audit log.",
     "doctor": "Check this machine: driver, shim, compiler, headers, sandbox.",
     "build": "Build the shim for a driver.",

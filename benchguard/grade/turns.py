@@ -137,7 +137,8 @@ def _turn(
     device = result.device.name if result.device else ""
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)
     # `carried` is empty: Turns.carried() tests all replays of a side together.
-    outcome = outcome_of(Findings(result, checked if result.table else None, rates, carried=""))
+    findings = Findings(result, checked if result.table else None, rates, "", capture.unrestored)
+    outcome = outcome_of(findings)
     return result.table if outcome.verdict == "pass" else outcome
 
 

@@ -22,6 +22,7 @@ from benchguard.capture.layout import ARENA
 from benchguard.capture.model import Launch
 from benchguard.ipc.json_text import json_line
 from tests.conftest import ROOT
+from tests.support import logs
 from tests.support.captures import CAPTURES, GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 from tests.support.kernels import SAXPY
 
@@ -241,6 +242,7 @@ def prepare(folder: Path) -> None:
     for line in ({"kind": "session", "format": FORMAT}, {"kind": "end"}):
         log.write(json_line(line))
     log.close()
+    logs.write_log(folder / "launches.jsonl", [logs.session(), logs.image(), logs.launch(10), logs.end()])
     (folder / "x1.bin").write_bytes(x)
     (folder / "x2.bin").write_bytes(bytes(len(x)))
     CAPTURES["saxpy"](folder / "saxpy.ncap")
@@ -453,6 +455,11 @@ RUNS: dict[str, OptionRun] = {
             "--memory": lambda ran: "more" not in ran.out and hex(ARENA + 29 * GRANULE) in ran.out,
             "--images": lambda ran: list((ran.folder / "images").glob("*.ptx")),
         },
+    ),
+    "report": OptionRun(
+        ("report", "launches.jsonl", "--html", "x.html"),
+        ("report", "launches.jsonl"),
+        {"--html": lambda ran: "saxpy" in ran.text("x.html")},
     ),
     "replay": OptionRun(
         ("replay", "saxpy.ncap", "--driver", "sim", "--cold", "rotate", "--rotating-count", "3", "--icache", "cold",

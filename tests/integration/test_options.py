@@ -128,6 +128,7 @@ COMPARE = ("compare", "problem.py", "submission.py", "submission.py")
         (("replay", "absent.ncap", "--seed", "1"), "--seed"),
         (("replay", "absent.ncap", "--require-evidence", "full"), "only a strict replay has evidence"),
         (("replay", "absent.ncap", "--require-sandbox", "full"), "only a strict replay has a sandbox"),
+        (("report", "absent.jsonl"), "the report has no output; give --html FILE"),
         (("record", "-o", "x.ncap", "--window", "1", "--kernel", "k", "--", "true"), "give only one"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",

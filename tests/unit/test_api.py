@@ -22,6 +22,7 @@ FUNCTIONS = (
     "do_bench_isolated",
     "grade",
     "record",
+    "phase",
     "region",
     "region_range",
     "replay",

@@ -20,6 +20,7 @@ int main(void)
     VALUE("session.image_next", offsetof(struct nb_session, image_next));
     VALUE("session.nonce", offsetof(struct nb_session, nonce));
     VALUE("session.image_bytes", offsetof(struct nb_session, image_bytes));
+    VALUE("session.policy_offset", offsetof(struct nb_session, policy_offset));
     VALUE("session", sizeof(struct nb_session));
     VALUE("ring", sizeof(struct nb_ring));
     VALUE("ring.tail", offsetof(struct nb_ring, tail));
@@ -41,13 +42,17 @@ int main(void)
     VALUE("graph", sizeof(struct nb_graph));
     VALUE("graph_node", sizeof(struct nb_graph_node));
     VALUE("graph_launch", sizeof(struct nb_graph_launch));
+    VALUE("phase_mark", sizeof(struct nb_phase_mark));
+    VALUE("decision", sizeof(struct nb_decision));
+    VALUE("decision.image", offsetof(struct nb_decision, image));
     VALUE("FREE", NB_RING_FREE);
     VALUE("CLAIMED", NB_RING_CLAIMED);
     VALUE("LIVE", NB_RING_LIVE);
     VALUE("CLOSED", NB_RING_CLOSED);
     const int kinds[] = {NB_RECORD_CALL,       NB_RECORD_LAUNCH,       NB_RECORD_IMAGE,    NB_RECORD_KERNEL,
                          NB_RECORD_PROCESS,    NB_RECORD_CLOCK,        NB_RECORD_UNMAPPED, NB_RECORD_GRAPH,
-                         NB_RECORD_GRAPH_NODE, NB_RECORD_GRAPH_LAUNCH, NB_RECORD_NOTE};
+                         NB_RECORD_GRAPH_NODE, NB_RECORD_GRAPH_LAUNCH, NB_RECORD_NOTE,     NB_RECORD_PHASE,
+                         NB_RECORD_DECISION};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         VALUE("kind", kinds[i]);
     return 0;

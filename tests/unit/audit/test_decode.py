@@ -26,6 +26,14 @@ GOOD = [
     record(RecordKind.GRAPH_LAUNCH, layout.GRAPH_LAUNCH.pack(1, 0x77)),
     record(RecordKind.PROCESS, layout.PROCESS.pack(10, 1, 5, 6, 7, 8, 4, 3) + b"/exelib", count=7),
     record(RecordKind.NOTE, b"hello", count=5),
+    record(RecordKind.PHASE, layout.PHASE_MARK.pack(3, 0, 7) + b"case 3/lib.so", count=6),
+    record(
+        RecordKind.DECISION,
+        layout.DECISION.pack(2, 2, 3, 7, 5, 1, b"\xab" * 32) + struct.pack("<QQ", 6, 1) + b"/lib.soscale",
+        slot=4,
+        result=800,
+        count=2,
+    ),
 ]
 
 
@@ -34,9 +42,17 @@ def test_all_record_kinds_decoded() -> None:
     assert corrupt is None
     assert [type(one).__name__ for one in records] == [
         "Call", "Kernel", "Launch", "Image", "Clock", "Unmapped", "GraphNode", "Graph", "GraphLaunch", "Process",
-        "Note",
+        "Note", "PhaseMark", "Decision",
     ]  # fmt: skip
-    first, second, third, *_ = records
+    first, second, third, *_, mark, decision = records
+    assert isinstance(mark, decode.PhaseMark) and (mark.phase, mark.label, mark.origin) == (
+        3,
+        "case 3",
+        "/lib.so",
+    )
+    assert isinstance(decision, decode.Decision)
+    assert (decision.rule, decision.action, decision.result, decision.arguments) == (2, 2, 800, (6, 1))
+    assert (decision.origin, decision.kernel, decision.image) == ("/lib.so", "scale", "ab" * 32)
     assert isinstance(first, decode.Call) and first.arguments == (1, 2**64 - 1) and first.slot == 4
     assert isinstance(second, decode.Kernel) and (second.name, second.layout) == ("scale", ((0, 8), (8, 4)))
     assert isinstance(third, decode.Launch)

@@ -25,7 +25,8 @@ def test_layout_constants_match_header(tmp_path: Path) -> None:
         "session.image_next": layout.SESSION_COUNTERS_AT,
         "session.nonce": layout.SESSION.size - 8 - 16,
         "session.image_bytes": layout.SESSION.size - 8 - 16 - 8,
-        "session": layout.SESSION.size + layout.SESSION_COUNTERS.size,
+        "session.policy_offset": layout.SESSION_POLICY_AT,
+        "session": layout.SESSION.size + layout.SESSION_COUNTERS.size + layout.SESSION_POLICY.size,
         "ring": layout.RING_BYTES,
         "ring.tail": layout.RING_TAIL_AT,
         "ring.state": layout.RING_IDENTITY_AT,
@@ -46,6 +47,9 @@ def test_layout_constants_match_header(tmp_path: Path) -> None:
         "graph": header + layout.GRAPH.size,
         "graph_node": header + layout.GRAPH_NODE.size,
         "graph_launch": header + layout.GRAPH_LAUNCH.size,
+        "phase_mark": header + layout.PHASE_MARK.size,
+        "decision": header + layout.DECISION.size,
+        "decision.image": header + layout.DECISION.size - 32,
         **{state.name: state.value for state in layout.RingState},
     }
     for name, value in result:
