@@ -17,3 +17,9 @@ def duration_text(nanoseconds: float) -> str:
         if abs(nanoseconds) < 999.5 * scale:
             return f"{nanoseconds / scale:.3g} {unit}"
     return f"{nanoseconds / 1e9:.3f} s" if abs(nanoseconds) < 1e11 else f"{nanoseconds / 1e9:.0f} s"
+
+
+def rate_text(bytes_per_second: float) -> str:
+    """A rate as 2.05 GB/s, with three digits."""
+    unit, scale = ("GB/s", 1e9) if bytes_per_second >= 999.5e6 else ("MB/s", 1e6)
+    return f"{bytes_per_second / scale:.3g} {unit}"

@@ -23,7 +23,7 @@ class SessionEntry(Entry, frozen=True, tag="session"):
     driver: dict[str, Any]
     shim: dict[str, Any]
     session_ns: int
-    api: str
+    api: str = "cuda"
     served: dict[str, int] | None = None
     """The program's process, user and group, as `serve` knows them from the kernel."""
     policy: dict[str, Any] | None = None
@@ -119,7 +119,7 @@ class GraphEntry(Entry, frozen=True, tag="graph"):
     nodes: int
     opaque: int
     kernels: list[GraphKernel]
-    first: int
+    first: int = 0
 
 
 class GraphLaunchEntry(Entry, frozen=True, tag="graph_launch"):
@@ -143,6 +143,12 @@ class CallEntry(Entry, frozen=True, tag="call"):
     group: str | None
     arguments: dict[str, int]
     result: int
+
+
+class RepeatedEntry(CallEntry, frozen=True, tag="call"):
+    """Calls that equal the call before them. `duration_ns` is from entry of the first to return of the last."""
+
+    repeats: int
 
 
 class UnmappedEntry(Entry, frozen=True, tag="unmapped"):
@@ -210,7 +216,7 @@ class LostEntry(Entry, frozen=True, tag="lost"):
     corrupt: str | None
 
 
-class EndEntry(Entry, frozen=True, tag="end"):
+class EndEntry(Entry, frozen=True, tag="end", kw_only=True):
     time_ns: int
     status: int | None
     launches: int
@@ -220,12 +226,43 @@ class EndEntry(Entry, frozen=True, tag="end"):
     kernels: int
     processes: int
     unmapped: int
-    denied: int
+    denied: int = 0
     dropped: int
     images_dropped: int
     rings_exhausted: int
     corrupt_rings: int
     outlived: list[int]
-    unobserved: list[str]
+    unobserved: list[str] = []
     complete: bool
-    truncated: bool
+    truncated: bool = False
+
+
+Line = (
+    SessionEntry
+    | ProcessEntry
+    | ImageEntry
+    | KernelEntry
+    | LaunchEntry
+    | GraphEntry
+    | GraphLaunchEntry
+    | CallEntry
+    | UnmappedEntry
+    | NoteEntry
+    | PhaseEntry
+    | DecisionEntry
+    | InFlightEntry
+    | LostEntry
+    | EndEntry
+)
+KINDS = frozenset(str(kind.__struct_config__.tag) for kind in Line.__args__)
+
+
+def parse_entry(line: dict[str, Any]) -> Line | None:
+    """A line of a log as an object; None for a kind that this version does not know.
+
+    Raises msgspec.ValidationError if the line lacks a field or has one of another type.
+    """
+    if line.get("kind") not in KINDS:
+        return None
+    entry: Line = msgspec.convert(line, Line)
+    return entry
