@@ -191,6 +191,11 @@ class Ran:
     def case(self) -> Any:
         return self.result["cases"][0]
 
+    @property
+    def compared(self) -> Any:
+        """The second capture of a comparison."""
+        return self.result["pairs"][0]["b"]
+
     def log(self, name: str, kind: str) -> list[Any]:
         return [line for line in map(json.loads, self.text(name).splitlines()) if line["kind"] == kind]
 
@@ -277,10 +282,13 @@ PY = (sys.executable, "program.py")
 OBSERVE = ("observe", "--driver", "sim", "--log", "run.jsonl")
 RECORD = ("record", "--driver", "sim", "-o", "x.ncap")
 REPLAY = ("replay", "saxpy.ncap", "--driver", "sim", "--json", "result.json")
+REPLAY_COMMAND = ("replay", "--driver", "sim", "--json", "result.json", "--samples", "3")
 SIM = ("--driver", "sim")
 JSON = ("--json", "result.json")
 GRADE = ("grade", PROBLEM, "kernel.ptx", *SIM, *JSON, "--samples", "3")
 PYTHON = ("grade", PROBLEM, "submission.py", *SIM, *JSON, "--samples", "3")
+COMPARE_CAPTURES = ("compare", "saxpy.ncap", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "3")
+COMPARE_COMMAND = ("compare", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "3")
 COMPARE = ("compare", PROBLEM, "kernel.ptx", "submission.py", *SIM, *JSON, "--samples", "3")
 
 
@@ -505,6 +513,24 @@ RUNS: dict[str, OptionRun] = {
         (*REPLAY, "--cold", "none", "--strict", "--samples", "3"),
         {"--require-sandbox": lambda ran: "the replay did not start: sandbox: partial" in ran.result["reason"]},
     ),
+    "replay, kernel": OptionRun(
+        (*REPLAY_COMMAND, "--kernel", "sax*:2", "--keep", "kept", "--", *PY),
+        (*REPLAY_COMMAND, "--", *PY),
+        {
+            "--kernel": lambda ran: ran.result["kernels"][0]["launches"] == 1,
+            "--keep": lambda ran: ran.captured_launches("kept/capture.ncap") == 1,
+        },
+    ),
+    "replay, launches": OptionRun(
+        (*REPLAY_COMMAND, "--launches", "100:101", "--", *PY),
+        (*REPLAY_COMMAND, "--", *PY),
+        {"--launches": ended_with(70, "--launches 100:101 asks for more")},
+    ),
+    "replay, window": OptionRun(
+        (*REPLAY_COMMAND, "--window", "9", "--", *PY),
+        (*REPLAY_COMMAND, "--", *PY),
+        {"--window": ended_with(70, "no stream saw 9 pairs")},
+    ),
     "replay, timeout": OptionRun((*REPLAY, "--timeout", "0.01"), REPLAY, {"--timeout": ended_with(124, "timeout")}),
     "replay, device": OptionRun((*REPLAY, "--device", "99"), REPLAY, {"--device": lambda ran: "99" in ran.err}),
     "replay, driver": OptionRun(
@@ -616,6 +642,46 @@ RUNS: dict[str, OptionRun] = {
         ("compare", PROBLEM, "kernel.ptx", "kernel.ptx", "--driver", "/nowhere/libcuda.so.1"),
         COMPARE,
         {"--driver": NOWHERE},
+    ),
+    "compare, captures": OptionRun(
+        ("compare", "saxpy.ncap", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "4", "--icache", "cold",
+         "--rotating-count", "3", "--verify", "--input", "x=x1.bin", "--input", "x=x2.bin"),
+        COMPARE_CAPTURES,
+        {
+            "--icache": lambda ran: ran.compared["settings"]["icache"] == "cold",
+            "--rotating-count": lambda ran: ran.compared["settings"]["cold"] == "rotate",
+            "--verify": lambda ran: ran.compared["verified"] is True,
+            "--input": lambda ran: ran.compared["settings"]["input_sets"] == 2,
+        },
+    ),
+    "compare, strict": OptionRun(
+        (*COMPARE_CAPTURES, "--strict", "--require-evidence", "full"),
+        COMPARE_CAPTURES,
+        {
+            "--strict": lambda ran: ran.result["strict"],
+            "--require-evidence": lambda ran: ran.result["verdict"] == "unproven" and ran.status == 8,
+        },
+    ),
+    "compare, device": OptionRun(
+        (*COMPARE_CAPTURES, "--device", "99"), COMPARE_CAPTURES, {"--device": lambda ran: "99" in ran.err}
+    ),
+    "compare, kernel": OptionRun(
+        (*COMPARE_COMMAND, "--kernel", "sax*:2", "--keep", "kept", "--", *PY),
+        (*COMPARE_COMMAND, "--", *PY),
+        {
+            "--kernel": lambda ran: ran.compared["kernels"][0]["launches"] == 1,
+            "--keep": lambda ran: ran.captured_launches("kept/b.ncap") == 1,
+        },
+    ),
+    "compare, launches": OptionRun(
+        (*COMPARE_COMMAND, "--launches", "100:101", "--", *PY),
+        (*COMPARE_COMMAND, "--", *PY),
+        {"--launches": ended_with(70, "--launches 100:101 asks for more")},
+    ),
+    "compare, window": OptionRun(
+        (*COMPARE_COMMAND, "--window", "9", "--", *PY),
+        (*COMPARE_COMMAND, "--", *PY),
+        {"--window": ended_with(70, "no stream saw 9 pairs")},
     ),
     "fast-p": OptionRun(
         ("fast-p", "compared", "--threshold", "1.5"),
