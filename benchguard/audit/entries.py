@@ -24,6 +24,8 @@ class SessionEntry(Entry, frozen=True, tag="session"):
     shim: dict[str, Any]
     session_ns: int
     api: str = "cuda"
+    served: dict[str, int] | None = None
+    """The program's process, user and group, as `serve` knows them from the kernel."""
     policy: dict[str, Any] | None = None
 
 
@@ -143,6 +145,12 @@ class CallEntry(Entry, frozen=True, tag="call"):
     result: int
 
 
+class RepeatedEntry(CallEntry, frozen=True, tag="call"):
+    """Calls that equal the call before them. `duration_ns` is from entry of the first to return of the last."""
+
+    repeats: int
+
+
 class UnmappedEntry(Entry, frozen=True, tag="unmapped"):
     time_ns: int
     process: int
@@ -210,7 +218,7 @@ class LostEntry(Entry, frozen=True, tag="lost"):
 
 class EndEntry(Entry, frozen=True, tag="end", kw_only=True):
     time_ns: int
-    status: int
+    status: int | None
     launches: int
     graph_launches: int
     calls: int
@@ -226,6 +234,7 @@ class EndEntry(Entry, frozen=True, tag="end", kw_only=True):
     outlived: list[int]
     unobserved: list[str] = []
     complete: bool
+    truncated: bool = False
 
 
 Line = (

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from ..ipc.json_text import json_line
 from ..shim.surface import Surface
 from . import decode, entries
@@ -176,20 +178,22 @@ class Interpreter:
         export = self._exports[record.slot]
         time_ns, duration_ns = self._span(process, record)
         names = [parameter.name for parameter in export.parameters]
-        self.totals.calls += 1
-        self._add(
+        entry = entries.CallEntry(
             time_ns,
-            entries.CallEntry(
-                time_ns,
-                duration_ns,
-                identity.process,
-                identity.thread,
-                export.name,
-                export.group,
-                dict(zip(names, record.arguments, strict=False)),
-                record.result,
-            ),
+            duration_ns,
+            identity.process,
+            identity.thread,
+            export.name,
+            export.group,
+            dict(zip(names, record.arguments, strict=False)),
+            record.result,
         )
+        if isinstance(record, decode.Repeated) and record.repeats > 1:
+            self.totals.calls += record.repeats
+            self._add(time_ns, entries.RepeatedEntry(**msgspec.structs.asdict(entry), repeats=record.repeats))
+        else:
+            self.totals.calls += 1
+            self._add(time_ns, entry)
         if record.slot in self._unloads and record.result == 0 and record.arguments:
             stored = process.stored.pop(record.arguments[0], None)
             if stored is not None:
