@@ -5,6 +5,7 @@
     benchguard.replay("x.ncap").time_us.median               # time it in a clean process, in microseconds
     benchguard.grade("problem.py", "submission.cu").verdict  # judge and time an untrusted submission
     benchguard.compare("problem.py", "a.cu", "b.cu").call    # is B faster than A?
+    benchguard.compare_captures("a.ncap", "b.ncap").call     # the same for captures
     benchguard.read_log("run.audit.jsonl")                   # lines of an audit log, checked against its hash chain
 
 `import benchguard as pygpubench` provides pygpubench's names, and `do_bench` is a replacement for Triton's.
@@ -18,6 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .errors import BenchguardError, UsageError
+from .phase import phase
 from .region import RegionError, region, region_range
 from .version import __version__
 
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
     from .compat.do_bench import do_bench
     from .compat.isolated import BenchmarkError, do_bench_impl, do_bench_isolated
     from .compat.statistics import BenchmarkResult, BenchmarkStats, basic_stats
+    from .grade.captures_result import CaptureComparison
     from .grade.compare import CompareResult, compare
+    from .grade.compare_captures import compare_captures
     from .grade.grade import grade
     from .grade.options import GradeOptions
     from .grade.result import GradeResult
@@ -48,6 +52,7 @@ _MODULES = {
     "BenchmarkResult": "compat.statistics",
     "BenchmarkStats": "compat.statistics",
     "Capture": "capture",
+    "CaptureComparison": "grade.captures_result",
     "CaptureError": "capture",
     "CompareResult": "grade.compare",
     "CudaError": "compat.cuda",
@@ -66,6 +71,7 @@ _MODULES = {
     "Verified": "audit.log",
     "basic_stats": "compat.statistics",
     "compare": "grade.compare",
+    "compare_captures": "grade.compare_captures",
     "do_bench": "compat.do_bench",
     "do_bench_impl": "compat.isolated",
     "do_bench_isolated": "compat.isolated",
@@ -78,11 +84,11 @@ _MODULES = {
 """`grade`, `record` and `replay` are packages that can be called."""
 
 __all__ = [
-    "BenchguardError", "BenchmarkError", "BenchmarkResult", "BenchmarkStats", "Capture", "CaptureError",
-    "CompareResult", "CudaError", "DeterministicContext", "GradeOptions", "GradeResult", "LogError", "Problem",
-    "ProblemError", "RecordOptions", "RecordResult", "RegionError", "ReplayOptions", "ReplayResult",
-    "ShimError", "Tolerance", "UsageError", "Verified", "__version__", "basic_stats", "compare", "do_bench",
-    "do_bench_impl", "do_bench_isolated", "grade",
+    "BenchguardError", "BenchmarkError", "BenchmarkResult", "BenchmarkStats", "Capture", "CaptureComparison",
+    "CaptureError", "CompareResult", "CudaError", "DeterministicContext", "GradeOptions", "GradeResult",
+    "LogError", "Problem", "ProblemError", "RecordOptions", "RecordResult", "RegionError", "ReplayOptions",
+    "ReplayResult", "ShimError", "Tolerance", "UsageError", "Verified", "__version__", "basic_stats",
+    "compare", "compare_captures", "do_bench", "do_bench_impl", "do_bench_isolated", "grade", "phase",
     "read_log", "record", "region", "region_range", "replay", "verify_log",
 ]  # fmt: skip
 

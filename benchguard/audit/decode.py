@@ -12,6 +12,8 @@ from . import layout
 from .layout import RecordKind
 
 _WORD = Struct("<Q")
+REPEATS_MAX = 1 << 48
+"""A thread that asks every nanosecond needs three days for so many calls, and a record is written each tenth second."""
 
 
 class CorruptRingError(Exception):
@@ -29,6 +31,12 @@ class Record(msgspec.Struct, frozen=True, gc=False):
 
 class Call(Record, frozen=True, gc=False):
     arguments: tuple[int, ...]
+
+
+class Repeated(Call, frozen=True, gc=False):
+    """Calls that equal the call before them; `begin` of the first to `end` of the last."""
+
+    repeats: int
 
 
 class Launch(Record, frozen=True, gc=False):
@@ -116,6 +124,23 @@ class Note(Record, frozen=True, gc=False):
     text: str
 
 
+class PhaseMark(Record, frozen=True, gc=False):
+    phase: int
+    source: int
+    label: str
+    origin: str
+
+
+class Decision(Record, frozen=True, gc=False):
+    rule: int
+    action: int
+    phase: int
+    arguments: tuple[int, ...]
+    origin: str
+    kernel: str
+    image: str | None
+
+
 # A record's bytes, its end, and the four common fields; the count of its header.
 _Common: TypeAlias = tuple[int, int, int, int]
 _Decoder: TypeAlias = Callable[[bytes, int, int, _Common, int], Record]
@@ -134,11 +159,23 @@ def _text(data: bytes, at: int, length: int, end: int, what: str) -> str:
     return data[at : _fits(at, length, end, what)].decode("utf-8", "backslashreplace")
 
 
-def _call(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+def _arguments(data: bytes, at: int, end: int, count: int) -> tuple[int, ...]:
     if count > layout.ARGUMENTS_MAX:
         raise CorruptRingError(f"{count} arguments in one call")
     _fits(at, 8 * count, end, "arguments")
-    return Call(*common, tuple(word for (word,) in _WORD.iter_unpack(data[at : at + 8 * count])))
+    return tuple(word for (word,) in _WORD.iter_unpack(data[at : at + 8 * count]))
+
+
+def _call(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    return Call(*common, _arguments(data, at, end, count))
+
+
+def _repeated(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    body = _fits(at, layout.REPEATED.size, end, "repeated call")
+    (repeats,) = layout.REPEATED.unpack_from(data, at)
+    if not 0 < repeats <= REPEATS_MAX:
+        raise CorruptRingError(f"{repeats} repeated calls")
+    return Repeated(*common, _arguments(data, body, end, count), repeats)
 
 
 def _launch(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
@@ -245,6 +282,36 @@ def _note(data: bytes, at: int, end: int, common: _Common, count: int) -> Record
     return Note(*common, _text(data, at, count, end, "note"))
 
 
+def _phase(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    body = _fits(at, layout.PHASE_MARK.size, end, "phase mark")
+    phase, source, origin = layout.PHASE_MARK.unpack_from(data, at)
+    return PhaseMark(
+        *common,
+        phase,
+        source,
+        _text(data, body, count, end, "label"),
+        _text(data, body + count, origin, end, "origin"),
+    )
+
+
+def _decision(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    body = _fits(at, layout.DECISION.size, end, "decision")
+    rule, action, phase, origin, kernel, has_image, image = layout.DECISION.unpack_from(data, at)
+    if count > layout.ARGUMENTS_MAX:
+        raise CorruptRingError(f"{count} arguments in one decision")
+    after = _fits(body, 8 * count, end, "arguments")
+    return Decision(
+        *common,
+        rule,
+        action,
+        phase,
+        tuple(word for (word,) in _WORD.iter_unpack(data[body:after])),
+        _text(data, after, origin, end, "origin"),
+        _text(data, after + origin, kernel, end, "kernel name"),
+        image.hex() if has_image else None,
+    )
+
+
 _DECODERS: dict[int, _Decoder] = {
     RecordKind.CALL: _call,
     RecordKind.LAUNCH: _launch,
@@ -257,6 +324,9 @@ _DECODERS: dict[int, _Decoder] = {
     RecordKind.GRAPH_NODE: _graph_node,
     RecordKind.GRAPH_LAUNCH: _graph_launch,
     RecordKind.NOTE: _note,
+    RecordKind.PHASE: _phase,
+    RecordKind.DECISION: _decision,
+    RecordKind.REPEATED: _repeated,
 }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from ..ipc.json_text import json_line
 from ..shim.surface import Surface
 from . import decode, entries
@@ -21,10 +23,11 @@ from .known import (
     graph_kernel,
     launch_attributes,
     name_of,
+    phase_name,
     plausible_layout,
     split_parameters,
 )
-from .layout import ImageFormat, LaunchFlag, LayoutSource
+from .layout import Action, ImageFormat, LaunchFlag, LayoutSource, PhaseSource
 from .session import Session
 
 # Limit of launches that wait for their kernel's record. Further launches are written without a name.
@@ -48,6 +51,7 @@ class Interpreter:
         self._unloads = {slot for slot, export in enumerate(surface.exports) if export.name in UNLOADS}
         self._started_ns = started_ns
         self.images = ImageFolder(keep_images)
+        self._rules = session.cordon.rules if session.cordon is not None else ()
         self._demangler = Demangler()
         self._processes: dict[tuple[int, int], KnownProcess] = {}
         self._pending: list[Pending] = []
@@ -174,20 +178,22 @@ class Interpreter:
         export = self._exports[record.slot]
         time_ns, duration_ns = self._span(process, record)
         names = [parameter.name for parameter in export.parameters]
-        self.totals.calls += 1
-        self._add(
+        entry = entries.CallEntry(
             time_ns,
-            entries.CallEntry(
-                time_ns,
-                duration_ns,
-                identity.process,
-                identity.thread,
-                export.name,
-                export.group,
-                dict(zip(names, record.arguments, strict=False)),
-                record.result,
-            ),
+            duration_ns,
+            identity.process,
+            identity.thread,
+            export.name,
+            export.group,
+            dict(zip(names, record.arguments, strict=False)),
+            record.result,
         )
+        if isinstance(record, decode.Repeated) and record.repeats > 1:
+            self.totals.calls += record.repeats
+            self._add(time_ns, entries.RepeatedEntry(**msgspec.structs.asdict(entry), repeats=record.repeats))
+        else:
+            self.totals.calls += 1
+            self._add(time_ns, entry)
         if record.slot in self._unloads and record.result == 0 and record.arguments:
             stored = process.stored.pop(record.arguments[0], None)
             if stored is not None:
@@ -212,6 +218,10 @@ class Interpreter:
             case decode.Note():
                 time_ns = self._time(process, record.begin)
                 self._add(time_ns, entries.NoteEntry(time_ns, identity.process, identity.thread, record.text))
+            case decode.PhaseMark():
+                self._phase(identity, process, record)
+            case decode.Decision():
+                self._decision(identity, process, record)
             case _:
                 pass  # a clock pair: used already
 
@@ -222,6 +232,44 @@ class Interpreter:
             time_ns,
             entries.ProcessEntry(
                 time_ns, identity.process, identity.thread, record.parent, record.executable, record.driver
+            ),
+        )
+
+    def _phase(self, identity: Identity, process: KnownProcess, record: decode.PhaseMark) -> None:
+        time_ns = self._time(process, record.begin)
+        self._add(
+            time_ns,
+            entries.PhaseEntry(
+                time_ns,
+                identity.process,
+                identity.thread,
+                phase_name(record.phase),
+                name_of(PhaseSource, record.source),
+                record.label,
+                record.origin,
+            ),
+        )
+
+    def _decision(self, identity: Identity, process: KnownProcess, record: decode.Decision) -> None:
+        export = self._exports[record.slot]
+        time_ns = self._time(process, record.begin)
+        names = [parameter.name for parameter in export.parameters]
+        self.totals.denied += record.action == Action.DENY
+        self._add(
+            time_ns,
+            entries.DecisionEntry(
+                time_ns,
+                identity.process,
+                identity.thread,
+                export.name,
+                name_of(Action, record.action),
+                self._rules[record.rule] if record.rule < len(self._rules) else f"rule {record.rule}",
+                phase_name(record.phase),
+                dict(zip(names, record.arguments, strict=False)),
+                record.origin,
+                record.kernel or None,
+                record.image,
+                record.result,
             ),
         )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 from . import decode, entries
 from .clock import Clock
 from .drain import Identity
-from .layout import ImageFormat, LayoutSource
+from .layout import Phase
 
 CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 
@@ -23,6 +24,7 @@ class Totals:
     kernels: int = 0
     processes: int = 0
     unmapped: int = 0
+    denied: int = 0
     dropped: int = 0
     corrupt_rings: int = 0
     unread_bytes: int = 0
@@ -101,8 +103,13 @@ def graph_kernel(kernel: KnownKernel, node: decode.GraphNode) -> entries.GraphKe
     )
 
 
-def name_of(numbers: type[ImageFormat] | type[LayoutSource], value: int) -> str:
+def name_of(numbers: type[IntEnum], value: int) -> str:
     try:
         return numbers(value).name.lower()
     except ValueError:
         return "unknown"
+
+
+def phase_name(value: int) -> str:
+    """As benchguard.phase() spells it."""
+    return name_of(Phase, value).replace("_", "-")

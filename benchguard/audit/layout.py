@@ -38,6 +38,9 @@ class RecordKind(enum.IntEnum):
     GRAPH_NODE = 9
     GRAPH_LAUNCH = 10
     NOTE = 11
+    PHASE = 12
+    DECISION = 13
+    REPEATED = 14
 
 
 class ImageFormat(enum.IntEnum):
@@ -56,6 +59,25 @@ class LayoutSource(enum.IntEnum):
     IMAGE = 2
 
 
+class Phase(enum.IntEnum):
+    BEFORE = 0
+    SETUP = 1
+    WARM_UP = 2
+    TIMING = 3
+    AFTER = 4
+
+
+class PhaseSource(enum.IntEnum):
+    PROGRAM = 0
+    EVENTS = 1
+
+
+class Action(enum.IntEnum):
+    ALLOW = 0
+    LOG = 1
+    DENY = 2
+
+
 class LaunchFlag(enum.IntFlag):
     COOPERATIVE = 1
     EXTRA = 2
@@ -68,9 +90,11 @@ class LaunchFlag(enum.IntFlag):
 SESSION = Struct("<QIIQQQ16sQ")
 SESSION_COUNTERS_AT = 64
 SESSION_COUNTERS = Struct("<QQQQ")  # image_next, images_dropped, rings_exhausted, calls_lost
+SESSION_POLICY_AT = 96
+SESSION_POLICY = Struct("<QQ")  # policy_offset, policy_bytes
 
 # struct nb_ring
-RING_PRODUCER = Struct("<QQQQ")  # head, dropped, in_flight, in_flight_since
+RING_PRODUCER = Struct("<QQQQQ")  # head, dropped, in_flight, in_flight_since, ahead
 RING_TAIL_AT = 64
 RING_TAIL = Struct("<Q")  # tail
 RING_IDENTITY_AT = 128
@@ -80,6 +104,7 @@ RING_BYTES = 192
 
 # Bodies of records, after the record header.
 RECORD = Struct("<IHHQQiI")  # size, kind, slot, begin, end, result, count
+REPEATED = Struct("<Q")  # repeats
 # process, parent, first_tsc, first_ns, last_tsc, last_ns, executable_bytes, driver_bytes
 PROCESS = Struct("<IIQQQQII")
 IMAGE = Struct("<QQQQIIII")  # image, handle, bytes, stored_at, format, stored, origin_bytes, note_bytes
@@ -95,3 +120,5 @@ GRAPH = Struct("<QQII")  # graph, handle, nodes, opaque
 # graph, kernel, grid, block, shared_bytes, flags, parameter_bytes, kept_bytes
 GRAPH_NODE = Struct("<QQ3I3IIIII")
 GRAPH_LAUNCH = Struct("<QQ")  # graph, stream
+PHASE_MARK = Struct("<III4x")  # phase, source, origin_bytes
+DECISION = Struct("<IIIIII32s")  # rule, action, phase, origin_bytes, kernel_bytes, has_image, image

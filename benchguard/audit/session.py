@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ..errors import BenchguardError
 from . import layout
+from .cordon import Cordon
 
 RING_COUNT = 512
 RING_BYTES = 1 << 20
@@ -43,12 +44,19 @@ class Session:
         ring_bytes: int = RING_BYTES,
         image_bytes: int | None = None,
         wait_seconds: float = 0.0,
+        cordon: Cordon | None = None,
     ) -> None:
-        """`wait_seconds`: longest wait of a writer for room in a full ring. 0: the shim's default, 2 s."""
+        """`wait_seconds`: longest wait of a writer for room in a full ring. 0: the shim's default, 2 s.
+
+        `cordon`: the policy that the measured processes obey.
+        """
         self.ring_count = ring_count
         self.ring_bytes = ring_bytes
         self.image_bytes = default_image_store() if image_bytes is None else image_bytes
-        self.image_offset = layout.PAGE + ring_count * (layout.PAGE + ring_bytes)
+        self.cordon = cordon
+        table = cordon.table if cordon is not None else b""
+        policy_at = layout.PAGE + ring_count * (layout.PAGE + ring_bytes)
+        self.image_offset = policy_at + -(-len(table) // layout.PAGE) * layout.PAGE
         self.nonce = secrets.token_bytes(16)
         size = self.image_offset + self.image_bytes
         try:
@@ -74,6 +82,9 @@ class Session:
             int(wait_seconds * 1e9),
         )
         self.memory[: len(header)] = header
+        if table:
+            self.memory[policy_at : policy_at + len(table)] = table
+            layout.SESSION_POLICY.pack_into(self.memory, layout.SESSION_POLICY_AT, policy_at, len(table))
 
     def environment(self) -> dict[str, str]:
         """Environment variables with which a process finds this session."""

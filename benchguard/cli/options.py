@@ -22,7 +22,6 @@ CUDA_DRIVERS = ("auto", "sim")
 DRIVERS = (*CUDA_DRIVERS, "hip", "hip-sim")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-Decorator = Callable[[Command], Command]
 
 
 @dataclass(frozen=True)

@@ -58,9 +58,11 @@ def agreement(
     differ by less than all samples from all empty samples. Differences up to `floor` are noise in any case.
     """
     shift, expected = median(differences), median(empty)
-    error = _MEDIAN_ERROR * _spread(differences, shift) / math.sqrt(len(empty))
-    spread = max(_spread(samples, median(samples)), _spread(empty, expected))
-    far = max(floor, STANDARD_ERRORS * spread)
+    own_spread = _spread(samples, median(samples))
+    error = _MEDIAN_ERROR * math.hypot(
+        _spread(differences, shift) / math.sqrt(len(empty)), own_spread / math.sqrt(len(samples))
+    )
+    far = max(floor, STANDARD_ERRORS * max(own_spread, _spread(empty, expected)))
     strays = sum(each > far for each in _deviations(samples, expected))
     usual = sum(each > far for each in _deviations(empty, expected))
     return Agreement(

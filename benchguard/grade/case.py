@@ -125,7 +125,7 @@ def _judged(
         params=spec.params,
         verdict=outcome.verdict,
         reason=outcome.reason,
-        time_us=time_block(summary, TimeTests(result).anchored) if summary else None,
+        time_us=time_block(summary, TimeTests(result, unrestored).anchored) if summary else None,
         converged=result.converged,
         gflops=rates.gflops,
         gbytes_per_s=rates.gbytes_per_s,

@@ -76,7 +76,7 @@ class GradeRun:
 
     def start(self) -> tuple[JudgeProcess, Opening]:
         """Start the judge process, which opens the problem at once."""
-        judge = self._stack.enter_context(JudgeProcess(timeout=self.options.seconds))
+        judge = self._stack.enter_context(JudgeProcess(self.options.seconds, deadline=self._deadline))
         judge.ask(self.ask())
         judge.ask(AskThrowaway())
         self.report("opening the problem")

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from ..replay.protocol import Device, Sample
 from ..replay.result import Anchored, ReplayResult, SampleRow
 from .agreement import Agreement, agreement, median
-from .timing import reported
+from .timing import comparable, reported
 
 FLOOR_US = 2.0
 """Differences up to this are noise: honest kernels differed by up to 0.99 us on an H200 (docs/adr/0019)."""
@@ -50,26 +50,31 @@ Timed: TypeAlias = SampleRow | Sample
 
 
 class TimeTests:
-    """The tests of one replay. Each method returns a reason if the test failed, else an empty text."""
+    """The tests of one replay. Each method returns a reason if the test failed, else an empty text.
 
-    def __init__(self, replay: ReplayResult) -> None:
+    They look at the samples that the reported time is made of, which are only the one-use samples where
+    memory is not restored; `unrestored` says why.
+    """
+
+    def __init__(self, replay: ReplayResult, unrestored: str = "") -> None:
         self._replay = replay
         self._is_gpu = is_gpu(replay.device)
-        self._rows: list[Timed] = [each for each in reported(replay.table) if each.span_us > 0]
+        self._reported = reported(replay.table, unrestored)
+        self._rows = [each for each in self._reported if each.span_us > 0]
         empty = [each for each in replay.empty if each.sample.span_us > 0]
         self._empty: list[Timed] = [each.sample for each in empty]
-        table = [each for each in replay.table if each.span_us > 0]
-        self._beside_empty = [_around(table, each.ended_ns) for each in empty]
+        self._table = [each for each in comparable(replay.table) if each.span_us > 0]
+        self._beside_empty = [_around(self._table, each.ended_ns) for each in empty]
 
     @property
     def unknown(self) -> str:
         """Why the tests could not tell; empty if they could."""
-        if len(self._rows) < LEAST or len(self._empty) < LEAST:
+        if min(len(self._rows), len(self._table), len(self._empty)) < LEAST:
             return (
                 f"{len(self._rows)} samples and {len(self._empty)} empty samples have a second time; "
                 f"{LEAST} of each are needed"
             )
-        if 2 * len(self._rows) < len(reported(self._replay.table)):
+        if 2 * len(self._rows) < len(self._reported):
             return "most samples have no second time"
         return ""
 
@@ -134,10 +139,15 @@ class TimeTests:
 
     def _compare(self, key: Callable[[Timed], float], floor: float) -> Agreement:
         empty = [key(each) for each in self._empty]
+        rows = [key(each) for each in self._rows]
+        # One-use samples are too few to lie beside each empty sample: add how far they are from all samples.
+        own = median(rows) - median([key(each) for each in self._table])
         differences = [
-            key(row) - time for rows, time in zip(self._beside_empty, empty, strict=True) for row in rows
+            key(row) - time + own
+            for near, time in zip(self._beside_empty, empty, strict=True)
+            for row in near
         ]
-        return agreement([key(each) for each in self._rows], empty, differences, self._floor(floor, empty))
+        return agreement(rows, empty, differences, self._floor(floor, empty))
 
     def _is_longer(self, found: Agreement) -> bool:
         """Whether samples are longer than their events say. The CPU driver's load changes from sample to sample, so

@@ -22,6 +22,7 @@ from typing import IO, TypeVar
 
 import msgspec
 
+from .. import exit_status
 from ..errors import BenchguardError, UsageError
 from ..ipc.messages import ClosedError, MessageError, receive, send
 from ..ipc.processes import kill_group
@@ -32,6 +33,9 @@ from .contract import Answer, Question, Trouble, decode_answer, encode
 STDERR_BYTES = 1 << 15
 GRACE_SECONDS = 1.0
 """Time for the judge to end by itself after the last question."""
+
+LATE_SECONDS = 3.0
+"""Least time for an answer, also after the deadline: a replay may have ended just before it."""
 
 _FOLDER = Path(__file__).resolve().parents[2]
 _START = (
@@ -78,11 +82,15 @@ def judge_environment(base: Mapping[str, str]) -> dict[str, str]:
 class JudgeProcess:
     """A context manager. Several questions may be asked at once; answers come in the same order.
 
-    `timeout` is how long an answer is waited for, in seconds.
+    `timeout` is how long an answer is waited for, in seconds. After `deadline`, a time of the monotonic clock, it is
+    LATE_SECONDS.
     """
 
-    def __init__(self, timeout: float, *, worker: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, timeout: float, *, deadline: float | None = None, worker: Sequence[str] | None = None
+    ) -> None:
         self._timeout = timeout
+        self._deadline = deadline
         self._command = list(worker) if worker is not None else command()
         self._failure: BenchguardError | None = None
 
@@ -130,7 +138,7 @@ class JudgeProcess:
         except ClosedError:
             raise self._died() from None
 
-    def answer(self, kind: type[_AnswerT], timeout: float | None = None) -> tuple[_AnswerT, list[int]]:
+    def answer(self, kind: type[_AnswerT]) -> tuple[_AnswerT, list[int]]:
         """Wait for the answer to the oldest open question. The caller owns the descriptors.
 
         Raises UsageError or ProblemError for Trouble, after which others are answered still; BenchguardError if
@@ -138,7 +146,9 @@ class JudgeProcess:
         """
         if self._failure is not None:
             raise self._failure
-        seconds = self._timeout if timeout is None else timeout
+        seconds = self._timeout
+        if self._deadline is not None:
+            seconds = min(seconds, max(LATE_SECONDS, self._deadline - time.monotonic()))
         try:
             data, descriptors = receive(self._end, time.monotonic() + seconds)
         except ClosedError:
@@ -173,10 +183,12 @@ class JudgeProcess:
         kill_group(self._child)
         place = place_of_crash(self._errors.text())
         where = f", at {place}" if place else ""
-        return self._fail(
-            f"the judge did not answer within {seconds:g} s (waiting for {awaited}){where}; "
+        failure = self._fail(
+            f"the judge did not answer within {seconds:.3g} s (waiting for {awaited}){where}; "
             "raise --timeout, or make the problem smaller"
         )
+        failure.status = exit_status.TIMEOUT
+        return failure
 
     def _fail(self, text: str) -> BenchguardError:
         """Kill the judge; all later calls raise the same error."""

@@ -8,8 +8,14 @@ from ..exports import DriverExports
 from ..surface import Surface
 from .text import banner
 
-OWN = ("neutrino_region_begin", "neutrino_region_end", "neutrino_region_error", "neutrino_region_range")
-"""For the program that is recorded (hook/core/region/region.h). No part of the driver's surface: they have no slot."""
+OWN = (
+    "neutrino_phase",
+    "neutrino_region_begin",
+    "neutrino_region_end",
+    "neutrino_region_error",
+    "neutrino_region_range",
+)
+"""For the program that is recorded (phase.h, region.h). No part of the driver's surface: they have no slot."""
 
 
 def emit(surface: Surface) -> str:

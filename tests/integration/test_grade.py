@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -224,6 +225,19 @@ def test_hanging_submission_times_out(tmp_path: Path) -> None:
     path = written(tmp_path, "hangs.py", "import time\ndef solution(*arguments):\n    time.sleep(1000)\n")
     result, _ = graded(tmp_path, "vector_add", path, "--timeout", "10")
     assert (result.verdict, result.status) == ("timeout", 124)
+
+
+def test_slow_problem_has_no_more_time_than_the_grade(tmp_path: Path) -> None:
+    """Opening the problem and computing the references share one time-out."""
+    text = (PROBLEMS / "vector_add.py").read_text()
+    text = text.replace("import numpy as np", "import time\n\nimport numpy as np\n\ntime.sleep(5)", 1)
+    problem = written(tmp_path, "slow.py", text.replace("        return a + b", "        time.sleep(60)"))
+    written(tmp_path, "declare.py", (PROBLEMS / "declare.py").read_text())
+    outcome = neutrino("grade", problem, SUBMISSIONS / "vector_add" / "kernel.ptx", *QUICK, "--timeout", "12")
+    assert outcome.returncode == 124
+    found = re.search(r"the judge did not answer within ([0-9.]+) s", outcome.stderr)
+    assert found is not None, outcome.stderr
+    assert float(found[1]) < 8
 
 
 @pytest.mark.quick

@@ -17,11 +17,13 @@ from tests.conftest import ROOT
 
 FUNCTIONS = (
     "compare",
+    "compare_captures",
     "do_bench",
     "do_bench_impl",
     "do_bench_isolated",
     "grade",
     "record",
+    "phase",
     "region",
     "region_range",
     "replay",

@@ -20,7 +20,7 @@ from tests.support.dependencies import (
 
 PACKAGE = ROOT / "benchguard"
 
-LEAVES = {"callable_package", "errors", "exit_status", "version"}
+LEAVES = {"callable_package", "errors", "exit_status", "units", "version"}
 """Modules without imports of ours, or only of one another: every package may import them."""
 
 # The packages of ours that each package may import, besides itself.
@@ -29,15 +29,18 @@ MAY_IMPORT = {
     "callable_package": set(),
     "errors": {"exit_status"},
     "exit_status": set(),
+    "units": set(),
     "version": set(),
     "ipc": {"errors"},
     "capture": {"errors", "toolchain"},
     "region": {"errors"},
+    "phase": {"errors"},
     "problem": {"errors", "ipc"},
     "record": {"audit", "capture", "shim"},
     "shim": {"codegen", "errors", "toolchain"},
     "toolchain": {"codegen"},
     "audit": {"errors", "ipc", "shim", "toolchain"},
+    "serve": {"audit", "errors", "ipc", "shim"},
     "adapters": {"errors", "ipc", "problem"},
     "inline": {"errors", "problem", "shim", "toolchain"},
     "judge": {"adapters", "errors", "ipc", "problem"},
@@ -57,6 +60,8 @@ MAY_IMPORT = {
         "shim",
         "toolchain",
     },
+    "images": {"audit", "capture", "errors", "ipc", "quarantine"},
+    "report": {"audit", "errors", "grade", "ipc"},
     "compat": {"capture", "errors", "grade", "ipc", "judge", "problem", "replay", "shim", "toolchain"},
     "cli": {
         "audit",
@@ -65,15 +70,29 @@ MAY_IMPORT = {
         "compat",
         "errors",
         "grade",
+        "images",
         "ipc",
         "problem",
         "quarantine",
         "record",
         "replay",
+        "serve",
+        "report",
         "shim",
         "toolchain",
     },
-    "__init__": {"audit", "capture", "compat", "grade", "problem", "record", "region", "replay", "toolchain"},
+    "__init__": {
+        "audit",
+        "capture",
+        "compat",
+        "grade",
+        "phase",
+        "problem",
+        "record",
+        "region",
+        "replay",
+        "toolchain",
+    },
     "__main__": {"cli"},
 }
 

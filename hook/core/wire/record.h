@@ -5,6 +5,7 @@
  *
  *     session header   one page
  *     rings            session.ring_count x (ring header, one page; session.ring_bytes of records)
+ *     policy           session.policy_bytes, a table as in policy.h; often none
  *     image store      session.image_bytes, filled from the front
  *
  * The traced process only appends. The supervisor must treat everything here as hostile input. Numbers are
@@ -40,6 +41,8 @@ struct nb_session {
     _Atomic uint64_t images_dropped;  /* images that did not fit */
     _Atomic uint64_t rings_exhausted; /* threads that found no free ring */
     _Atomic uint64_t calls_lost;      /* records that those threads could not write */
+    uint64_t policy_offset;           /* position of the policy table (policy.h) in the file */
+    uint64_t policy_bytes;            /* 0: no policy */
 };
 
 enum nb_ring_state {
@@ -56,7 +59,8 @@ struct nb_ring {
     _Atomic uint64_t dropped;         /* records lost because the ring was full */
     _Atomic uint64_t in_flight;       /* 0, or 1 + slot of the call that is inside the driver */
     _Atomic uint64_t in_flight_since; /* its TSC time */
-    uint8_t pad0[64 - 32];
+    _Atomic uint64_t ahead;           /* end of the record at head that is still counting, if above head */
+    uint8_t pad0[64 - 40];
 
     _Atomic uint64_t tail; /* bytes ever consumed, by the supervisor */
     uint8_t pad1[64 - 8];
@@ -84,7 +88,10 @@ enum nb_record_kind {
     NB_RECORD_GRAPH = 8,         /* struct nb_graph */
     NB_RECORD_GRAPH_NODE = 9,    /* struct nb_graph_node */
     NB_RECORD_GRAPH_LAUNCH = 10, /* struct nb_graph_launch */
-    NB_RECORD_NOTE = 11          /* char text[count]: a message for readers of the log */
+    NB_RECORD_NOTE = 11,         /* char text[count]: a message for readers of the log */
+    NB_RECORD_PHASE = 12,        /* struct nb_phase_mark */
+    NB_RECORD_DECISION = 13,     /* struct nb_decision */
+    NB_RECORD_REPEATED = 14      /* struct nb_repeated */
 };
 
 /* The start of every record. Sizes are multiples of 8. Strings have no terminator and are padded with
@@ -110,6 +117,14 @@ struct nb_process {
     uint32_t executable_bytes;
     uint32_t driver_bytes;
     /* char executable[], then driver path[] */
+};
+
+/* Calls of a query that equal the call record before this one: same export, arguments and result. Begin is
+ * that of the first of them, end that of the last. */
+struct nb_repeated {
+    struct nb_record record; /* count: arguments that follow */
+    uint64_t repeats;        /* number of calls, at least 1 */
+    /* uint64_t argument[count] */
 };
 
 /* A code image that the driver accepted. */
@@ -227,9 +242,49 @@ struct nb_graph_launch {
     uint64_t stream;
 };
 
-_Static_assert(sizeof(struct nb_session) == 96, "layout is a wire format");
+/* The phases of a benchmark. A process begins in the first. */
+enum nb_phase {
+    NB_PHASE_BEFORE = 0,
+    NB_PHASE_SETUP = 1,
+    NB_PHASE_WARM_UP = 2,
+    NB_PHASE_TIMING = 3,
+    NB_PHASE_AFTER = 4
+};
+
+enum nb_phase_source {
+    NB_PHASE_BY_PROGRAM = 0, /* neutrino_phase */
+    NB_PHASE_BY_EVENTS = 1   /* a pair of timing events, if the policy asks for it */
+};
+
+/* The process entered a phase. */
+struct nb_phase_mark {
+    struct nb_record record; /* count: bytes of label */
+    uint32_t phase;          /* enum nb_phase */
+    uint32_t source;         /* enum nb_phase_source */
+    uint32_t origin_bytes;   /* bytes of the path of the library whose code called */
+    uint32_t reserved;
+    /* char label[], then origin[] */
+};
+
+enum nb_action { NB_ACTION_ALLOW = 0, NB_ACTION_LOG = 1, NB_ACTION_DENY = 2 };
+
+/* A rule of the policy logged or denied a call. */
+struct nb_decision {
+    struct nb_record record; /* slot: the call; result: the code that it returned, if denied; count: words */
+    uint32_t rule;           /* position in the policy's rules */
+    uint32_t action;         /* enum nb_action */
+    uint32_t phase;          /* enum nb_phase */
+    uint32_t origin_bytes;   /* bytes of the path of the library whose code called */
+    uint32_t kernel_bytes;   /* bytes of the kernel's name, if the rule asked for it */
+    uint32_t has_image;      /* 1: `image` is the SHA-256 of the image that the call loads */
+    uint8_t image[32];
+    /* uint64_t words[count], then char origin[], then kernel[] */
+};
+
+_Static_assert(sizeof(struct nb_session) == 112, "layout is a wire format");
 _Static_assert(sizeof(struct nb_ring) == 192, "layout is a wire format");
 _Static_assert(sizeof(struct nb_record) == 32, "layout is a wire format");
+_Static_assert(sizeof(struct nb_repeated) == 40, "layout is a wire format");
 _Static_assert(sizeof(struct nb_process) == 80, "layout is a wire format");
 _Static_assert(sizeof(struct nb_image) == 80, "layout is a wire format");
 _Static_assert(sizeof(struct nb_kernel) == 88, "layout is a wire format");
@@ -239,5 +294,7 @@ _Static_assert(sizeof(struct nb_unmapped) == 48, "layout is a wire format");
 _Static_assert(sizeof(struct nb_graph) == 56, "layout is a wire format");
 _Static_assert(sizeof(struct nb_graph_node) == 88, "layout is a wire format");
 _Static_assert(sizeof(struct nb_graph_launch) == 48, "layout is a wire format");
+_Static_assert(sizeof(struct nb_phase_mark) == 48, "layout is a wire format");
+_Static_assert(sizeof(struct nb_decision) == 88, "layout is a wire format");
 
 #endif

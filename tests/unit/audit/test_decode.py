@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchguard.audit import decode, layout
 from benchguard.audit.layout import RecordKind
-from tests.unit.audit.ring_writer import call, image, kernel, launch, record
+from tests.unit.audit.ring_writer import call, image, kernel, launch, record, repeated
 
 SLOTS = 20
 GOOD = [
@@ -26,6 +26,15 @@ GOOD = [
     record(RecordKind.GRAPH_LAUNCH, layout.GRAPH_LAUNCH.pack(1, 0x77)),
     record(RecordKind.PROCESS, layout.PROCESS.pack(10, 1, 5, 6, 7, 8, 4, 3) + b"/exelib", count=7),
     record(RecordKind.NOTE, b"hello", count=5),
+    record(RecordKind.PHASE, layout.PHASE_MARK.pack(3, 0, 7) + b"case 3/lib.so", count=6),
+    record(
+        RecordKind.DECISION,
+        layout.DECISION.pack(2, 2, 3, 7, 5, 1, b"\xab" * 32) + struct.pack("<QQ", 6, 1) + b"/lib.soscale",
+        slot=4,
+        result=800,
+        count=2,
+    ),
+    repeated(3, 7, 8),
 ]
 
 
@@ -34,14 +43,31 @@ def test_all_record_kinds_decoded() -> None:
     assert corrupt is None
     assert [type(one).__name__ for one in records] == [
         "Call", "Kernel", "Launch", "Image", "Clock", "Unmapped", "GraphNode", "Graph", "GraphLaunch", "Process",
-        "Note",
+        "Note", "PhaseMark", "Decision", "Repeated",
     ]  # fmt: skip
-    first, second, third, *_ = records
+    first, second, third, *_, mark, decision, _ = records
+    assert isinstance(mark, decode.PhaseMark) and (mark.phase, mark.label, mark.origin) == (
+        3,
+        "case 3",
+        "/lib.so",
+    )
+    assert isinstance(decision, decode.Decision)
+    assert (decision.rule, decision.action, decision.result, decision.arguments) == (2, 2, 800, (6, 1))
+    assert (decision.origin, decision.kernel, decision.image) == ("/lib.so", "scale", "ab" * 32)
     assert isinstance(first, decode.Call) and first.arguments == (1, 2**64 - 1) and first.slot == 4
     assert isinstance(second, decode.Kernel) and (second.name, second.layout) == ("scale", ((0, 8), (8, 4)))
     assert isinstance(third, decode.Launch)
     assert (third.grid, third.block, third.parameters) == ((4, 1, 1), (256, 1, 1), b"12345678abcd")
     assert third.attributes == ((4, b"\1" * 64),)
+
+
+def test_number_of_repeated_calls_is_bounded() -> None:
+    (one,), corrupt = decode.decode(repeated(3, 7, 8), SLOTS)
+    assert isinstance(one, decode.Repeated) and (one.repeats, one.arguments, corrupt) == (3, (7, 8), None)
+    for repeats in (0, 2**63):
+        records, corrupt = decode.decode(GOOD[0] + repeated(repeats), SLOTS)
+        assert len(records) == 1
+        assert corrupt == f"{repeats} repeated calls"
 
 
 def test_decoding_stops_at_corruption() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,16 @@ from typing import Any
 import msgspec
 import pytest
 
+from benchguard.audit import layout
 from benchguard.audit.clock import Clock
+from benchguard.audit.cordon import Cordon
 from benchguard.audit.drain import Chunk, Ended, Identity
 from benchguard.audit.interpret import Interpreter
 from benchguard.audit.known import split_parameters
+from benchguard.audit.layout import Action, RecordKind
 from benchguard.audit.session import Session
 from benchguard.shim.surface import DriverFacts, Export, HeaderFacts, Parameter, Surface
-from tests.unit.audit.ring_writer import call, image, kernel, launch
+from tests.unit.audit.ring_writer import call, image, kernel, launch, record, repeated
 
 SURFACE = Surface(
     "neutrino-bench/surface/1",
@@ -60,6 +64,36 @@ def test_items_after_the_deadline_are_counted_as_unread(session: Session) -> Non
     assert interpreter.totals.dropped == 7
 
 
+def test_decision_line_has_rule_and_phase(session: Session) -> None:
+    session.cordon = Cordon("grading", "00", ("first rule", "no pools"), b"")
+    body = (
+        layout.DECISION.pack(1, Action.DENY, 3, 7, 0, 0, bytes(32)) + struct.pack("<QQ", 0, 64) + b"/lib.so"
+    )
+    interpreter = Interpreter(session, SURFACE, 0)
+    (line,) = read(
+        interpreter.feed([Chunk(ONE, record(RecordKind.DECISION, body, slot=0, result=800, count=2))])
+    )
+    assert (line["kind"], line["call"], line["action"], line["rule"]) == (
+        "decision",
+        "cuMemAlloc_v2",
+        "deny",
+        "no pools",
+    )
+    assert (line["phase"], line["arguments"], line["origin"]) == (
+        "timing",
+        {"dptr": 0, "bytesize": 64},
+        "/lib.so",
+    )
+    assert (line["kernel"], line["image"], line["result"]) == (None, None, 800)
+    assert interpreter.totals.denied == 1
+
+
+def test_decision_of_unknown_rule_and_phase_is_logged(session: Session) -> None:
+    body = layout.DECISION.pack(9, 77, 99, 0, 0, 0, bytes(32))
+    (line,) = interpret(session, Chunk(ONE, record(RecordKind.DECISION, body)))
+    assert (line["rule"], line["action"], line["phase"]) == ("rule 9", "unknown", "unknown")
+
+
 def test_call_line_has_names_times_and_arguments(session: Session) -> None:
     (line,) = interpret(session, Chunk(ONE, call(0x3000, 64, begin=1500, end=1700)), Chunk(OTHER, b""))
     assert line["arguments"] == {"dptr": 0x3000, "bytesize": 64}
@@ -69,6 +103,16 @@ def test_call_line_has_names_times_and_arguments(session: Session) -> None:
         10,
         11,
     )
+
+
+def test_repeated_calls_are_one_line_with_their_number(session: Session) -> None:
+    interpreter = Interpreter(session, SURFACE, 0)
+    data = call(0x3000, 64) + repeated(1, 0x3000, 64) + repeated(41, 0x3000, 64, begin=2500, end=9500)
+    first, second, last = read(interpreter.feed([Chunk(ONE, data)]))
+    assert interpreter.totals.calls == 43
+    assert "repeats" not in first and "repeats" not in second, "a line stands for one call"
+    assert (last.pop("repeats"), last["call"], last["arguments"]) == (41, first["call"], first["arguments"])
+    assert last["duration_ns"] == 7 * first["duration_ns"] and set(last) == set(first)
 
 
 def test_launch_waits_for_kernel_from_other_ring(session: Session) -> None:

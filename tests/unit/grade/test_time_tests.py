@@ -57,6 +57,7 @@ def replay_with(
     before: float = BESIDE,
     primed: bool = True,
     streams: int = 1,
+    unrestored: str = "",
 ) -> TimeTests:
     fields = SimpleNamespace(
         table=tuple(table),
@@ -65,7 +66,7 @@ def replay_with(
         device=SimpleNamespace(pci_bus=pci_bus),
         prepared=SimpleNamespace(primed=primed, streams=streams),
     )
-    return TimeTests(cast(ReplayResult, fields))
+    return TimeTests(cast(ReplayResult, fields), unrestored)
 
 
 def reasons(tests: TimeTests) -> list[str]:
@@ -106,6 +107,19 @@ def test_shift_in_fewer_than_half_of_the_samples_is_seen() -> None:
     draw = random.Random(3)
     table = [shifted(20)(row) if n % 9 < 4 else row for n, row in enumerate(rows(100, draw))]
     assert "of 100 samples events disagree" in replay_with(table, empty(28, draw)).anchor_reason()
+
+
+def test_shift_of_the_reported_samples_alone_is_seen() -> None:
+    """A kernel with memory that is not restored knows inputs again, and tampers with the times of new ones only."""
+    draw = random.Random(15)
+    table = [dataclasses.replace(row, one_use=n % 8 == 0) for n, row in enumerate(rows(100, draw))]
+    honest = replay_with(table, empty(28, draw), unrestored="kernels allocate memory")
+    assert (honest.unknown, reasons(honest)) == ("", [])
+    table = [shifted(20)(row) if row.one_use else row for row in table]
+    found = replay_with(table, empty(28, draw), unrestored="kernels allocate memory")
+    assert "events show 10" in found.anchor_reason()
+    assert found.anchored is not None
+    assert found.anchored.median == pytest.approx(30, abs=FLOOR_US)
 
 
 def test_forged_span_is_contradicted_by_the_host() -> None:

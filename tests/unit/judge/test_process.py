@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from benchguard import exit_status
 from benchguard.errors import BenchguardError, UsageError
 from benchguard.judge.contract import (
     Ask,
@@ -28,7 +29,7 @@ from benchguard.judge.contract import (
 from benchguard.judge.process import JudgeProcess, command, judge_environment, last_words
 from tests.conftest import ROOT
 from tests.support.waiting import wait_until
-from tests.unit.judge.problems import Scale
+from tests.unit.judge.problems import WORKER, Scale
 from tests.unit.judge.replaying import Replaying, honest, judge, mapped, secrets_of, views
 
 several_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core: it has no workers")
@@ -280,6 +281,15 @@ def test_hanging_problem_reports_place() -> None:
     text = trouble("hang", seconds=3.0)
     assert "did not answer within 3 s" in text
     assert f"problems.py:{line_of('time.sleep(600)')}" in text
+
+
+def test_deadline_of_the_grade_shortens_the_wait_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchguard.judge.process.LATE_SECONDS", 0.5)
+    with JudgeProcess(60.0, deadline=time.monotonic(), worker=WORKER) as process:
+        process.ask(Ask("hang", "test"))
+        with pytest.raises(BenchguardError, match=r"did not answer within 0\.5 s") as caught:
+            process.answer(Opened)
+    assert caught.value.status == exit_status.TIMEOUT
 
 
 def test_output_of_problem_not_taken_for_answer() -> None:
