@@ -6,6 +6,7 @@
     benchguard.grade("problem.py", "submission.cu").verdict  # judge and time an untrusted submission
     benchguard.compare("problem.py", "a.cu", "b.cu").call    # is B faster than A?
     benchguard.analyse_log("run.audit.jsonl").findings       # do a program's timing windows hold its work?
+    benchguard.compare_captures("a.ncap", "b.ncap").call     # the same for captures
     benchguard.read_log("run.audit.jsonl")                   # lines of an audit log, checked against its hash chain
 
 `import benchguard as pygpubench` provides pygpubench's names, and `do_bench` is a replacement for Triton's.
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from .compat.isolated import BenchmarkError, do_bench_impl, do_bench_isolated
     from .compat.statistics import BenchmarkResult, BenchmarkStats, basic_stats
     from .findings import Finding, FindingsError, FindingsReport, analyse_log
+    from .grade.captures_result import CaptureComparison
     from .grade.compare import CompareResult, compare
+    from .grade.compare_captures import compare_captures
     from .grade.grade import grade
     from .grade.options import GradeOptions
     from .grade.result import GradeResult
@@ -51,6 +54,7 @@ _MODULES = {
     "BenchmarkResult": "compat.statistics",
     "BenchmarkStats": "compat.statistics",
     "Capture": "capture",
+    "CaptureComparison": "grade.captures_result",
     "CaptureError": "capture",
     "CompareResult": "grade.compare",
     "CudaError": "compat.cuda",
@@ -73,6 +77,7 @@ _MODULES = {
     "analyse_log": "findings",
     "basic_stats": "compat.statistics",
     "compare": "grade.compare",
+    "compare_captures": "grade.compare_captures",
     "do_bench": "compat.do_bench",
     "do_bench_impl": "compat.isolated",
     "do_bench_isolated": "compat.isolated",
@@ -85,11 +90,12 @@ _MODULES = {
 """`grade`, `record` and `replay` are packages that can be called."""
 
 __all__ = [
-    "BenchguardError", "BenchmarkError", "BenchmarkResult", "BenchmarkStats", "Capture", "CaptureError",
-    "CompareResult", "CudaError", "DeterministicContext", "Finding", "FindingsError", "FindingsReport",
-    "GradeOptions", "GradeResult", "LogError", "Problem", "ProblemError", "RecordOptions", "RecordResult",
-    "RegionError", "ReplayOptions", "ReplayResult", "ShimError", "Tolerance", "UsageError", "Verified", "__version__",
-    "analyse_log", "basic_stats", "compare", "do_bench", "do_bench_impl", "do_bench_isolated", "grade", "phase",
+    "BenchguardError", "BenchmarkError", "BenchmarkResult", "BenchmarkStats", "Capture", "CaptureComparison",
+    "CaptureError", "CompareResult", "CudaError", "DeterministicContext", "Finding", "FindingsError",
+    "FindingsReport", "GradeOptions", "GradeResult", "LogError", "Problem", "ProblemError", "RecordOptions",
+    "RecordResult", "RegionError", "ReplayOptions", "ReplayResult", "ShimError", "Tolerance", "UsageError",
+    "Verified", "__version__", "analyse_log", "basic_stats", "compare", "compare_captures", "do_bench",
+    "do_bench_impl", "do_bench_isolated", "grade", "phase",
     "read_log", "record", "region", "region_range", "replay", "verify_log",
 ]  # fmt: skip
 

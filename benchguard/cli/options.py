@@ -23,7 +23,6 @@ HIP_DRIVERS = ("hip", "hip-sim")
 DRIVERS = (*CUDA_DRIVERS, *HIP_DRIVERS)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-Decorator = Callable[[Command], Command]
 
 
 @dataclass(frozen=True)
