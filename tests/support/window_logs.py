@@ -6,11 +6,12 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
-from benchguard.audit.entries import CallEntry, EndEntry, GraphLaunchEntry, ProcessEntry, SessionEntry
-from benchguard.audit.log import FORMAT, LogWriter
+from benchguard.audit.entries import CallEntry, GraphLaunchEntry, ProcessEntry
+from benchguard.audit.log import LogWriter
 from benchguard.ipc.json_text import json_line
+from tests.support import logs
 
 CALL_NS = 2_000
 PROCESS, THREAD = 100, 1
@@ -28,8 +29,7 @@ class WindowLog:
         self.now = 1_000_000
         self._writer = LogWriter(path)
         self._stamps: dict[int, int] = {}
-        session = SessionEntry(FORMAT, "0.1.0", "2026-11-23", ["./program"], {}, {}, 0, "cuda")
-        self.write(session)
+        self.write(logs.session("./program"))
         self.write(ProcessEntry(0, PROCESS, THREAD, 1, "/bin/program", "/lib/libcuda.so.1"))
 
     def write(self, entry: Any) -> int:
@@ -104,13 +104,7 @@ class WindowLog:
         self.elapsed(start, end)
 
     def close(self, *, complete: bool = True, unobserved: tuple[str, ...] = ()) -> Path:
-        counts = dict.fromkeys((each for each, kind in get_type_hints(EndEntry).items() if kind is int), 0)
-        end = EndEntry(
-            **{**counts, "time_ns": self.now, "dropped": 0 if complete else 3},
-            outlived=[],
-            unobserved=list(unobserved),
-            complete=complete,
-        )
+        end = logs.end(self.now, dropped=0 if complete else 3, unobserved=list(unobserved), complete=complete)
         self.write(end)
         self._writer.close()
         return self.path
