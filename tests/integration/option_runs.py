@@ -6,6 +6,7 @@ run and must not hold for the baseline, so that no check can pass by itself.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -25,8 +26,10 @@ from tests.conftest import ROOT
 from tests.support import logs
 from tests.support.captures import CAPTURES, GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 from tests.support.kernels import SAXPY
+from tests.support.window_logs import WindowLog
 
 PTX = ROOT / "examples" / "problems" / "submissions" / "vector_add" / "kernel.ptx"
+CUBIN = ROOT / "tests" / "unit" / "hook" / "images" / "sm_90.cubin"
 PROBLEM = "task/problem.py"
 SECONDS = 200
 VALUES = 1024
@@ -83,6 +86,13 @@ for _ in range(3):
 call("cuEventRecord", events[1], None)
 call("cuCtxSynchronize")
 '''
+
+NESTED_PROGRAM = """
+import ctypes, subprocess, sys
+
+assert ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
+subprocess.run([sys.executable, "program.py"], check=True)
+"""
 
 SUBMISSION = '''
 import socket, time
@@ -219,6 +229,7 @@ def prepare(folder: Path) -> None:
     x, _, _ = map(floats, saxpy_values(VALUES))
     files = {
         "program.py": PROGRAM,
+        "nested.py": NESTED_PROGRAM,
         "saxpy.ptx": SAXPY,
         "submission.py": SUBMISSION,
         "submission.txt": SUBMISSION,
@@ -239,7 +250,20 @@ def prepare(folder: Path) -> None:
     for line in ({"kind": "session", "format": FORMAT}, {"kind": "end"}):
         log.write(json_line(line))
     log.close()
-    logs.write_log(folder / "launches.jsonl", [logs.session(), logs.image(), logs.launch(10), logs.end()])
+    windows = WindowLog(folder / "windows.jsonl")
+    windows.call("cuStreamCreate", phStream=64, Flags=1)
+    with windows.window():
+        windows.launch(64)
+    windows.close()
+    kernels = "".join(f".visible .entry k{number}() {{ ret; }}\n" for number in range(30))
+    many = f".version 8.0\n.target sm_90\n.address_size 64\n{kernels}".encode()
+    digest = hashlib.sha256(many).hexdigest()
+    (folder / "kept").mkdir()
+    (folder / "kept" / digest).write_bytes(many)
+    (folder / "many.ptx").write_bytes(many)
+    (folder / "sm_90.cubin").write_bytes(CUBIN.read_bytes())
+    lines = [logs.session(), logs.image(sha256=digest), logs.launch(10), logs.end()]
+    logs.write_log(folder / "launches.jsonl", lines)
     (folder / "x1.bin").write_bytes(x)
     (folder / "x2.bin").write_bytes(bytes(len(x)))
     CAPTURES["saxpy"](folder / "saxpy.ncap")
@@ -292,6 +316,20 @@ def launches_in(name: str) -> Check:
     return lambda ran: len(ran.log(name, "launch"))
 
 
+def said_by(option: str) -> Check:
+    """The program is recorded no longer, and the message names the option."""
+    return lambda ran: f"raise {option}" in ran.err or f"a larger {option}" in ran.err
+
+
+def served_end(ran: Ran) -> Any:
+    """The last line of a service's only log."""
+    (log,) = (ran.folder / "logs").glob("*.audit.jsonl")
+    return json.loads(log.read_text().splitlines()[-1])
+
+
+SERVE = ("serve", "--driver", "sim", "--log", "logs")
+SAY_SOCKET = ("sh", "-c", "echo $NEUTRINO_SERVE")
+NESTED = (sys.executable, "nested.py")
 NOWHERE = ended_with(2, "/nowhere/libcuda.so.1")
 
 RUNS: dict[str, OptionRun] = {
@@ -308,6 +346,21 @@ RUNS: dict[str, OptionRun] = {
             "--quiet": lambda ran: not ran.err,
         },
     ),
+    "observe, fail-on": OptionRun(
+        (*OBSERVE, "--fail-on", "time-not-asked", "--", *PY),
+        (*OBSERVE, "--", *PY),
+        {"--fail-on": ended_with(3, "time-not-asked")},
+    ),
+    "findings": OptionRun(
+        ("findings", "windows.jsonl", "--fail-on", "warning", "--json", "result.json", "--sarif", "x.sarif", "--quiet"),
+        ("findings", "windows.jsonl"),
+        {
+            "--fail-on": ended_with(3, "unjoined-kernel"),
+            "--json": lambda ran: (ran.folder / "result.json").exists() and ran.result["windows"] == 1,
+            "--sarif": lambda ran: (ran.folder / "x.sarif").exists(),
+            "--quiet": lambda ran: not ran.out,
+        },
+    ),
     "observe, filter": OptionRun(
         (*OBSERVE, "--filter", "libffi,_ctypes", "--", *PY),
         (*OBSERVE, "--", *PY),
@@ -320,6 +373,75 @@ RUNS: dict[str, OptionRun] = {
         (*OBSERVE, "--timeout", "0.5", "--", *SLEEP),
         (*OBSERVE, "--", "true"),
         {"--timeout": ended_with(124, "killed after 0.5 s")},
+    ),
+    "serve": OptionRun(
+        ("serve", "--driver", "sim", "--log", "kept", "--socket", "own.sock", "--quiet", "--", *SAY_SOCKET),
+        (*SERVE, "--", *SAY_SOCKET),
+        {
+            "--log": lambda ran: (ran.folder / "kept").is_dir(),
+            "--socket": lambda ran: "/own.sock" in ran.out,
+            "--quiet": lambda ran: not ran.err,
+        },
+    ),
+    "serve, driver": OptionRun(
+        ("serve", "--log", "logs", "--driver", "/nowhere/libcuda.so.1", "--", "true"),
+        (*SERVE, "--", "true"),
+        {"--driver": NOWHERE},
+    ),
+    "serve, user": OptionRun(
+        (*SERVE, "--any-user", "--", "stat", "-c", "%a", "logs/serve.sock"),
+        (*SERVE, "--", "stat", "-c", "%a", "logs/serve.sock"),
+        {"--any-user": lambda ran: ran.out == "777\n"},
+    ),
+    "serve, programs": OptionRun(
+        (*SERVE, "--max-programs", "1", "--", *NESTED),
+        (*SERVE, "--", *NESTED),
+        {"--max-programs": said_by("--max-programs")},
+    ),
+    "serve, programs of a user": OptionRun(
+        (*SERVE, "--max-programs-per-user", "1", "--", *NESTED),
+        (*SERVE, "--", *NESTED),
+        {"--max-programs-per-user": said_by("--max-programs-per-user")},
+    ),
+    "serve, log bytes": OptionRun(
+        (*SERVE, "--max-log-bytes", "4K", "--", *PY),
+        (*SERVE, "--", *PY),
+        {"--max-log-bytes": lambda ran: served_end(ran)["truncated"]},
+    ),
+    "serve, total bytes": OptionRun(
+        (*SERVE, "--max-total-bytes", "1K", "--", *PY),
+        (*SERVE, "--", *PY),
+        {"--max-total-bytes": said_by("--max-total-bytes")},
+    ),
+    "serve, images": OptionRun(
+        (*SERVE, "--image-memory", "0", "--", *PY),
+        (*SERVE, "--", *PY),
+        {"--image-memory": lambda ran: served_end(ran)["images_dropped"] == 1},
+    ),
+    "serve, list": OptionRun(
+        (*SERVE, "--", sys.executable, "-m", "benchguard", "serve", "--log", "logs", "--list"),
+        (*SERVE, "--", "true"),
+        {"--list": lambda ran: json.loads(ran.out)["schema"]},
+    ),
+    "env": OptionRun(
+        ("env", "--log", "logs", *SIM, "--filter", "cublas", "--require", "--format", "json"),
+        ("env", "--socket", "s", *SIM),
+        {
+            "--log": lambda ran: json.loads(ran.out)["NEUTRINO_SERVE"].endswith("/logs/serve.sock"),
+            "--filter": lambda ran: json.loads(ran.out)["NEUTRINO_FILTER"] == "cublas",
+            "--require": lambda ran: json.loads(ran.out)["NEUTRINO_REQUIRE"] == "1",
+            "--format": lambda ran: json.loads(ran.out),
+        },
+    ),
+    "env, socket": OptionRun(
+        ("env", "--socket", "own.sock", *SIM),
+        ("env", "--log", "logs", *SIM),
+        {"--socket": lambda ran: "own.sock" in ran.out},
+    ),
+    "env, driver": OptionRun(
+        ("env", "--log", "logs", "--driver", "/nowhere/libcuda.so.1"),
+        ("env", "--log", "logs", *SIM),
+        {"--driver": NOWHERE},
     ),
     "record": OptionRun(
         ("record", "--driver", "sim", "-o", "old.ncap", "--log", "old.jsonl", "--force", "--keep-raw", "--quiet",
@@ -372,6 +494,24 @@ RUNS: dict[str, OptionRun] = {
             "--memory": lambda ran: "more" not in ran.out and hex(ARENA + 29 * GRANULE) in ran.out,
             "--images": lambda ran: list((ran.folder / "images").glob("*.ptx")),
         },
+    ),
+    "inspect, log": OptionRun(
+        ("inspect", "launches.jsonl", "--kept", "kept", "--ptx", "k3"),
+        ("inspect", "launches.jsonl"),
+        {
+            "--kept": lambda ran: ran.status == 0 and "ret;" in ran.out,
+            "--ptx": lambda ran: ran.out.startswith(".visible .entry k3()"),
+        },
+    ),
+    "inspect, all kernels": OptionRun(
+        ("inspect", "many.ptx", "--all-kernels"),
+        ("inspect", "many.ptx"),
+        {"--all-kernels": lambda ran: "k29: " in ran.out and "more" not in ran.out},
+    ),
+    "inspect, machine code": OptionRun(
+        ("inspect", "sm_90.cubin", "--sass", "saxpy"),
+        ("inspect", "sm_90.cubin"),
+        {"--sass": lambda ran: ".text.saxpy" in ran.out or "--sass needs nvdisasm" in ran.err},
     ),
     "report": OptionRun(
         ("report", "launches.jsonl", "--html", "x.html"),

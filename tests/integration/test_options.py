@@ -172,6 +172,10 @@ RAN = ("touch", "ran")
         (("replay", "absent.ncap", "--seed", "1"), "--seed"),
         (("replay", "absent.ncap", "--require-evidence", "full"), "only a strict replay has evidence"),
         (("replay", "absent.ncap", "--require-sandbox", "full"), "only a strict replay has a sandbox"),
+        (
+            ("--fail-on", "error", "--driver", "hip-sim", "--", "true"),
+            "--fail-on examines timing windows of CUDA",
+        ),
         (("report", "absent.jsonl"), "the report has no output; give --html FILE"),
         (("record", "-o", "x.ncap", "--window", "1", "--kernel", "k", "--", "true"), "give only one"),
     ],
