@@ -17,10 +17,10 @@ from .c_types import FLOATS
 from .spec import Buffer
 
 SHARE = 0.1
-"""Of the largest expected number. Honest kernels of a lower precision are off by much less."""
+"""Share of the largest expected number. Honest kernels of a lower precision are off by much less."""
 
 MULTIPLE = 2.0
-"""Of the reference's own error. Another order of the same operations has errors of about this size."""
+"""Multiple of the reference's own error. Another order of the same operations has errors of about this size."""
 
 
 def near_zero_reason(
