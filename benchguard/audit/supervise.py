@@ -130,6 +130,9 @@ def command_environment(
     environment.update(zip(VARIABLES[api], (str(interposer.shim), str(interposer.driver)), strict=True))
     for name, value in interposer.environment.items():
         environment.setdefault(name, value)
+    if interposer.runtime_folder is not None:
+        folders = [str(interposer.runtime_folder), *base.get("LD_LIBRARY_PATH", "").split(os.pathsep)]
+        environment["LD_LIBRARY_PATH"] = os.pathsep.join(dict.fromkeys(filter(None, folders)))
     if recorded is not None:
         environment.update(NEUTRINO_CAPTURE=str(recorded.folder), NEUTRINO_REGION=recorded.selection.variable)
     if callers:

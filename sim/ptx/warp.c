@@ -281,6 +281,15 @@ static uint32_t next_meeting(const struct warp *warp, const struct group *group)
     return meeting; /* if another group is already behind, the group runs single steps */
 }
 
+/* The instruction has run: the group goes on behind it, after the others. */
+static enum ptx_status give_way(struct group *group)
+{
+    group->waits = true;
+    group->forced = false;
+    group->pc++;
+    return PTX_WAITS;
+}
+
 /* Runs one group until another group may have to be selected. */
 static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_t turns,
                                  uint32_t *until_yield)
@@ -311,13 +320,8 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
             }
             if (!instruction->common || !ptx_run_common(warp, instruction, mask)) {
                 const enum ptx_status status = instruction->run(warp, instruction, mask);
-                if (status == PTX_WAITS) {
-                    group->waits = true;
-                    group->forced = false;
-                    group->pc++;
-                }
                 if (status != PTX_OK)
-                    return status;
+                    return status == PTX_WAITS ? give_way(group) : status;
             }
         }
         group->forced = false;

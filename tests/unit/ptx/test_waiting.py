@@ -17,7 +17,8 @@ LOOPS = {
     "compare and swap": "atom.global.cas.b32 %r5, [%rd1], 1, 1;\nsetp.ne.u32 %p1, %r5, 1;",
     "sleep": "nanosleep.u32 20;\nld.global.u32 %r5, [%rd1];\nsetp.eq.u32 %p1, %r5, 0;",
     "mbarrier": "mbarrier.test_wait.shared.b64 %p2, [bar], %rd4;\nnot.pred %p1, %p2;",
-    "exit inside": "ld.volatile.global.u32 %r5, [%rd1];\nsetp.ne.u32 %p2, %r5, 0;\n@%p2 bra done;\nsetp.eq.u32 %p1, 0, 0;",
+    "exit inside": "ld.volatile.global.u32 %r5, [%rd1];\nsetp.ne.u32 %p2, %r5, 0;\n@%p2 bra done;\n"
+    "setp.eq.u32 %p1, 0, 0;",
 }
 
 KERNEL = """
