@@ -24,6 +24,8 @@ class SessionEntry(Entry, frozen=True, tag="session"):
     shim: dict[str, Any]
     session_ns: int
     api: str = "cuda"
+    served: dict[str, int] | None = None
+    """The program's process, user and group, as `serve` knows them from the kernel."""
     policy: dict[str, Any] | None = None
 
 
@@ -141,9 +143,11 @@ class CallEntry(Entry, frozen=True, tag="call"):
     group: str | None
     arguments: dict[str, int]
     result: int
+    floats: dict[str, float] | msgspec.UnsetType = msgspec.UNSET
+    """The floating-point arguments as numbers; null if one is not finite. Absent if the call has none."""
 
 
-class RepeatedEntry(CallEntry, frozen=True, tag="call"):
+class RepeatedEntry(CallEntry, frozen=True, tag="call", kw_only=True):
     """Calls that equal the call before them. `duration_ns` is from entry of the first to return of the last."""
 
     repeats: int
@@ -216,7 +220,7 @@ class LostEntry(Entry, frozen=True, tag="lost"):
 
 class EndEntry(Entry, frozen=True, tag="end", kw_only=True):
     time_ns: int
-    status: int
+    status: int | None
     launches: int
     graph_launches: int
     calls: int
@@ -232,6 +236,7 @@ class EndEntry(Entry, frozen=True, tag="end", kw_only=True):
     outlived: list[int]
     unobserved: list[str] = []
     complete: bool
+    truncated: bool = False
 
 
 Line = (
@@ -259,7 +264,8 @@ def parse_entry(line: dict[str, Any]) -> Line | None:
 
     Raises msgspec.ValidationError if the line lacks a field or has one of another type.
     """
-    if line.get("kind") not in KINDS:
+    kind = line.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
         return None
     entry: Line = msgspec.convert(line, Line)
     return entry
