@@ -49,6 +49,23 @@ kinds 2 1 3 0
 no bytes: no address
 not ours: cudaErrorInvalidValue
 """,
+    "images": """\
+moved 1 2 3, 5 6 7
+flat 1 2 | 3 4 5 8
+of 32 bits, kind 2, 4 x 2 x 0, flags 2
+doubled 2 16
+surface of another array: cudaErrorInvalidValue
+integers filtered: cudaErrorInvalidFilterSetting
+normalized 0.100 0.300 0.500 0.600, 0.900
+descriptions kept: 1
+fetched 10 12 14, outside 0
+words normalized: cudaErrorInvalidNormSetting
+slice 6 8
+outside: cudaErrorInvalidValue
+middle 4.5
+layers 4 7, 9 12
+three channels: cudaErrorInvalidChannelDescriptor
+""",
     "streams": """\
 sum 3880, time passed
 calls 11, cudaSuccess
@@ -244,8 +261,8 @@ def test_every_function_and_error_text_matches_nvidias(native: Path) -> None:
 def test_unsupported_function_is_reported_once(native: Path) -> None:
     text = (
         "import ctypes; r = ctypes.CDLL('libcudart.so.13'); "
-        "print(r.cudaMallocArray(), r.cudaMallocArray(), r.cudaGetLastError(), r.cudaGetLastError())"
+        "print(r.cudaIpcGetMemHandle(), r.cudaIpcGetMemHandle(), r.cudaGetLastError(), r.cudaGetLastError())"
     )
     result = run([sys.executable, "-c", text], {**os.environ, "LD_LIBRARY_PATH": str(native / "sim")})
     assert result.stdout.split() == ["801", "801", "801", "0"]
-    assert result.stderr == "CUDA runtime (neutrino): cudaMallocArray is not supported\n"
+    assert result.stderr == "CUDA runtime (neutrino): cudaIpcGetMemHandle is not supported\n"
