@@ -26,6 +26,7 @@ SUMMARIES = {
     "compare": "Find out which of two submissions, captures or commands is faster.",
     "fast-p": "Print KernelBench's score over a folder of comparisons.",
     "starter": "Write a template for a submission to a problem.",
+    "findings": "Examine the timing windows of an observed program.",
     "report": "Show an audit log as a page.",
     "verify-log": "Check the hash chain of an audit log.",
     "doctor": "Check this machine: driver, shim, compiler, headers, sandbox.",
