@@ -274,9 +274,13 @@ class Tally:
             self._images.setdefault(key, entry)
             self._loads[key] += 1
 
+    def finish(self) -> None:
+        """Take the calls that wait for their place in the order of time. Call this after the last line."""
+        self._take(self._ordered.rest())
+
     def summary(self, head: str) -> Summary:
         """Everything that was counted. `head` is the hash of the last line."""
-        self._take(self._ordered.rest())
+        self.finish()
         memories = [*self._past, *self._memory.values()]
         if any(memory.is_cut for memory in memories):
             self._limits["allocations or refused frees of a process are left out: there are too many"] = None

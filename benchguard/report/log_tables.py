@@ -73,8 +73,9 @@ def calls(report: LogReport) -> Section:
     table = first_rows("Driver calls", headings, [_call(row) for row in summary.calls], "longest total first")
     failures = [
         [
-            text(row.call), Cell(row.error, code=True), number(row.count), number(row.time_ns, duration_text(row.time_ns)),
-            text(f"{row.process}, thread {row.thread}"), number(row.line), text(row.details),
+            text(row.call), Cell(row.error, code=True), number(row.count),
+            number(row.time_ns, duration_text(row.time_ns)), text(f"{row.process}, thread {row.thread}"),
+            number(row.line), text(row.details),
         ]
         for row in summary.failures
     ]  # fmt: skip
