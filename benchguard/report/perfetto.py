@@ -163,7 +163,7 @@ def write_trace(log: Path, path: Path) -> tuple[Trace, str]:
     trace, source = Trace(), LogEntries(log)
     tally = Tally(trace.watch)
     lines = iter(source)
-    first = next(lines, None)  # before the file is opened, so that it is kept if the log is none
+    first = next(lines, None)  # before the trace is opened: a file that is not a log replaces nothing
     try:
         with path.open("wb") as file:
             _write(file, trace, tally, source, first, lines)

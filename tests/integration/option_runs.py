@@ -514,7 +514,8 @@ RUNS: dict[str, OptionRun] = {
         {"--sass": lambda ran: ".text.saxpy" in ran.out or "--sass needs nvdisasm" in ran.err},
     ),
     "report": OptionRun(
-        ("report", "launches.jsonl", "--html", "x.html", "--perfetto", "x.json", "--csv", "csv", "--parquet", "parquet"),
+        ("report", "launches.jsonl", "--html", "x.html", "--perfetto", "x.json", "--csv", "csv", "--parquet",
+         "parquet"),
         ("report", "launches.jsonl"),
         {
             "--html": lambda ran: "saxpy" in ran.text("x.html"),
