@@ -143,9 +143,11 @@ class CallEntry(Entry, frozen=True, tag="call"):
     group: str | None
     arguments: dict[str, int]
     result: int
+    floats: dict[str, float] | msgspec.UnsetType = msgspec.UNSET
+    """The floating-point arguments as numbers; null if one is not finite. Absent if the call has none."""
 
 
-class RepeatedEntry(CallEntry, frozen=True, tag="call"):
+class RepeatedEntry(CallEntry, frozen=True, tag="call", kw_only=True):
     """Calls that equal the call before them. `duration_ns` is from entry of the first to return of the last."""
 
     repeats: int
@@ -262,7 +264,8 @@ def parse_entry(line: dict[str, Any]) -> Line | None:
 
     Raises msgspec.ValidationError if the line lacks a field or has one of another type.
     """
-    if line.get("kind") not in KINDS:
+    kind = line.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
         return None
     entry: Line = msgspec.convert(line, Line)
     return entry

@@ -13,6 +13,7 @@ from . import decode, entries
 from .calls import UNLOADS
 from .demangle import Demangler
 from .drain import Chunk, Ended, Identity
+from .floats import float_words, floats_of
 from .images import ImageFolder
 from .known import (
     UNKNOWN_KERNEL,
@@ -49,6 +50,7 @@ class Interpreter:
         self._exports = surface.exports
         self._calls = [_encode(export.name) for export in surface.exports]
         self._unloads = {slot for slot, export in enumerate(surface.exports) if export.name in UNLOADS}
+        self._floats = float_words(surface.exports)
         self._started_ns = started_ns
         self.images = ImageFolder(keep_images)
         self._rules = session.cordon.rules if session.cordon is not None else ()
@@ -178,6 +180,7 @@ class Interpreter:
         export = self._exports[record.slot]
         time_ns, duration_ns = self._span(process, record)
         names = [parameter.name for parameter in export.parameters]
+        floats = self._floats.get(record.slot)
         entry = entries.CallEntry(
             time_ns,
             duration_ns,
@@ -187,6 +190,7 @@ class Interpreter:
             export.group,
             dict(zip(names, record.arguments, strict=False)),
             record.result,
+            msgspec.UNSET if floats is None else floats_of(floats, record.arguments),
         )
         if isinstance(record, decode.Repeated) and record.repeats > 1:
             self.totals.calls += record.repeats

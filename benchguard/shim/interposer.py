@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import BenchguardError
-from ..toolchain.paths import PRELOAD
+from ..toolchain.paths import PRELOAD, SIM_RUNTIME
 from .build import Shim, shim_for
 from .driver import Driver, discover
 from .nvrtc import hiprtc_environment
@@ -31,6 +31,9 @@ class Interposer:
     """Whether the loader finds this driver by itself, as tools that ask ldconfig do."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Default values of variables that this driver needs."""
+    runtime_folder: Path | None = None
+    """Folder that the command's loader searches first: NVIDIA's CUDA runtime cannot run on the CPU driver, and the
+    folder has one that can."""
 
 
 def interpose(driver: Driver, shim: Shim) -> Interposer:
@@ -49,7 +52,8 @@ def interpose(driver: Driver, shim: Shim) -> Interposer:
     }
     found_by_loader = driver.origin in _ON_LOADER_PATH
     variables = hiprtc_environment(driver.path)
-    return Interposer(driver.path, shim.path, surface, PRELOAD, facts, found_by_loader, variables)
+    runtime = SIM_RUNTIME.parent if driver.is_sim and driver.api == "cuda" else None
+    return Interposer(driver.path, shim.path, surface, PRELOAD, facts, found_by_loader, variables, runtime)
 
 
 def interposer_for(spec: str, api: Api | None = None) -> tuple[Interposer, Driver, Shim]:

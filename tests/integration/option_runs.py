@@ -6,6 +6,7 @@ run and must not hold for the baseline, so that no check can pass by itself.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -25,8 +26,10 @@ from tests.conftest import ROOT
 from tests.support import logs
 from tests.support.captures import CAPTURES, GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 from tests.support.kernels import SAXPY
+from tests.support.window_logs import WindowLog
 
 PTX = ROOT / "examples" / "problems" / "submissions" / "vector_add" / "kernel.ptx"
+CUBIN = ROOT / "tests" / "unit" / "hook" / "images" / "sm_90.cubin"
 PROBLEM = "task/problem.py"
 SECONDS = 200
 VALUES = 1024
@@ -247,7 +250,20 @@ def prepare(folder: Path) -> None:
     for line in ({"kind": "session", "format": FORMAT}, {"kind": "end"}):
         log.write(json_line(line))
     log.close()
-    logs.write_log(folder / "launches.jsonl", [logs.session(), logs.image(), logs.launch(10), logs.end()])
+    windows = WindowLog(folder / "windows.jsonl")
+    windows.call("cuStreamCreate", phStream=64, Flags=1)
+    with windows.window():
+        windows.launch(64)
+    windows.close()
+    kernels = "".join(f".visible .entry k{number}() {{ ret; }}\n" for number in range(30))
+    many = f".version 8.0\n.target sm_90\n.address_size 64\n{kernels}".encode()
+    digest = hashlib.sha256(many).hexdigest()
+    (folder / "kept").mkdir()
+    (folder / "kept" / digest).write_bytes(many)
+    (folder / "many.ptx").write_bytes(many)
+    (folder / "sm_90.cubin").write_bytes(CUBIN.read_bytes())
+    lines = [logs.session(), logs.image(sha256=digest), logs.launch(10), logs.end()]
+    logs.write_log(folder / "launches.jsonl", lines)
     (folder / "x1.bin").write_bytes(x)
     (folder / "x2.bin").write_bytes(bytes(len(x)))
     CAPTURES["saxpy"](folder / "saxpy.ncap")
@@ -328,6 +344,21 @@ RUNS: dict[str, OptionRun] = {
             "--keep-images": lambda ran: list((ran.folder / "images").iterdir()),
             "--summary": lambda ran: json.loads(ran.text("summary.json"))["schema"],
             "--quiet": lambda ran: not ran.err,
+        },
+    ),
+    "observe, fail-on": OptionRun(
+        (*OBSERVE, "--fail-on", "time-not-asked", "--", *PY),
+        (*OBSERVE, "--", *PY),
+        {"--fail-on": ended_with(3, "time-not-asked")},
+    ),
+    "findings": OptionRun(
+        ("findings", "windows.jsonl", "--fail-on", "warning", "--json", "result.json", "--sarif", "x.sarif", "--quiet"),
+        ("findings", "windows.jsonl"),
+        {
+            "--fail-on": ended_with(3, "unjoined-kernel"),
+            "--json": lambda ran: (ran.folder / "result.json").exists() and ran.result["windows"] == 1,
+            "--sarif": lambda ran: (ran.folder / "x.sarif").exists(),
+            "--quiet": lambda ran: not ran.out,
         },
     ),
     "observe, filter": OptionRun(
@@ -469,6 +500,24 @@ RUNS: dict[str, OptionRun] = {
             "--images": lambda ran: list((ran.folder / "images").glob("*.ptx")),
         },
     ),
+    "inspect, log": OptionRun(
+        ("inspect", "launches.jsonl", "--kept", "kept", "--ptx", "k3"),
+        ("inspect", "launches.jsonl"),
+        {
+            "--kept": lambda ran: ran.status == 0 and "ret;" in ran.out,
+            "--ptx": lambda ran: ran.out.startswith(".visible .entry k3()"),
+        },
+    ),
+    "inspect, all kernels": OptionRun(
+        ("inspect", "many.ptx", "--all-kernels"),
+        ("inspect", "many.ptx"),
+        {"--all-kernels": lambda ran: "k29: " in ran.out and "more" not in ran.out},
+    ),
+    "inspect, machine code": OptionRun(
+        ("inspect", "sm_90.cubin", "--sass", "saxpy"),
+        ("inspect", "sm_90.cubin"),
+        {"--sass": lambda ran: ".text.saxpy" in ran.out or "--sass needs nvdisasm" in ran.err},
+    ),
     "report": OptionRun(
         ("report", "launches.jsonl", "--html", "x.html"),
         ("report", "launches.jsonl"),
@@ -536,6 +585,14 @@ RUNS: dict[str, OptionRun] = {
         (*REPLAY_COMMAND, "--", *PY),
         {"--window": ended_with(70, "no stream saw 9 pairs")},
     ),
+    "replay, warm": OptionRun(
+        (*REPLAY, "--cold", "warm", "--samples", "3", "--warm-up-samples", "4"),
+        (*REPLAY, "--samples", "3"),
+        {
+            "--cold": lambda ran: ran.result["settings"]["cold"] == "warm",
+            "--warm-up-samples": lambda ran: ran.result["convergence"]["warm_up_samples"] == 4,
+        },
+    ),
     "replay, timeout": OptionRun((*REPLAY, "--timeout", "0.01"), REPLAY, {"--timeout": ended_with(124, "timeout")}),
     "replay, device": OptionRun((*REPLAY, "--device", "99"), REPLAY, {"--device": lambda ran: "99" in ran.err}),
     "replay, driver": OptionRun(
@@ -548,13 +605,15 @@ RUNS: dict[str, OptionRun] = {
     ),
     "grade": OptionRun(
         ("grade", PROBLEM, "kernel.ptx", *SIM, "--json", "other.json", "--case", "two", "--cold", "flush",
-         "--flush-cache", "--samples", "7", "--sets", "4", "--one-use", "9", "--warm-up", "3", "--keep",
+         "--flush-cache", "--warm-up-samples", "4", "--samples", "7", "--sets", "4", "--one-use", "9", "--warm-up", "3",
+         "--keep",
          "kept", "--popcorn", "--quiet"),
         GRADE,
         {
             "--case": lambda ran: [case["name"] for case in ran.result["cases"]] == ["two"],
             "--cold": lambda ran: ran.result["settings"]["cold"] == "flush",
             "--flush-cache": lambda ran: ran.result["settings"]["flush_cache"],
+            "--warm-up-samples": lambda ran: ran.result["settings"]["warm_up_samples"] == 4,
             "--samples": lambda ran: len(ran.case["samples"]) == 7,
             "--sets": lambda ran: ran.case["inputs"]["sets"] - ran.case["inputs"]["one_use"] == 4,
             "--one-use": lambda ran: ran.case["inputs"]["one_use"] == 9,
@@ -567,7 +626,7 @@ RUNS: dict[str, OptionRun] = {
     ),
     "grade, call": OptionRun(
         ("grade", PROBLEM, "submission.txt", *SIM, *JSON, "--case", "one", "--language", "python", "--entry", "renamed",
-         "--convention", "tuple", "--network", "--until", "cv=1"),
+         "--convention", "tuple", "--network", "--until", "cv=1", "--icache", "cold"),
         PYTHON,
         {
             "--language": lambda ran: ran.result["submission"]["path"].endswith("submission.txt"),
@@ -575,6 +634,7 @@ RUNS: dict[str, OptionRun] = {
             "--convention": lambda ran: "arguments: 1\n" in ran.result["output"],
             "--network": lambda ran: "network on" in ran.result["output"],
             "--until": lambda ran: ran.result["settings"]["until"] == "cv=1",
+            "--icache": lambda ran: ran.result["settings"]["icache"] == "cold",
         },
     ),
     "grade, rule": OptionRun(
@@ -650,11 +710,12 @@ RUNS: dict[str, OptionRun] = {
     ),
     "compare, captures": OptionRun(
         ("compare", "saxpy.ncap", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "4", "--icache", "cold",
-         "--rotating-count", "3", "--verify", "--input", "x=x1.bin", "--input", "x=x2.bin"),
+         "--rotating-count", "3", "--warm-up-samples", "4", "--verify", "--input", "x=x1.bin", "--input", "x=x2.bin"),
         COMPARE_CAPTURES,
         {
             "--icache": lambda ran: ran.compared["settings"]["icache"] == "cold",
             "--rotating-count": lambda ran: ran.compared["settings"]["cold"] == "rotate",
+            "--warm-up-samples": lambda ran: ran.compared["settings"]["warm_up_samples"] == 4,
             "--verify": lambda ran: ran.compared["verified"] is True,
             "--input": lambda ran: ran.compared["settings"]["input_sets"] == 2,
         },
