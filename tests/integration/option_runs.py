@@ -424,12 +424,17 @@ RUNS: dict[str, OptionRun] = {
         {"--list": lambda ran: json.loads(ran.out)["schema"]},
     ),
     "env": OptionRun(
-        ("env", "--log", "logs", *SIM, "--filter", "cublas", "--require", "--format", "json"),
+        ("env", "--log", "logs", *SIM, "--filter", "cublas", "--require", "--copy", "copies",
+         "--format", "json"),
         ("env", "--socket", "s", *SIM),
         {
             "--log": lambda ran: json.loads(ran.out)["NEUTRINO_SERVE"].endswith("/logs/serve.sock"),
             "--filter": lambda ran: json.loads(ran.out)["NEUTRINO_FILTER"] == "cublas",
             "--require": lambda ran: json.loads(ran.out)["NEUTRINO_REQUIRE"] == "1",
+            "--copy": lambda ran: (
+                Path(json.loads(ran.out)["NEUTRINO_SHIM"]) == ran.folder / "copies" / "libcuda.so.1"
+                and (ran.folder / "copies" / "libneutrino_preload.so").is_file()
+            ),
             "--format": lambda ran: json.loads(ran.out),
         },
     ),
