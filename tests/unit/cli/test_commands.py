@@ -180,6 +180,7 @@ def test_doctor_reports_every_subject() -> None:
         "hip shim",
         "hip headers",
         "memfd",
+        "service",
         "torch",
         "landlock",
         "mseal",
