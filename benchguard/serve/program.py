@@ -8,6 +8,7 @@ import resource
 import select
 import signal
 import socket
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ from .peer import Peer
 REPORT_MAX = 1 << 14
 MEMORY_BYTES = 4 << 30
 """Limit of one recorder, besides the shared memory. A program that invents endless kernels loses only its own log."""
+ATTACH_SECONDS = 0.5
+"""Time for a shim to map its session. A process with two shims attaches twice, and keeps both sessions."""
 FINISH, ATTACHED_AGAIN = signal.SIGTERM, signal.SIGUSR1
 
 
@@ -136,8 +139,10 @@ def _wait(peer: Peer, signals: socket.socket, inode: int) -> bool:
         numbers = set(signals.recv(64)) if signals.fileno() in ready else set()
         if FINISH in numbers:
             return False
-        if ATTACHED_AGAIN in numbers and not peer.maps(inode):
-            return True  # it executed another program, which has a session of its own
+        if ATTACHED_AGAIN in numbers:
+            time.sleep(ATTACH_SECONDS)
+            if not peer.maps(inode):
+                return True  # it executed another program, which has a session of its own
 
 
 def _report(recording: Recording, log: LogWriter) -> Report:
