@@ -30,7 +30,7 @@ MULTIPLE = 2.0
 """Another order of the same operations has errors of about this size."""
 
 ZEROS_SHARE = 0.1
-"""Share of the factor under which zeros would pass. Honest kernels of a lower precision are off by much less than a tenth."""
+"""Share of the factor under which zeros would pass. Honest kernels of a lower precision are off by much less."""
 
 Factors = Mapping[str, float]
 """By buffer; a buffer that is missing has the factor 1."""
