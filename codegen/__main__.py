@@ -17,6 +17,7 @@ from .generate import (
     hip_sim_files,
     hip_surface,
     layout_files,
+    names_file,
     shim_surface,
     write_files,
 )
@@ -41,6 +42,7 @@ Generate C from a driver's headers: cuda.h and cudaTypedefs.h, or with --api hip
   table    what the shim does with each function of the header
   exports  a driver's exports as text, to build from on a machine without the driver
   layouts  the Python modules of the wire formats, from the C headers in hook/core/wire
+  names    names of errors, enums and arguments for readers of audit logs, of both vendors
 
 CUDA's headers are those of the toolkit, else of the wheel nvidia-cuda-runtime; sim and
 --all-header-functions take the newer of the two. HIP's are those of ROCm, else the system's.
@@ -139,7 +141,21 @@ def _layouts(options: argparse.Namespace) -> None:
     print(f"{options.out}: {', '.join(files)}")
 
 
-_COMMANDS = {"shim": _shim, "sim": _sim, "table": _table, "exports": _exports, "layouts": _layouts}
+def _names(options: argparse.Namespace) -> None:
+    cuda, hip = newest_headers(), find_hip_headers()
+    files = names_file((cuda, hip))
+    write_files(files, options.out)
+    print(f"{options.out}: {', '.join(files)} from {cuda.origin} and {hip.origin}")
+
+
+_COMMANDS = {
+    "shim": _shim,
+    "sim": _sim,
+    "table": _table,
+    "exports": _exports,
+    "layouts": _layouts,
+    "names": _names,
+}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -179,13 +195,15 @@ def _parser() -> argparse.ArgumentParser:
     exports.add_argument("--driver", type=Path, metavar="PATH", required=True, help="the driver library")
     exports.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write")
     layouts = commands.add_parser("layouts", help="write the Python modules of the wire formats")
-    layouts.add_argument(
-        "--out",
-        type=Path,
-        metavar="FOLDER",
-        default=_SOURCE / "benchguard",
-        help="the package's folder (default: this clone's)",
-    )
+    names = commands.add_parser("names", help="write the names that readers of audit logs use")
+    for package in (layouts, names):
+        package.add_argument(
+            "--out",
+            type=Path,
+            metavar="FOLDER",
+            default=_SOURCE / "benchguard",
+            help="the package's folder (default: this clone's)",
+        )
     return parser
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from .emit import emit_shim
 from .emit.hip_driver import emit_hip_driver
 from .emit.layouts_py import emit_layouts
+from .emit.names_json import emit_names
 from .emit.sim import emit_sim
 from .emit.sim_hip import emit_sim_hip, exported_by_stub
 from .exports import DriverExports
@@ -79,7 +81,14 @@ def layout_files(headers: Path) -> dict[str, str]:
     """The Python modules of the wire formats, by their path in the package. Raises CodegenError."""
     trace = read_wire(headers, ("record.h", "policy.h"))
     capture = read_wire(headers, ("record.h", "capture_format.h"))
-    return emit_layouts(trace, capture, load_layouts())
+    serve = read_wire(headers, ("serve.h",))
+    return emit_layouts(trace, serve, capture, load_layouts())
+
+
+def names_file(headers: Iterable[Headers]) -> dict[str, str]:
+    """The names that readers of audit logs use, by their path in the package. Raises CodegenError."""
+    apis = [parse_headers(each) for each in headers]
+    return {"audit/names.json": emit_names((api, load_semantics(api.vendor.semantics, api)) for api in apis)}
 
 
 def write_files(files: dict[str, str], folder: Path) -> None:
@@ -101,6 +110,7 @@ __all__ = [
     "hip_sim_files",
     "hip_surface",
     "layout_files",
+    "names_file",
     "shim_surface",
     "write_files",
 ]

@@ -105,6 +105,8 @@ class Api:
     source_names: Mapping[str, str]
     """The symbol that a call in plain C links to: cuMemAlloc -> cuMemAlloc_v2."""
     entry_points: tuple[EntryPoint, ...]
+    enums: Mapping[str, Mapping[str, int]]
+    """Numbers of enumerators by typedef (CUresult) and by tag (enum cudaError_enum)."""
 
     @property
     def release(self) -> str:

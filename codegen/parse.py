@@ -19,6 +19,7 @@ from pycparser.c_parser import CParser, ParseError
 
 from .declarations import Typedefs, declaration_text, is_variadic, parameters_of, result_text
 from .entry_points import Typedef, entry_points
+from .enums import Enums
 from .errors import CodegenError
 from .headers import Headers
 from .model import Api, Function, Parameter, split_variant
@@ -42,8 +43,11 @@ def parse_headers(headers: Headers) -> Api:
     typedefs = Typedefs()
     functions: dict[str, Function] = {}
     elsewhere: dict[str, Function] = {}
+    enums = Enums()
     rows: list[Typedef] = []
     for node in unit.ext:
+        if isinstance(node, c_ast.Typedef | c_ast.Decl):
+            enums.read(node)
         if isinstance(node, c_ast.Typedef):
             typedefs.add(node.name, node.type)
             match = _ENTRY_POINT.fullmatch(node.name)
@@ -59,7 +63,14 @@ def parse_headers(headers: Headers) -> Api:
     for name, function in elsewhere.items():  # what the header itself declares comes first, and decides
         functions.setdefault(name, function)
     ordered = _in_order(functions.values())
-    return Api(vendor, headers.version, ordered, _source_names(headers, ordered), entry_points(rows, ordered))
+    return Api(
+        vendor,
+        headers.version,
+        ordered,
+        _source_names(headers, ordered),
+        entry_points(rows, ordered),
+        enums.by_name,
+    )
 
 
 def _parse(text: str, headers: Headers) -> Any:

@@ -23,7 +23,9 @@ class SessionEntry(Entry, frozen=True, tag="session"):
     driver: dict[str, Any]
     shim: dict[str, Any]
     session_ns: int
-    api: str
+    api: str = "cuda"
+    served: dict[str, int] | None = None
+    """The program's process, user and group, as `serve` knows them from the kernel."""
     policy: dict[str, Any] | None = None
 
 
@@ -67,6 +69,37 @@ class KernelEntry(Entry, frozen=True, tag="kernel"):
     layout: list[tuple[int, int]]
 
 
+class LaunchAttributes(msgspec.Struct, frozen=True):
+    """`others`: number and value, in hexadecimal, of each attribute besides the cluster."""
+
+    cluster: tuple[int, int, int] | None
+    others: list[tuple[int, str]]
+
+
+class LaunchEntry(Entry, frozen=True, tag="launch"):
+    """The interpreter writes this line without the struct, because it is the most frequent one."""
+
+    time_ns: int
+    duration_ns: int
+    process: int
+    thread: int
+    call: str
+    stream: int
+    kernel: int
+    name: str | None
+    demangled: str | None
+    image: str | None
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    cooperative: bool
+    captured: bool
+    attributes: LaunchAttributes
+    parameters: list[str]
+    parameter_bytes: int
+    result: int
+
+
 class GraphKernel(msgspec.Struct, frozen=True):
     name: str | None
     demangled: str | None
@@ -86,7 +119,7 @@ class GraphEntry(Entry, frozen=True, tag="graph"):
     nodes: int
     opaque: int
     kernels: list[GraphKernel]
-    first: int
+    first: int = 0
 
 
 class GraphLaunchEntry(Entry, frozen=True, tag="graph_launch"):
@@ -110,6 +143,14 @@ class CallEntry(Entry, frozen=True, tag="call"):
     group: str | None
     arguments: dict[str, int]
     result: int
+    floats: dict[str, float] | msgspec.UnsetType = msgspec.UNSET
+    """The floating-point arguments as numbers; null if one is not finite. Absent if the call has none."""
+
+
+class RepeatedEntry(CallEntry, frozen=True, tag="call", kw_only=True):
+    """Calls that equal the call before them. `duration_ns` is from entry of the first to return of the last."""
+
+    repeats: int
 
 
 class UnmappedEntry(Entry, frozen=True, tag="unmapped"):
@@ -177,9 +218,9 @@ class LostEntry(Entry, frozen=True, tag="lost"):
     corrupt: str | None
 
 
-class EndEntry(Entry, frozen=True, tag="end"):
+class EndEntry(Entry, frozen=True, tag="end", kw_only=True):
     time_ns: int
-    status: int
+    status: int | None
     launches: int
     graph_launches: int
     calls: int
@@ -187,11 +228,44 @@ class EndEntry(Entry, frozen=True, tag="end"):
     kernels: int
     processes: int
     unmapped: int
-    denied: int
+    denied: int = 0
     dropped: int
     images_dropped: int
     rings_exhausted: int
     corrupt_rings: int
     outlived: list[int]
-    unobserved: list[str]
+    unobserved: list[str] = []
     complete: bool
+    truncated: bool = False
+
+
+Line = (
+    SessionEntry
+    | ProcessEntry
+    | ImageEntry
+    | KernelEntry
+    | LaunchEntry
+    | GraphEntry
+    | GraphLaunchEntry
+    | CallEntry
+    | UnmappedEntry
+    | NoteEntry
+    | PhaseEntry
+    | DecisionEntry
+    | InFlightEntry
+    | LostEntry
+    | EndEntry
+)
+KINDS = frozenset(str(kind.__struct_config__.tag) for kind in Line.__args__)
+
+
+def parse_entry(line: dict[str, Any]) -> Line | None:
+    """A line of a log as an object; None for a kind that this version does not know.
+
+    Raises msgspec.ValidationError if the line lacks a field or has one of another type.
+    """
+    kind = line.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        return None
+    entry: Line = msgspec.convert(line, Line)
+    return entry

@@ -23,6 +23,7 @@ from ..capture.model import (
     Operation,
 )
 from ..capture.overview import Overview
+from ..units import size_text
 from .table import Column, console_for, print_lines, table
 
 ROWS_MAX = 20
@@ -56,14 +57,6 @@ def render(view: Overview, output: TextIO, memory: bool, operations: Iterable[Op
         rows = [_operation(index, each, names) for index, each in enumerate(operations)]
         show("operations", _OPERATIONS, rows, len(rows))
     print_lines(console, _foot(view))
-
-
-def size_text(size: int) -> str:
-    """A size as 1.5 MiB; in bytes below 10 KiB."""
-    if size < 10 << 10:
-        return f"{size} B"
-    power = min((size.bit_length() - 1) // 10, 5)
-    return f"{size / (1 << 10 * power):.1f} {['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'][power]}"
 
 
 def driver_text(device: Device) -> str:

@@ -18,7 +18,7 @@ from .. import exit_status
 from ..audit.log import LogWriter
 from ..audit.selection import Selection, parse_selection
 from ..audit.session import Session
-from ..audit.supervise import Recorded, supervise
+from ..audit.supervise import ChildOptions, Recorded, supervise
 from ..capture import CaptureError, PackSummary, pack
 from ..capture.layout import Kind
 from ..errors import BenchguardError, UsageError
@@ -90,6 +90,7 @@ def record_with(
     options: RecordOptions,
     on_capture: OnCapture = lambda _: None,
     on_kept: Callable[[Path], None] = lambda _: None,
+    child: ChildOptions | None = None,
 ) -> RecordResult:
     """Like record(), with a known driver. `on_kept` is called with the folder of raw captures that are kept."""
     selection = parse_selection(options.launches, options.kernel, options.window)
@@ -109,6 +110,7 @@ def record_with(
             timeout=options.timeout,
             session=Session(cordon=cordon),
             recorded=Recorded(folder, selection),
+            options=child,
         )
         if run.log_error is not None:
             raise BenchguardError(run.log_error)

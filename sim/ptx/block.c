@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "ptx/engine.h"
+#include "ptx/texel.h"
 
 /* Per-lane stack sizes of a kernel that calls functions. Untouched pages use no memory. */
 enum { CALL_FRAME_ROOM = 1 << 15, CALL_LOCAL_ROOM = 1 << 18 };
@@ -19,6 +20,7 @@ void ptx_free_block(struct block *block)
     }
     free(block->warps);
     free(block->shared);
+    free(block->images);
     free(block);
 }
 
@@ -57,7 +59,10 @@ struct block *ptx_make_block(const struct grid *grid)
         block->shared_bytes = ((block->shared_bytes + 15) & ~15u) + RESERVED_SHARED;
     block->warps = calloc(block->warp_count, sizeof *block->warps);
     block->shared = aligned_alloc(128, (block->shared_bytes + 128u) & ~127u);
-    bool good = block->warps != NULL && block->shared != NULL;
+    if (grid->module->access_count != 0)
+        block->images = calloc(IMAGES_KEPT, sizeof *block->images);
+    bool good = block->warps != NULL && block->shared != NULL &&
+                (block->images != NULL || grid->module->access_count == 0);
     for (uint32_t i = 0; good && i < block->warp_count; i++)
         good = make_warp(&block->warps[i], block, i);
     if (good)
@@ -149,19 +154,20 @@ static bool open_barriers(struct block *block, bool *waiting)
 }
 
 /* Runs the warps in turns: a warp that spins on a value must not starve the warp that writes it. */
-enum ptx_status ptx_run_block(struct block *block, bool *ended)
+enum ptx_status ptx_run_block(struct block *block, bool *ended, bool *worked)
 {
     bool waiting, yielded = false;
     const struct instruction *code = block->grid->module->code;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         if (block->warps[i].group_count == 0)
             continue;
-        const enum ptx_status status = ptx_run_warp(&block->warps[i], &yielded);
+        const enum ptx_status status = ptx_run_warp(&block->warps[i], &yielded, worked);
         if (status != PTX_OK)
             return status;
     }
     const bool opened = open_barriers(block, &waiting);
     *ended = !waiting;
+    *worked |= opened || *ended;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct warp *warp = &block->warps[i];
         if (warp->group_count == 0)

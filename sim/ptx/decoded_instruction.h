@@ -75,8 +75,16 @@ enum operation {
     OP_LD_FRAME,
     OP_ST_FRAME,
     OP_ATOM,
+    OP_TEXTURE,
+    OP_TEXTURE_GATHER,
+    OP_SURFACE_LOAD,
+    OP_SURFACE_STORE,
+    OP_SURFACE_REDUCE,
+    OP_IMAGE_QUERY, /* txq, suq; of OP_IMAGE_TEST the result is a predicate */
+    OP_IMAGE_TEST,
     OP_COPY_ASYNC,
     OP_MBARRIER,
+    OP_PAUSE, /* nanosleep */
     OP_ADDRESS_LOCAL,
     OP_ADDRESS_DYNAMIC,
     OP_CVTA,
@@ -241,7 +249,8 @@ enum flag {
     FLAG_REDUCE = 512,
     FLAG_RELU = 1024,     /* negative results become 0 */
     FLAG_XOR_SIGN = 2048, /* min.xorsign.abs */
-    FLAG_FINITE = 4096    /* .satfinite: overflow becomes the largest number */
+    FLAG_FINITE = 4096,   /* .satfinite: overflow becomes the largest number */
+    FLAG_STRONG = 8192    /* a load that sees what other threads write: .volatile, .relaxed, .acquire */
 };
 
 enum special {
@@ -309,12 +318,13 @@ struct instruction {
     uint8_t vector; /* elements of a load, store or packed move */
     uint16_t flags;
     bool common;          /* ptx_run_common may have a fast version */
+    bool waits;           /* a branch back to a loop that waits for memory (spin.c) */
     struct operand guard; /* OPERAND_NONE: no guard */
     struct operand to[4];
     struct operand from[4];
     int64_t offset; /* address offset, frame offset, or branch target */
     uint32_t line;
-    uint32_t list; /* index of the matrices, or the destination offset of cp.async */
+    uint32_t list; /* index of the matrices or of the image access, or the destination offset of cp.async */
 };
 
 #endif

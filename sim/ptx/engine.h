@@ -10,6 +10,9 @@ enum { DEPTH_MAX = 1024, RANGES = 8 };
 
 #define ALL_LANES UINT32_MAX
 
+/* Result of a runner: the group waits for other threads, and has passed the instruction. */
+#define PTX_WAITS ((enum ptx_status) - 1)
+
 /* Lanes of a warp that run together. A warp is one group until its lanes diverge; groups that meet at an
  * instruction merge. */
 enum group_state { GROUP_RUNS, GROUP_AT_BARRIER, GROUP_CONVERGES };
@@ -25,7 +28,9 @@ struct group {
     uint32_t alloca;  /* bytes after the function's own local memory */
     uint32_t barrier; /* the barrier it waits at */
     uint8_t state;
-    bool forced; /* run the collective although lanes are missing: they cannot come */
+    bool forced;                  /* run the collective although lanes are missing: they cannot come */
+    bool waits;                   /* it waits for other threads: they run first */
+    uint32_t loop, rounds, lanes; /* the loop that it runs in vain, how often, and with which lanes */
 };
 
 /* Return state of a lane. */
@@ -48,6 +53,8 @@ struct block {
     unsigned char *shared;
     uint32_t shared_bytes, dynamic_offset;
     struct barrier barriers[BARRIERS];
+    struct kept_image *images; /* IMAGES_KEPT entries; NULL if the module has no instruction on images */
+    uint32_t next_image;
 };
 
 struct range {
@@ -168,7 +175,11 @@ runner ptx_run_integer, ptx_run_float, ptx_run_packed, ptx_run_convert, ptx_run_
     ptx_run_predicate_logic, ptx_run_move, ptx_run_pack, ptx_run_load, ptx_run_store, ptx_run_frame,
     ptx_run_atomic, ptx_run_copy_async, ptx_run_mbarrier, ptx_run_shuffle, ptx_run_activemask,
     ptx_run_collective, ptx_run_mma, ptx_run_matrix_memory, ptx_run_matrix8, ptx_run_matrix_move,
-    ptx_run_builtin;
+    ptx_run_builtin, ptx_run_texture, ptx_run_gather, ptx_run_surface, ptx_run_image_query;
+
+/* Runs an atomic operation on memory of the instruction's type; returns the old value. */
+uint64_t ptx_update_atomically(const struct instruction *instruction, void *at, uint64_t value,
+                               uint64_t swap);
 
 /* Returns the host address of a device address, or NULL after a fault. */
 void *ptx_reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,
@@ -183,8 +194,9 @@ enum ptx_status ptx_enter_call(struct warp *warp, struct group *group, const str
 enum ptx_status ptx_run_stack(struct warp *warp, struct group *group, const struct instruction *instruction);
 void ptx_leave_call(struct warp *warp, struct group *group);
 
-/* Runs a warp until all lanes have ended or wait at a barrier. Sets `yielded` if its turn ended first. */
-enum ptx_status ptx_run_warp(struct warp *warp, bool *yielded);
+/* Runs a warp until all lanes have ended or wait. Sets `yielded` if its turn ended before they were at a
+ * barrier, and `worked` unless they did little but wait. */
+enum ptx_status ptx_run_warp(struct warp *warp, bool *yielded, bool *worked);
 
 /* Returns PTX_OK unless the grid is cancelled, timed out or faulted. */
 enum ptx_status ptx_poll_grid(struct warp *warp, const struct instruction *instruction);
@@ -192,7 +204,7 @@ enum ptx_status ptx_poll_grid(struct warp *warp, const struct instruction *instr
 struct block *ptx_make_block(const struct grid *grid); /* NULL if out of memory */
 void ptx_free_block(struct block *block);
 void ptx_start_block(struct block *block, uint64_t number);
-enum ptx_status ptx_run_block(struct block *block, bool *ended);
+enum ptx_status ptx_run_block(struct block *block, bool *ended, bool *worked);
 
 uint64_t ptx_now_ns(void);
 

@@ -94,7 +94,7 @@ def make_policies(folder: Path) -> Sequence[Path]:
     return [folder / f"{name}.table" for name in tables]
 
 
-_PTX = ("tests/unit/ptx/kernels/*.ptx", "tests/corpus/ptx/**/*.ptx")
+_PTX = ("tests/unit/ptx/kernels/*.ptx", "tests/corpus/ptx/**/*.ptx", "tests/fuzz/seeds/*.ptx")
 _IMAGE_READERS = ("hook/core/image/*.c",)
 TARGETS = {
     "ptx": Target("parse.c", "the PTX parser", ("sim/ptx/*.c",), _PTX, ("sim",)),

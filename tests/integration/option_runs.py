@@ -6,6 +6,7 @@ run and must not hold for the baseline, so that no check can pass by itself.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -22,10 +23,13 @@ from benchguard.capture.layout import ARENA
 from benchguard.capture.model import Launch
 from benchguard.ipc.json_text import json_line
 from tests.conftest import ROOT
+from tests.support import logs
 from tests.support.captures import CAPTURES, GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 from tests.support.kernels import SAXPY
+from tests.support.window_logs import WindowLog
 
 PTX = ROOT / "examples" / "problems" / "submissions" / "vector_add" / "kernel.ptx"
+CUBIN = ROOT / "tests" / "unit" / "hook" / "images" / "sm_90.cubin"
 PROBLEM = "task/problem.py"
 SECONDS = 200
 VALUES = 1024
@@ -91,6 +95,13 @@ name = "launches"
 name = "launches"
 action = "log"
 call = ["cuLaunchKernel"]
+"""
+
+NESTED_PROGRAM = """
+import ctypes, subprocess, sys
+
+assert ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
+subprocess.run([sys.executable, "program.py"], check=True)
 """
 
 SUBMISSION = '''
@@ -197,6 +208,11 @@ class Ran:
     def case(self) -> Any:
         return self.result["cases"][0]
 
+    @property
+    def compared(self) -> Any:
+        """The second capture of a comparison."""
+        return self.result["pairs"][0]["b"]
+
     def log(self, name: str, kind: str) -> list[Any]:
         return [line for line in map(json.loads, self.text(name).splitlines()) if line["kind"] == kind]
 
@@ -227,6 +243,7 @@ def prepare(folder: Path) -> None:
     x, _, _ = map(floats, saxpy_values(VALUES))
     files = {
         "program.py": PROGRAM,
+        "nested.py": NESTED_PROGRAM,
         "saxpy.ptx": SAXPY,
         "policy.toml": POLICY,
         "submission.py": SUBMISSION,
@@ -248,6 +265,20 @@ def prepare(folder: Path) -> None:
     for line in ({"kind": "session", "format": FORMAT}, {"kind": "end"}):
         log.write(json_line(line))
     log.close()
+    windows = WindowLog(folder / "windows.jsonl")
+    windows.call("cuStreamCreate", phStream=64, Flags=1)
+    with windows.window():
+        windows.launch(64)
+    windows.close()
+    kernels = "".join(f".visible .entry k{number}() {{ ret; }}\n" for number in range(30))
+    many = f".version 8.0\n.target sm_90\n.address_size 64\n{kernels}".encode()
+    digest = hashlib.sha256(many).hexdigest()
+    (folder / "kept").mkdir()
+    (folder / "kept" / digest).write_bytes(many)
+    (folder / "many.ptx").write_bytes(many)
+    (folder / "sm_90.cubin").write_bytes(CUBIN.read_bytes())
+    lines = [logs.session(), logs.image(sha256=digest), logs.launch(10), logs.end()]
+    logs.write_log(folder / "launches.jsonl", lines)
     (folder / "x1.bin").write_bytes(x)
     (folder / "x2.bin").write_bytes(bytes(len(x)))
     CAPTURES["saxpy"](folder / "saxpy.ncap")
@@ -282,10 +313,13 @@ PY = (sys.executable, "program.py")
 OBSERVE = ("observe", "--driver", "sim", "--log", "run.jsonl")
 RECORD = ("record", "--driver", "sim", "-o", "x.ncap")
 REPLAY = ("replay", "saxpy.ncap", "--driver", "sim", "--json", "result.json")
+REPLAY_COMMAND = ("replay", "--driver", "sim", "--json", "result.json", "--samples", "3")
 SIM = ("--driver", "sim")
 JSON = ("--json", "result.json")
 GRADE = ("grade", PROBLEM, "kernel.ptx", *SIM, *JSON, "--samples", "3")
 PYTHON = ("grade", PROBLEM, "submission.py", *SIM, *JSON, "--samples", "3")
+COMPARE_CAPTURES = ("compare", "saxpy.ncap", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "3")
+COMPARE_COMMAND = ("compare", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "3")
 COMPARE = ("compare", PROBLEM, "kernel.ptx", "submission.py", *SIM, *JSON, "--samples", "3")
 
 
@@ -297,6 +331,20 @@ def launches_in(name: str) -> Check:
     return lambda ran: len(ran.log(name, "launch"))
 
 
+def said_by(option: str) -> Check:
+    """The program is recorded no longer, and the message names the option."""
+    return lambda ran: f"raise {option}" in ran.err or f"a larger {option}" in ran.err
+
+
+def served_end(ran: Ran) -> Any:
+    """The last line of a service's only log."""
+    (log,) = (ran.folder / "logs").glob("*.audit.jsonl")
+    return json.loads(log.read_text().splitlines()[-1])
+
+
+SERVE = ("serve", "--driver", "sim", "--log", "logs")
+SAY_SOCKET = ("sh", "-c", "echo $NEUTRINO_SERVE")
+NESTED = (sys.executable, "nested.py")
 NOWHERE = ended_with(2, "/nowhere/libcuda.so.1")
 
 RUNS: dict[str, OptionRun] = {
@@ -311,6 +359,21 @@ RUNS: dict[str, OptionRun] = {
             "--keep-images": lambda ran: list((ran.folder / "images").iterdir()),
             "--summary": lambda ran: json.loads(ran.text("summary.json"))["schema"],
             "--quiet": lambda ran: not ran.err,
+        },
+    ),
+    "observe, fail-on": OptionRun(
+        (*OBSERVE, "--fail-on", "time-not-asked", "--", *PY),
+        (*OBSERVE, "--", *PY),
+        {"--fail-on": ended_with(3, "time-not-asked")},
+    ),
+    "findings": OptionRun(
+        ("findings", "windows.jsonl", "--fail-on", "warning", "--json", "result.json", "--sarif", "x.sarif", "--quiet"),
+        ("findings", "windows.jsonl"),
+        {
+            "--fail-on": ended_with(3, "unjoined-kernel"),
+            "--json": lambda ran: (ran.folder / "result.json").exists() and ran.result["windows"] == 1,
+            "--sarif": lambda ran: (ran.folder / "x.sarif").exists(),
+            "--quiet": lambda ran: not ran.out,
         },
     ),
     "observe, filter": OptionRun(
@@ -335,6 +398,80 @@ RUNS: dict[str, OptionRun] = {
         (*RECORD, "--policy", "policy.toml", "--", *PY),
         (*RECORD, "--", *PY),
         {"--policy": lambda ran: len(ran.log("x.audit.jsonl", "decision")) == 5},
+    ),
+    "serve": OptionRun(
+        ("serve", "--driver", "sim", "--log", "kept", "--socket", "own.sock", "--quiet", "--", *SAY_SOCKET),
+        (*SERVE, "--", *SAY_SOCKET),
+        {
+            "--log": lambda ran: (ran.folder / "kept").is_dir(),
+            "--socket": lambda ran: "/own.sock" in ran.out,
+            "--quiet": lambda ran: not ran.err,
+        },
+    ),
+    "serve, driver": OptionRun(
+        ("serve", "--log", "logs", "--driver", "/nowhere/libcuda.so.1", "--", "true"),
+        (*SERVE, "--", "true"),
+        {"--driver": NOWHERE},
+    ),
+    "serve, user": OptionRun(
+        (*SERVE, "--any-user", "--", "stat", "-c", "%a", "logs/serve.sock"),
+        (*SERVE, "--", "stat", "-c", "%a", "logs/serve.sock"),
+        {"--any-user": lambda ran: ran.out == "777\n"},
+    ),
+    "serve, programs": OptionRun(
+        (*SERVE, "--max-programs", "1", "--", *NESTED),
+        (*SERVE, "--", *NESTED),
+        {"--max-programs": said_by("--max-programs")},
+    ),
+    "serve, programs of a user": OptionRun(
+        (*SERVE, "--max-programs-per-user", "1", "--", *NESTED),
+        (*SERVE, "--", *NESTED),
+        {"--max-programs-per-user": said_by("--max-programs-per-user")},
+    ),
+    "serve, log bytes": OptionRun(
+        (*SERVE, "--max-log-bytes", "4K", "--", *PY),
+        (*SERVE, "--", *PY),
+        {"--max-log-bytes": lambda ran: served_end(ran)["truncated"]},
+    ),
+    "serve, total bytes": OptionRun(
+        (*SERVE, "--max-total-bytes", "1K", "--", *PY),
+        (*SERVE, "--", *PY),
+        {"--max-total-bytes": said_by("--max-total-bytes")},
+    ),
+    "serve, images": OptionRun(
+        (*SERVE, "--image-memory", "0", "--", *PY),
+        (*SERVE, "--", *PY),
+        {"--image-memory": lambda ran: served_end(ran)["images_dropped"] == 1},
+    ),
+    "serve, list": OptionRun(
+        (*SERVE, "--", sys.executable, "-m", "benchguard", "serve", "--log", "logs", "--list"),
+        (*SERVE, "--", "true"),
+        {"--list": lambda ran: json.loads(ran.out)["schema"]},
+    ),
+    "env": OptionRun(
+        ("env", "--log", "logs", *SIM, "--filter", "cublas", "--require", "--copy", "copies",
+         "--format", "json"),
+        ("env", "--socket", "s", *SIM),
+        {
+            "--log": lambda ran: json.loads(ran.out)["NEUTRINO_SERVE"].endswith("/logs/serve.sock"),
+            "--filter": lambda ran: json.loads(ran.out)["NEUTRINO_FILTER"] == "cublas",
+            "--require": lambda ran: json.loads(ran.out)["NEUTRINO_REQUIRE"] == "1",
+            "--copy": lambda ran: (
+                Path(json.loads(ran.out)["NEUTRINO_SHIM"]) == ran.folder / "copies" / "libcuda.so.1"
+                and (ran.folder / "copies" / "libneutrino_preload.so").is_file()
+            ),
+            "--format": lambda ran: json.loads(ran.out),
+        },
+    ),
+    "env, socket": OptionRun(
+        ("env", "--socket", "own.sock", *SIM),
+        ("env", "--log", "logs", *SIM),
+        {"--socket": lambda ran: "own.sock" in ran.out},
+    ),
+    "env, driver": OptionRun(
+        ("env", "--log", "logs", "--driver", "/nowhere/libcuda.so.1"),
+        ("env", "--log", "logs", *SIM),
+        {"--driver": NOWHERE},
     ),
     "record": OptionRun(
         ("record", "--driver", "sim", "-o", "old.ncap", "--log", "old.jsonl", "--force", "--keep-raw", "--quiet",
@@ -388,6 +525,35 @@ RUNS: dict[str, OptionRun] = {
             "--images": lambda ran: list((ran.folder / "images").glob("*.ptx")),
         },
     ),
+    "inspect, log": OptionRun(
+        ("inspect", "launches.jsonl", "--kept", "kept", "--ptx", "k3"),
+        ("inspect", "launches.jsonl"),
+        {
+            "--kept": lambda ran: ran.status == 0 and "ret;" in ran.out,
+            "--ptx": lambda ran: ran.out.startswith(".visible .entry k3()"),
+        },
+    ),
+    "inspect, all kernels": OptionRun(
+        ("inspect", "many.ptx", "--all-kernels"),
+        ("inspect", "many.ptx"),
+        {"--all-kernels": lambda ran: "k29: " in ran.out and "more" not in ran.out},
+    ),
+    "inspect, machine code": OptionRun(
+        ("inspect", "sm_90.cubin", "--sass", "saxpy"),
+        ("inspect", "sm_90.cubin"),
+        {"--sass": lambda ran: ".text.saxpy" in ran.out or "--sass needs nvdisasm" in ran.err},
+    ),
+    "report": OptionRun(
+        ("report", "launches.jsonl", "--html", "x.html", "--perfetto", "x.json", "--csv", "csv", "--parquet",
+         "parquet"),
+        ("report", "launches.jsonl"),
+        {
+            "--html": lambda ran: "saxpy" in ran.text("x.html"),
+            "--perfetto": lambda ran: json.loads(ran.text("x.json"))["traceEvents"],
+            "--csv": lambda ran: "saxpy" in ran.text("csv/launches.csv"),
+            "--parquet": lambda ran: list((ran.folder / "parquet").glob("*.parquet")),
+        },
+    ),
     "replay": OptionRun(
         ("replay", "saxpy.ncap", "--driver", "sim", "--cold", "rotate", "--rotating-count", "3", "--icache", "cold",
          "--no-prime", "--verify", "--samples", "9", "--json", "result.json", "--raw", "raw.csv", "--seed", "7",
@@ -432,6 +598,32 @@ RUNS: dict[str, OptionRun] = {
         (*REPLAY, "--cold", "none", "--strict", "--samples", "3"),
         {"--require-sandbox": lambda ran: "the replay did not start: sandbox: partial" in ran.result["reason"]},
     ),
+    "replay, kernel": OptionRun(
+        (*REPLAY_COMMAND, "--kernel", "sax*:2", "--keep", "kept", "--", *PY),
+        (*REPLAY_COMMAND, "--", *PY),
+        {
+            "--kernel": lambda ran: ran.result["kernels"][0]["launches"] == 1,
+            "--keep": lambda ran: ran.captured_launches("kept/capture.ncap") == 1,
+        },
+    ),
+    "replay, launches": OptionRun(
+        (*REPLAY_COMMAND, "--launches", "100:101", "--", *PY),
+        (*REPLAY_COMMAND, "--", *PY),
+        {"--launches": ended_with(70, "--launches 100:101 asks for more")},
+    ),
+    "replay, window": OptionRun(
+        (*REPLAY_COMMAND, "--window", "9", "--", *PY),
+        (*REPLAY_COMMAND, "--", *PY),
+        {"--window": ended_with(70, "no stream saw 9 pairs")},
+    ),
+    "replay, warm": OptionRun(
+        (*REPLAY, "--cold", "warm", "--samples", "3", "--warm-up-samples", "4"),
+        (*REPLAY, "--samples", "3"),
+        {
+            "--cold": lambda ran: ran.result["settings"]["cold"] == "warm",
+            "--warm-up-samples": lambda ran: ran.result["convergence"]["warm_up_samples"] == 4,
+        },
+    ),
     "replay, timeout": OptionRun((*REPLAY, "--timeout", "0.01"), REPLAY, {"--timeout": ended_with(124, "timeout")}),
     "replay, device": OptionRun((*REPLAY, "--device", "99"), REPLAY, {"--device": lambda ran: "99" in ran.err}),
     "replay, driver": OptionRun(
@@ -444,13 +636,15 @@ RUNS: dict[str, OptionRun] = {
     ),
     "grade": OptionRun(
         ("grade", PROBLEM, "kernel.ptx", *SIM, "--json", "other.json", "--case", "two", "--cold", "flush",
-         "--flush-cache", "--samples", "7", "--sets", "4", "--one-use", "9", "--warm-up", "3", "--keep",
+         "--flush-cache", "--warm-up-samples", "4", "--samples", "7", "--sets", "4", "--one-use", "9", "--warm-up", "3",
+         "--keep",
          "kept", "--popcorn", "--quiet"),
         GRADE,
         {
             "--case": lambda ran: [case["name"] for case in ran.result["cases"]] == ["two"],
             "--cold": lambda ran: ran.result["settings"]["cold"] == "flush",
             "--flush-cache": lambda ran: ran.result["settings"]["flush_cache"],
+            "--warm-up-samples": lambda ran: ran.result["settings"]["warm_up_samples"] == 4,
             "--samples": lambda ran: len(ran.case["samples"]) == 7,
             "--sets": lambda ran: ran.case["inputs"]["sets"] - ran.case["inputs"]["one_use"] == 4,
             "--one-use": lambda ran: ran.case["inputs"]["one_use"] == 9,
@@ -463,7 +657,7 @@ RUNS: dict[str, OptionRun] = {
     ),
     "grade, call": OptionRun(
         ("grade", PROBLEM, "submission.txt", *SIM, *JSON, "--case", "one", "--language", "python", "--entry", "renamed",
-         "--convention", "tuple", "--network", "--until", "cv=1"),
+         "--convention", "tuple", "--network", "--until", "cv=1", "--icache", "cold"),
         PYTHON,
         {
             "--language": lambda ran: ran.result["submission"]["path"].endswith("submission.txt"),
@@ -471,6 +665,7 @@ RUNS: dict[str, OptionRun] = {
             "--convention": lambda ran: "arguments: 1\n" in ran.result["output"],
             "--network": lambda ran: "network on" in ran.result["output"],
             "--until": lambda ran: ran.result["settings"]["until"] == "cv=1",
+            "--icache": lambda ran: ran.result["settings"]["icache"] == "cold",
         },
     ),
     "grade, rule": OptionRun(
@@ -548,6 +743,47 @@ RUNS: dict[str, OptionRun] = {
         ("compare", PROBLEM, "kernel.ptx", "kernel.ptx", "--driver", "/nowhere/libcuda.so.1"),
         COMPARE,
         {"--driver": NOWHERE},
+    ),
+    "compare, captures": OptionRun(
+        ("compare", "saxpy.ncap", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "4", "--icache", "cold",
+         "--rotating-count", "3", "--warm-up-samples", "4", "--verify", "--input", "x=x1.bin", "--input", "x=x2.bin"),
+        COMPARE_CAPTURES,
+        {
+            "--icache": lambda ran: ran.compared["settings"]["icache"] == "cold",
+            "--rotating-count": lambda ran: ran.compared["settings"]["cold"] == "rotate",
+            "--warm-up-samples": lambda ran: ran.compared["settings"]["warm_up_samples"] == 4,
+            "--verify": lambda ran: ran.compared["verified"] is True,
+            "--input": lambda ran: ran.compared["settings"]["input_sets"] == 2,
+        },
+    ),
+    "compare, strict": OptionRun(
+        (*COMPARE_CAPTURES, "--strict", "--require-evidence", "full"),
+        COMPARE_CAPTURES,
+        {
+            "--strict": lambda ran: ran.result["strict"],
+            "--require-evidence": lambda ran: ran.result["verdict"] == "unproven" and ran.status == 8,
+        },
+    ),
+    "compare, device": OptionRun(
+        (*COMPARE_CAPTURES, "--device", "99"), COMPARE_CAPTURES, {"--device": lambda ran: "99" in ran.err}
+    ),
+    "compare, kernel": OptionRun(
+        (*COMPARE_COMMAND, "--kernel", "sax*:2", "--keep", "kept", "--", *PY),
+        (*COMPARE_COMMAND, "--", *PY),
+        {
+            "--kernel": lambda ran: ran.compared["kernels"][0]["launches"] == 1,
+            "--keep": lambda ran: ran.captured_launches("kept/b.ncap") == 1,
+        },
+    ),
+    "compare, launches": OptionRun(
+        (*COMPARE_COMMAND, "--launches", "100:101", "--", *PY),
+        (*COMPARE_COMMAND, "--", *PY),
+        {"--launches": ended_with(70, "--launches 100:101 asks for more")},
+    ),
+    "compare, window": OptionRun(
+        (*COMPARE_COMMAND, "--window", "9", "--", *PY),
+        (*COMPARE_COMMAND, "--", *PY),
+        {"--window": ended_with(70, "no stream saw 9 pairs")},
     ),
     "fast-p": OptionRun(
         ("fast-p", "compared", "--threshold", "1.5"),

@@ -93,7 +93,7 @@ def test_attack_works_without_policy_and_has_no_effect_under_grading(
     assert line["phase"] == "timing" and line["result"] == 800
     assert line["origin"].endswith("policy_calls")
     assert observed.lines[-1]["denied"] == 1
-    assert f"policy grading denied 1 call: {ATTACKS[attack]} (1)" in observed.stderr
+    assert "calls that the policy denied: 1\n" in observed.stderr
 
 
 @pytest.mark.parametrize("call", HONEST)

@@ -49,12 +49,39 @@ kinds 2 1 3 0
 no bytes: no address
 not ours: cudaErrorInvalidValue
 """,
+    "images": """\
+moved 1 2 3, 5 6 7
+flat 1 2 | 3 4 5 8
+of 32 bits, kind 2, 4 x 2 x 0, flags 2
+doubled 2 16
+surface of another array: cudaErrorInvalidValue
+integers filtered: cudaErrorInvalidFilterSetting
+normalized 0.100 0.300 0.500 0.600, 0.900
+descriptions kept: 1
+fetched 10 12 14, outside 0
+words normalized: cudaErrorInvalidNormSetting
+slice 6 8
+outside: cudaErrorInvalidValue
+middle 4.5
+layers 4 7, 9 12
+three channels: cudaErrorInvalidChannelDescriptor
+""",
     "streams": """\
 sum 3880, time passed
 calls 11, cudaSuccess
 graph of 2: 288
 built 10
 another thread's error: cudaErrorInvalidDevice, ours: cudaSuccess
+""",
+    "device": """\
+flags before: 8
+blocking and mapped: 12
+two schedules: cudaErrorInvalidValue
+flags of initialization: 10
+mapped 42
+""",
+    "graphs": """\
+captured allocation 66
 """,
 }
 
@@ -63,17 +90,19 @@ Compile = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def compile_cuda(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """Compile programs/runtime/NAME.cu with nvcc, linked to the shared runtime; each once a session."""
+    """Compile programs/runtime/NAME.cu with nvcc, linked to the shared or the static runtime; once a session."""
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("nvcc is not installed")
     folder = tmp_path_factory.mktemp("runtime")
 
-    def compile_(name: str, *flags: str, code: tuple[str, ...] = PTX) -> Path:
-        output = folder / re.sub(r"\W", "_", "-".join([name, *flags, *code]))  # nvcc reads "," and "=" in it
+    def compile_(name: str, *flags: str, code: tuple[str, ...] = PTX, runtime: str = "shared") -> Path:
+        output = folder / re.sub(
+            r"\W", "_", "-".join([name, runtime, *flags, *code])
+        )  # nvcc reads "," and "=" in it
         if not output.exists():
             source = PROGRAMS / "runtime" / f"{name}.cu"
-            command = [nvcc, "-cudart", "shared", *code, *flags, str(source), "-o", str(output), "-ldl"]
+            command = [nvcc, "-cudart", runtime, *code, *flags, str(source), "-o", str(output), "-ldl"]
             subprocess.run(command, check=True, timeout=120)
         return output
 
@@ -111,9 +140,34 @@ def test_program_behaves_the_same_under_the_shim(
     """It says the same, and the log holds what the driver ran."""
     observed = observe([compile_cuda(name)], "--quiet", environment=environment)
     assert (observed.stdout, observed.status) == (SAID[name], 0)
-    if name != "streams":  # whose graphs launch kernels without a call
+    if name not in ("streams", "graphs"):  # whose graphs launch kernels without a call
         assert observed.launches == observed.driver_launches
     assert sum(observed.launches.values()) > 0
+
+
+def observe_alone(program: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run as a user does who has read no further than `--driver sim`."""
+    words = [sys.executable, "-m", "benchguard", "--driver", "sim", "--quiet", "--", program]
+    base = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    return run(words, {**base, "PYTHONPATH": str(ROOT), **variables})
+
+
+def test_observed_program_finds_our_runtime_without_help(compile_cuda: Compile) -> None:
+    result = observe_alone(compile_cuda("memory"))
+    assert (result.stdout, result.returncode) == (SAID["memory"], 0), result.stderr
+
+
+@pytest.mark.skipif(not NVIDIAS.exists(), reason=f"{NVIDIAS} is not installed")
+def test_our_runtime_precedes_nvidias_in_the_users_path(compile_cuda: Compile) -> None:
+    result = observe_alone(compile_cuda("memory"), LD_LIBRARY_PATH=str(NVIDIAS.parent))
+    assert (result.stdout, result.returncode) == (SAID["memory"], 0), result.stderr
+
+
+def test_static_runtime_is_refused_in_one_line(compile_cuda: Compile) -> None:
+    result = observe_alone(compile_cuda("memory", runtime="static"))
+    assert result.returncode == 1
+    (line,) = [line for line in result.stderr.splitlines() if line.startswith("CPU driver: ")]
+    assert "NVIDIA's CUDA runtime cannot run here" in line and "`nvcc -cudart shared`" in line
 
 
 @pytest.mark.parametrize("name", list(SAID))
@@ -234,8 +288,8 @@ def test_every_function_and_error_text_matches_nvidias(native: Path) -> None:
 def test_unsupported_function_is_reported_once(native: Path) -> None:
     text = (
         "import ctypes; r = ctypes.CDLL('libcudart.so.13'); "
-        "print(r.cudaMallocArray(), r.cudaMallocArray(), r.cudaGetLastError(), r.cudaGetLastError())"
+        "print(r.cudaIpcGetMemHandle(), r.cudaIpcGetMemHandle(), r.cudaGetLastError(), r.cudaGetLastError())"
     )
     result = run([sys.executable, "-c", text], {**os.environ, "LD_LIBRARY_PATH": str(native / "sim")})
     assert result.stdout.split() == ["801", "801", "801", "0"]
-    assert result.stderr == "CUDA runtime (neutrino): cudaMallocArray is not supported\n"
+    assert result.stderr == "CUDA runtime (neutrino): cudaIpcGetMemHandle is not supported\n"

@@ -20,7 +20,7 @@ from tests.support.dependencies import (
 
 PACKAGE = ROOT / "benchguard"
 
-LEAVES = {"callable_package", "errors", "exit_status", "version"}
+LEAVES = {"callable_package", "errors", "exit_status", "units", "version"}
 """Modules without imports of ours, or only of one another: every package may import them."""
 
 # The packages of ours that each package may import, besides itself.
@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "callable_package": set(),
     "errors": {"exit_status"},
     "exit_status": set(),
+    "units": set(),
     "version": set(),
     "ipc": {"errors"},
     "capture": {"errors", "toolchain"},
@@ -40,7 +41,9 @@ MAY_IMPORT = {
     "shim": {"codegen", "errors", "toolchain"},
     "toolchain": {"codegen"},
     "audit": {"errors", "ipc", "shim", "toolchain"},
+    "serve": {"audit", "errors", "ipc", "shim"},
     "adapters": {"errors", "ipc", "problem"},
+    "findings": {"audit", "errors", "ipc"},
     "inline": {"errors", "problem", "shim", "toolchain"},
     "judge": {"adapters", "errors", "ipc", "problem"},
     "replay": {"capture", "errors", "ipc", "quarantine", "shim", "toolchain"},
@@ -71,6 +74,8 @@ MAY_IMPORT = {
         "shim",
         "toolchain",
     },
+    "images": {"audit", "capture", "errors", "ipc", "quarantine"},
+    "report": {"audit", "errors", "grade", "ipc"},
     "compat": {"capture", "errors", "grade", "ipc", "judge", "problem", "replay", "shim", "toolchain"},
     "cli": {
         "audit",
@@ -78,13 +83,17 @@ MAY_IMPORT = {
         "codegen",
         "compat",
         "errors",
+        "findings",
         "grade",
+        "images",
         "ipc",
         "policy",
         "problem",
         "quarantine",
         "record",
         "replay",
+        "serve",
+        "report",
         "shim",
         "toolchain",
     },
@@ -92,6 +101,7 @@ MAY_IMPORT = {
         "audit",
         "capture",
         "compat",
+        "findings",
         "grade",
         "phase",
         "problem",

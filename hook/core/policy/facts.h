@@ -1,4 +1,4 @@
-/* What a policy asks the vendor's driver. */
+/* Questions of a policy that only the vendor's driver can answer. */
 #ifndef NEUTRINO_POLICY_FACTS_H
 #define NEUTRINO_POLICY_FACTS_H
 

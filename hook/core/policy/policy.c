@@ -15,8 +15,7 @@
 #include "core/ring/session.h"
 #include "core/wire/record.h"
 
-#define CONTEXTS_MAX  4096u /* pairs of rules and contexts that are remembered */
-#define NOT_SUPPORTED 801   /* in both CUresult and hipError_t */
+#define CONTEXTS_MAX 4096u /* pairs of rules and contexts that are remembered */
 
 enum { NO_POLICY, HAS_POLICY, BROKEN_POLICY };
 
@@ -173,7 +172,7 @@ int nb_policy_check(uint32_t slot, const void *caller, const uint64_t *words, ui
     const int saved = errno;
     if (thread->state == NB_THREAD_NEW)
         nb_thread_attach(thread);
-    int code = state == BROKEN_POLICY ? NOT_SUPPORTED : 0;
+    int code = state == BROKEN_POLICY && nb_export_fails[slot] ? nb_status_refused : 0;
     if (state == HAS_POLICY) {
         struct nb_decided_call call = {
             .thread = thread, .slot = slot, .count = count, .words = words, .caller = caller};

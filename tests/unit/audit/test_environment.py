@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from benchguard.audit.environment import command_environment
 from benchguard.audit.session import Session
-from benchguard.audit.supervise import command_environment
 from benchguard.shim.interposer import Interposer
 from benchguard.shim.surface import FORMAT, Api, DriverFacts, HeaderFacts, Surface
 
@@ -53,6 +53,16 @@ def test_shim_of_outer_session_removed(session: Session) -> None:
     inner = command_environment(interposer("hip"), session, None, outer)
     assert inner["LD_PRELOAD"] == "/ours/preload.so:/shim/libamdhip64.so.6:libm.so.6:mine.so"
     assert not {"NEUTRINO_SHIM", "NEUTRINO_DRIVER", "NEUTRINO_FILTER"} & set(inner)
+
+
+def test_cpu_drivers_runtime_is_searched_first(session: Session) -> None:
+    own = replace(interposer("cuda"), runtime_folder=Path("/sim"))
+    assert command_environment(own, session, None, {})["LD_LIBRARY_PATH"] == "/sim"
+    base = {"LD_LIBRARY_PATH": "/cuda/lib64:/sim"}
+    assert command_environment(own, session, None, base)["LD_LIBRARY_PATH"] == "/sim:/cuda/lib64"
+    assert (
+        command_environment(interposer("cuda"), session, None, base)["LD_LIBRARY_PATH"] == "/cuda/lib64:/sim"
+    )
 
 
 def test_driver_variables_set_unless_user_sets_them(session: Session) -> None:

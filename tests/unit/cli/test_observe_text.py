@@ -3,49 +3,101 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))  # run as a script too
 
+from benchguard.audit.log import LogError
 from benchguard.audit.summary import Summary, summarise_lines
 from benchguard.cli.observe_text import render
+from tests.support.log_lines import (
+    HEAD,
+    call,
+    end,
+    graph,
+    graph_launch,
+    image,
+    launch,
+    node,
+    process,
+    session,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
-HEAD = "ab" * 32
 LONG = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3>>"
 
 
-def launch(name: str, demangled: str | None, image: str | None, **more: Any) -> dict[str, Any]:
-    line = {"kind": "launch", "name": name, "demangled": demangled, "image": image, "grid": [4, 1, 1]}
-    return {**line, "block": [256, 1, 1], "result": 0, "captured": False, **more}
-
-
 def lines() -> Iterator[tuple[dict[str, Any], str]]:
+    for line in _lines():
+        yield line, HEAD
+
+
+def _lines() -> Iterator[dict[str, Any]]:
     one, two = "1" * 64, "2" * 64
-    image = {"kind": "image", "format": "fatbin", "bytes": 841600, "note": None}
-    node = {"name": "scale", "demangled": None, "image": one, "grid": [2, 1, 1], "block": [32, 1, 1]}
-    yield (
-        {"kind": "session", "command": ["python", "a.py"], "driver": {"path": "/usr/lib/libcuda.so.1"}},
-        HEAD,
-    )
-    yield {**image, "sha256": one, "origin": "/opt/torch/lib/libtorch_cuda.so"}, HEAD
-    yield {**image, "sha256": None, "origin": "a.out", "note": "the image store is full"}, HEAD
-    for _ in range(3):
-        yield launch("_ZLONG", LONG, one), HEAD
-    yield launch("scale", None, one, grid=[8, 1, 1]), HEAD
-    yield launch("\x1b[2J[bold]evil\u202e", None, two), HEAD
-    yield launch("scale", None, one, result=700), HEAD
-    yield launch("scale", None, one, captured=True), HEAD
-    yield {"kind": "graph", "process": 1, "graph": 1, "kernels": [node, node]}, HEAD
-    yield {"kind": "graph_launch", "process": 1, "graph": 1, "result": 0}, HEAD
-    yield {"kind": "unmapped", "name": "cuNew\n"}, HEAD
-    yield {"kind": "in_flight", "call": "cuCtxSynchronize"}, HEAD
-    yield {"kind": "call", "call": "cuGetExportTable"}, HEAD
-    end = {"kind": "end", "status": 3, "calls": 7, "processes": 1, "dropped": 2, "images_dropped": 1}
-    yield {**end, "unobserved": ["4711 ./clean \x1b[2J"], "complete": False}, HEAD
+    common = {"time_ns": 0, "process": 1, "thread": 1}
+    scale = node("scale", one, [2, 1, 1], [32, 1, 1])
+    yield session()
+    yield process()
+    yield image(one, "/opt/torch/lib/libtorch_cuda.so")
+    yield image(None, "a.out", note="the image store is full")
+    for time in range(3):
+        yield launch("_ZLONG", LONG, one, duration_ns=4000 + time)
+    yield launch("scale", None, one, grid=[8, 1, 1])
+    yield launch("\x1b[2J[bold]evil\u202e", None, two)
+    yield launch("scale", None, one, result=700)
+    yield launch("scale", None, one, captured=True)
+    yield graph(1, [scale, scale])
+    yield graph_launch(1)
+    yield {
+        "kind": "unmapped",
+        "time_ns": 0,
+        "process": 1,
+        "thread": 1,
+        "name": "cuNew\n",
+        "asked_version": 0,
+        "flags": 0,
+    }
+    yield {
+        "kind": "in_flight",
+        "time_ns": 0,
+        "process": 1,
+        "thread": 1,
+        "call": "cuCtxSynchronize",
+        "since_ns": 0,
+    }
+    yield call("cuGetExportTable", 1000, ppExportTable=1, pExportTableId=2)
+    yield call("cuMemAlloc_v2", 10000, dptr=0x1000, bytesize=4096)
+    yield call("cuMemAlloc_v2", 20000, dptr=0x2000, bytesize=1 << 30)
+    yield call("cuMemAlloc_v2", 30000, 2, dptr=0, bytesize=1 << 50)
+    yield call("cuMemcpyHtoD_v2", 40000, duration_ns=2000, dstDevice=0x1000, srcHost=5, ByteCount=4096)
+    yield call("cuMemFree_v2", 50000, dptr=0x1000)
+    yield call("cuMemFree_v2", 60000, 1, dptr=0x1000)
+    decision = {
+        "kind": "decision",
+        **common,
+        "call": "cuMemAlloc_v2",
+        "phase": "timing",
+        "origin": "/x/libevil.so",
+    }
+    denied = {"action": "deny", "rule": "no memory", "arguments": {"dptr": 0, "bytesize": 64}, "result": 801}
+    yield {**decision, **denied, "kernel": None, "image": None}
+    yield {**decision, **denied, "kernel": None, "image": None}
+    yield call("cuEventQuery", 70000, 600, hEvent=3)
+    counts = {
+        "calls": 8,
+        "processes": 1,
+        "dropped": 2,
+        "images_dropped": 1,
+        "rings_exhausted": 1,
+        "outlived": [7],
+    }
+    yield end(status=3, **counts, unobserved=["4711 ./clean \x1b[2J"], complete=False)
 
 
 def text(summary: Summary) -> str:
@@ -72,6 +124,61 @@ def test_kernels_beyond_limit_are_summed() -> None:
     many = [(launch(f"k{n}", None, "1" * 64), HEAD) for n in range(50)]
     shown = text(summarise_lines(many))
     assert "... 30 more kernels" in shown and "k49" not in shown
+
+
+def test_failures_beyond_every_limit_are_shown() -> None:
+    """The calls that take most time come first; one that failed is shown wherever it comes."""
+    quick = [call(f"cuSlow{n}", n, duration_ns=10**9) for n in range(50)]
+    failed = [launch(f"k{n}", None, "1" * 64) for n in range(50)] + [launch("last", None, "2" * 64, result=1)]
+    lines = [*quick, *failed, call("cuModuleLoadData", 99, 218, duration_ns=1, module=0, image=5)]
+    shown = text(summarise_lines((line, HEAD) for line in lines))
+    assert "cuModuleLoadData" in shown and "CUDA_ERROR_INVALID_PTX 1" in shown and "last " in shown
+    assert "failed calls: 2, 1 of them launches" in shown
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("width", ["40", "80", "120", "300"])
+def test_terminal_of_any_width_shows_every_fact(monkeypatch: pytest.MonkeyPatch, width: str) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    output = Terminal()
+    render(summarise_lines(lines()), Path("run.audit.jsonl"), output)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", output.getvalue())
+    assert "…" not in plain and "\x1b[31m" in output.getvalue()
+    joined = re.sub(r"\s+", "", plain)
+    for fact in ("CUDA_ERROR_OUT_OF_MEMORY", "doublefree", "0x1000", str(1 << 30), "p99", "libtorch_cuda.so"):
+        assert fact in joined
+    tables = plain[: plain.index("launches and")].splitlines()
+    assert max(map(len, tables)) <= int(width)
+
+
+def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    output = Terminal()
+    render(summarise_lines(lines()), Path("run.audit.jsonl"), output)
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", output.getvalue())
+
+
+def test_pipe_gets_no_escape_sequences() -> None:
+    assert "\x1b" not in text(summarise_lines(lines()))
+
+
+@pytest.mark.parametrize(
+    "change", [{"grid": ["x", 1, 1]}, {"result": "0"}, {"call": 5}, {"duration_ns": None}]
+)
+def test_altered_line_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(LogError, match="line 1: not a line of an audit log"):
+        summarise_lines([({**launch("k", None, None), **change}, HEAD)])
+
+
+def test_line_of_a_later_kind_is_passed_over() -> None:
+    assert summarise_lines([({"kind": "later"}, HEAD)]).lines == 1
 
 
 if __name__ == "__main__":

@@ -111,7 +111,7 @@ nb_first_\name:
 nb_resolve_entry:
     .cfi_startproc
     nb_keep
-    call nb_process_begin
+    call nb_resolve_all
     nb_go_on nb_jumps
     .cfi_endproc
     .size nb_resolve_entry, . - nb_resolve_entry

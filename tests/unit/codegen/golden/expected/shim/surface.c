@@ -3,25 +3,27 @@
 #include "surface.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/driver/slots.h"
 
 #define NB_EXPORTS(EXPORT) \
-    EXPORT(cuCtxSynchronize) \
-    EXPORT(cuInit) \
-    EXPORT(cuLaunchHostFunc) \
-    EXPORT(cuLaunchKernel) \
-    EXPORT(cuLaunchKernel_ptsz) \
-    EXPORT(cuMemAlloc) \
-    EXPORT(cuMemAlloc_v2) \
-    EXPORT(cuMemOpen) \
-    EXPORT(cuModuleLoadData) \
-    EXPORT(cuNewThing) \
-    EXPORT(cuParamSetf)
+    EXPORT(cuCtxSynchronize, 1) \
+    EXPORT(cuInit, 1) \
+    EXPORT(cuLaunchHostFunc, 1) \
+    EXPORT(cuLaunchKernel, 1) \
+    EXPORT(cuLaunchKernel_ptsz, 1) \
+    EXPORT(cuMemAlloc, 1) \
+    EXPORT(cuMemAlloc_v2, 1) \
+    EXPORT(cuMemOpen, 1) \
+    EXPORT(cuModuleLoadData, 1) \
+    EXPORT(cuNewThing, 1) \
+    EXPORT(cuParamSetf, 1)
 
-#define NB_DECLARE(name) void name(void); /* not its type: only its address is wanted */
-#define NB_NAME(name)    #name,
-#define NB_ADDRESS(name) (void *)name,
+#define NB_DECLARE(name, fails) void name(void); /* not its type: only its address is wanted */
+#define NB_NAME(name, fails)    #name,
+#define NB_ADDRESS(name, fails) (void *)name,
+#define NB_FAILS(name, fails)   fails,
 
 NB_EXPORTS(NB_DECLARE)
 
@@ -29,3 +31,5 @@ const char nb_driver_soname[] = "libcuda.so.1";
 const unsigned nb_export_count = NB_EXPORT_COUNT;
 const char *const nb_export_names[NB_EXPORT_COUNT + 1] = {NB_EXPORTS(NB_NAME) NULL};
 void *const nb_exports[NB_EXPORT_COUNT + 1] = {NB_EXPORTS(NB_ADDRESS) NULL};
+const unsigned char nb_export_fails[NB_EXPORT_COUNT + 1] = {NB_EXPORTS(NB_FAILS) 0};
+const uint8_t nb_surface_sha256[32] = {0xac, 0x52, 0xe8, 0xaa, 0xbc, 0xd8, 0x26, 0x44, 0xb3, 0x41, 0x85, 0xef, 0xf7, 0x38, 0x7c, 0x93, 0xba, 0xc0, 0x45, 0x7f, 0xa1, 0x79, 0xba, 0x82, 0x2f, 0x19, 0x3c, 0xd3, 0xf2, 0x67, 0x46, 0x52};

@@ -1,0 +1,65 @@
+"""The lines of an audit log as typed entries. A log may come from a stranger, so each field's type is checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .entries import EndEntry, Line, parse_entry
+from .log import FIRST, LINE_MAX, LogError, checked_lines
+
+
+class LogEntries:
+    """Iterates over the entries of a log, to the place where it is cut short or altered.
+
+    Attributes:
+        problem: why reading ended before the log's end line; empty if it did not.
+        lines: number of lines that were read.
+        head: SHA-256 of the last line that was read.
+        unknown: number of lines of kinds that this version does not know.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problem = ""
+        self.lines = 0
+        self.head = FIRST
+        self.unknown = 0
+
+    def __iter__(self) -> Iterator[Line | None]:
+        """None is a line of a kind that this version does not know. Raises LogError if the file is not an audit log."""
+        try:
+            for line, line_hash in checked_lines(self.path):
+                entry = self._typed(line)
+                self.lines, self.head = self.lines + 1, line_hash
+                yield entry
+        except LogError as error:
+            if self.lines == 0:
+                raise
+            self.problem = str(error)
+
+    def _typed(self, line: dict[str, Any]) -> Line | None:
+        try:
+            entry = parse_entry(line)
+        except (msgspec.ValidationError, RecursionError) as error:
+            raise LogError(
+                f"{self.path}, line {self.lines + 1}: not a valid line of kind {line.get('kind')} ({error}); "
+                "the line was altered"
+            ) from None
+        self.unknown += entry is None
+        return entry
+
+
+def end_time(path: Path) -> int | None:
+    """`time_ns` of a log's end line, without reading the lines before; None if the log has no valid end line."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - LINE_MAX))
+            last = file.read(LINE_MAX).splitlines()[-1]
+        return msgspec.convert(msgspec.json.decode(last), EndEntry).time_ns
+    except (OSError, IndexError, msgspec.MsgspecError, RecursionError):
+        return None

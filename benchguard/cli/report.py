@@ -1,0 +1,86 @@
+"""neutrino-bench report: an audit log as a page, a trace or tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .options import OutputFolder, OutputPath, write_text
+from .output import notify, say
+
+
+@click.command(
+    epilog="\b\nExamples:\n"
+    "  neutrino-bench report run.audit.jsonl --html run.html\n"
+    "  neutrino-bench report run.audit.jsonl --perfetto run.trace.json\n"
+    "  neutrino-bench report run.audit.jsonl --parquet tables/\n"
+    "\nA log that is cut short or altered is shown up to that place, and the exit status is 1."
+)
+@click.argument("path", metavar="LOG", type=click.Path(path_type=Path))
+@click.option("--html", type=OutputPath(), metavar="FILE", help="Write one HTML page that needs no network.")
+@click.option("--perfetto", type=OutputPath(), metavar="FILE", help="Write a trace for ui.perfetto.dev.")
+@click.option(
+    "--parquet",
+    type=OutputFolder(),
+    metavar="FOLDER",
+    help="Write launches, calls, kernels and images as Parquet to this folder.",
+)
+@click.option(
+    "--csv", "csv_folder", type=OutputFolder(), metavar="FOLDER", help="Write the same tables as CSV."
+)
+def report(
+    path: Path, html: Path | None, perfetto: Path | None, parquet: Path | None, csv_folder: Path | None
+) -> int:
+    """Show the audit log LOG as a page, as a trace for Perfetto, or as tables.
+
+    --html needs the extra `report`: pip install 'neutrino-bench[report]'. --parquet needs the extra `parquet`.
+    """
+    from .. import exit_status
+    from ..errors import UsageError
+
+    if not (html or perfetto or parquet or csv_folder):
+        raise UsageError("the report has no output; give --html, --perfetto, --parquet or --csv")
+    problem = ""
+    if html is not None:
+        problem = _write_page(path, html)
+    if perfetto is not None:
+        problem = _write_trace(path, perfetto)
+    if parquet is not None or csv_folder is not None:
+        problem = _write_tables(path, parquet, csv_folder)
+    if problem:
+        notify(f"error: {problem}; the report has the lines before")
+    return exit_status.WRONG if problem else exit_status.PASS
+
+
+def _write_page(path: Path, html: Path) -> str:
+    from ..report.log_page import log_page
+    from ..report.log_report import read_log_report
+    from ..report.page import render
+
+    facts = read_log_report(path)
+    write_text(html, render(log_page(facts)))
+    return facts.problem
+
+
+def _write_trace(path: Path, perfetto: Path) -> str:
+    from ..report.perfetto import HOST_TIMES, write_trace
+
+    trace, problem = write_trace(path, perfetto)
+    say(f"{perfetto}: {trace.events:,} slices. {HOST_TIMES}")
+    if trace.misplaced:
+        notify(f"{trace.misplaced:,} lines have an impossible time and are not in {perfetto}")
+    return problem
+
+
+def _write_tables(path: Path, parquet: Path | None, csv_folder: Path | None) -> str:
+    from ..report.export import CsvWriter, ParquetWriter, export
+
+    folders: list[tuple[type[CsvWriter] | type[ParquetWriter], Path]] = []
+    folders += [(ParquetWriter, parquet)] if parquet is not None else []
+    folders += [(CsvWriter, csv_folder)] if csv_folder is not None else []
+    counts, problem = export(path, folders)
+    rows = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    for _, folder in folders:
+        say(f"{folder}: {rows}")
+    return problem

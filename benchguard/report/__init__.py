@@ -1,0 +1,1 @@
+"""Reports of audit logs and results: one HTML page, without network."""
