@@ -27,6 +27,11 @@ def test_running_programs_never_get_more_than_the_limit(tmp_path: Path) -> None:
         logs.promise(tmp_path / "third", 1)
 
 
+def test_programs_that_may_still_come_have_their_share(tmp_path: Path) -> None:
+    logs = Space(tmp_path, 4 * MEBI)
+    assert [logs.promise(tmp_path / str(n), 9 * MEBI, shares=4 - n) for n in range(4)] == [MEBI] * 4
+
+
 def test_ended_log_counts_with_its_size(tmp_path: Path) -> None:
     logs = Space(tmp_path, 3 * MEBI)
     path = tmp_path / "1.audit.jsonl"
