@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import BenchguardError
@@ -60,6 +61,24 @@ def interposer_for(spec: str, api: Api | None = None) -> tuple[Interposer, Drive
     driver = discover(spec, api=api)
     shim = shim_for(driver)
     return interpose(driver, shim), driver, shim
+
+
+def copy_to(folder: Path, interposer: Interposer) -> Interposer:
+    """The same interposer with its two libraries copied to a folder, for programs that cannot read ours.
+
+    Raises BenchguardError.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        copies = []
+        for library in (interposer.shim, interposer.preload):
+            temporary = folder / f".{library.name}.new"
+            shutil.copyfile(library, temporary)
+            temporary.chmod(0o755)
+            copies.append(temporary.rename(folder / library.name))  # a running program keeps the old one
+    except OSError as error:
+        raise BenchguardError(f"cannot copy to {folder}: {error.strerror}; name another folder") from error
+    return replace(interposer, shim=copies[0], preload=copies[1])
 
 
 def gap_text(shim: Shim) -> str | None:

@@ -424,12 +424,17 @@ RUNS: dict[str, OptionRun] = {
         {"--list": lambda ran: json.loads(ran.out)["schema"]},
     ),
     "env": OptionRun(
-        ("env", "--log", "logs", *SIM, "--filter", "cublas", "--require", "--format", "json"),
+        ("env", "--log", "logs", *SIM, "--filter", "cublas", "--require", "--copy", "copies",
+         "--format", "json"),
         ("env", "--socket", "s", *SIM),
         {
             "--log": lambda ran: json.loads(ran.out)["NEUTRINO_SERVE"].endswith("/logs/serve.sock"),
             "--filter": lambda ran: json.loads(ran.out)["NEUTRINO_FILTER"] == "cublas",
             "--require": lambda ran: json.loads(ran.out)["NEUTRINO_REQUIRE"] == "1",
+            "--copy": lambda ran: (
+                Path(json.loads(ran.out)["NEUTRINO_SHIM"]) == ran.folder / "copies" / "libcuda.so.1"
+                and (ran.folder / "copies" / "libneutrino_preload.so").is_file()
+            ),
             "--format": lambda ran: json.loads(ran.out),
         },
     ),
@@ -514,9 +519,20 @@ RUNS: dict[str, OptionRun] = {
         {"--sass": lambda ran: ".text.saxpy" in ran.out or "--sass needs nvdisasm" in ran.err},
     ),
     "report": OptionRun(
-        ("report", "launches.jsonl", "--html", "x.html"),
+        ("report", "launches.jsonl", "--html", "x.html", "--perfetto", "x.json", "--csv", "csv", "--parquet",
+         "parquet"),
         ("report", "launches.jsonl"),
-        {"--html": lambda ran: "saxpy" in ran.text("x.html")},
+        {
+            "--html": lambda ran: "saxpy" in ran.text("x.html"),
+            "--perfetto": lambda ran: json.loads(ran.text("x.json"))["traceEvents"],
+            "--csv": lambda ran: "saxpy" in ran.text("csv/launches.csv"),
+            "--parquet": lambda ran: list((ran.folder / "parquet").glob("*.parquet")),
+        },
+    ),
+    "report, result": OptionRun(
+        ("report", "launches.jsonl", "--html", "x.html", "--result", "absent.json"),
+        ("report", "launches.jsonl", "--html", "x.html"),
+        {"--result": ended_with(2, "cannot read absent.json")},
     ),
     "replay": OptionRun(
         ("replay", "saxpy.ncap", "--driver", "sim", "--cold", "rotate", "--rotating-count", "3", "--icache", "cold",

@@ -176,7 +176,7 @@ RAN = ("touch", "ran")
             ("--fail-on", "error", "--driver", "hip-sim", "--", "true"),
             "--fail-on examines timing windows of CUDA",
         ),
-        (("report", "absent.jsonl"), "the report has no output; give --html FILE"),
+        (("report", "absent.jsonl"), "the report has no output; give --html"),
         (("record", "-o", "x.ncap", "--window", "1", "--kernel", "k", "--", "true"), "give only one"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",

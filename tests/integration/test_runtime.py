@@ -273,6 +273,22 @@ def test_runtime_region_is_recorded_and_replayed(compile_cuda: Compile, record: 
     assert json.loads(result.stdout)["verification"]["exact"]
 
 
+@pytest.mark.usefixtures("environment")
+def test_runtime_regions_with_textures_and_arrays_are_refused(compile_cuda: Compile, record: Record) -> None:
+    """Captures hold no arrays; a region of the same program without them is captured."""
+    recorded = record([compile_cuda("images_region")])
+    assert recorded.status == 0, recorded.stderr
+    lines = [line.removeprefix("neutrino-bench: ") for line in recorded.said]
+    assert [line.split(":")[0] if ".ncap" in line else line for line in lines] == [
+        "x.ncap",
+        "cannot be replayed: texture or surface objects exist; a kernel may read arrays through them, which a capture "
+        "cannot contain",
+        "x.2.ncap",
+        "cannot be replayed: cuMemcpy3DAsync_v2: uses an array, which a capture cannot contain",
+        "x.3.ncap",
+    ]
+
+
 def test_symbol_versions_match_nvidias(native: Path) -> None:
     result = subprocess.run(
         ["readelf", "-W", "-d", "--dyn-syms", str(native / "sim" / "libcudart.so.13")],
