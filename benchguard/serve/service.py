@@ -241,7 +241,8 @@ class Service:
         name = Path(peer.executable).name if peer.executable else ""
         name = Request(request.kind, "", (name,)).program if name else request.program
         log = self._log_path(peer, name)
-        log_bytes = self._space.promise(log, self.options.max_log_bytes)
+        shares = self.options.max_programs - len(self._recorders)
+        log_bytes = self._space.promise(log, self.options.max_log_bytes, shares)
         program = Program(peer, name, request.command, interposer, log, log_bytes, self.options.image_bytes)
         try:
             process, report = fork_recorder(program, connection, self.version)
@@ -283,7 +284,8 @@ class Service:
 
     def _name_unobserved(self) -> None:
         own = [os.getpid()] if not self._command else [each.process for each in self._recorders.values()]
-        for process, command in self._unobserved.scan(own).items():
+        recorded = {each.program.peer.process for each in self._recorders.values()}
+        for process, command in self._unobserved.scan(own, recorded).items():
             self.say(
                 f"process {process} ({command}) uses the driver without the shim, so it is not recorded; "
                 "give it the variables of `neutrino-bench env`"

@@ -529,6 +529,11 @@ RUNS: dict[str, OptionRun] = {
             "--parquet": lambda ran: list((ran.folder / "parquet").glob("*.parquet")),
         },
     ),
+    "report, result": OptionRun(
+        ("report", "launches.jsonl", "--html", "x.html", "--result", "absent.json"),
+        ("report", "launches.jsonl", "--html", "x.html"),
+        {"--result": ended_with(2, "cannot read absent.json")},
+    ),
     "replay": OptionRun(
         ("replay", "saxpy.ncap", "--driver", "sim", "--cold", "rotate", "--rotating-count", "3", "--icache", "cold",
          "--no-prime", "--verify", "--samples", "9", "--json", "result.json", "--raw", "raw.csv", "--seed", "7",

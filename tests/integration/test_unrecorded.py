@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from benchguard.audit.environment import shim_environment
+from benchguard.audit.layout import FORMAT_VERSION, PAGE, SESSION, SESSION_MAGIC
+from benchguard.serve import layout
+from benchguard.serve.messages import parse_request
 from benchguard.shim.interposer import Interposer, interposer_for
 from tests.integration.apis import Api, both_apis
 from tests.integration.support import PROGRAMS, Compiler
@@ -191,3 +197,92 @@ def test_wrapper_and_filter_say_nothing(compile_c: Compiler, program: Program, t
             [*words, "--log", log, "--", *command], {"NEUTRINO_REQUIRE": "1", "HOME": str(Path.home())}
         )
         assert (result.returncode, said(result)) == (0, []), result.stderr
+
+
+def answer(status: int = 0, text: bytes = b"", **changes: int) -> bytes:
+    """A service's answer, as it should be but for the changes."""
+    words = {"magic": layout.MAGIC, "version": layout.VERSION, "status": status, "size": len(text), **changes}
+    return layout.ANSWER.pack(*words.values()) + text
+
+
+def memory_of(content: bytes, size: int) -> int:
+    """A descriptor of shared memory that begins with `content`."""
+    descriptor = os.memfd_create("false", os.MFD_CLOEXEC)
+    os.write(descriptor, content)
+    os.ftruncate(descriptor, size)
+    return descriptor
+
+
+def header(**changes: int) -> bytes:
+    """A session's header, as it should be but for the changes."""
+    words = {"magic": SESSION_MAGIC, "version": FORMAT_VERSION, "rings": 1, "bytes": 1 << 16}
+    words |= {"image_offset": (1 << 16) + 2 * PAGE, "image_bytes": 0, **changes}
+    return SESSION.pack(*words.values(), bytes(16), 0)
+
+
+@pytest.mark.parametrize(
+    ("data", "memory", "reason"),
+    [
+        (b"", None, "closed the connection"),
+        (b"short", None, "another version"),
+        (answer(magic=1), None, "another version"),
+        (answer(version=9), None, "another version"),
+        (answer(size=400), None, "another version"),
+        (answer(1, b"\x1b[31mred\n" + b"x" * 400), None, "?[31mred?xxx"),
+        (answer(), None, "gives no session"),
+        (answer(), (b"", 0), "cannot map"),
+        (answer(), (b"\xff" * 4096, 1 << 20), "cannot map"),
+        (answer(), (header(version=99), 1 << 20), "cannot map"),
+        (answer(), (header(rings=1 << 31), 1 << 20), "cannot map"),
+        (answer(), (header(image_bytes=1 << 63), 1 << 20), "cannot map"),
+        (answer(), (header(bytes=12345), 1 << 20), "cannot map"),
+    ],
+    ids=str,
+)
+def test_false_answer_leaves_the_program_unharmed(
+    interposer: Interposer,
+    program: Program,
+    tmp_path: Path,
+    data: bytes,
+    memory: tuple[bytes, int] | None,
+    reason: str,
+) -> None:
+    """A process in place of the service: the program says why it is not recorded, and runs as before."""
+    path = tmp_path / "serve.sock"
+
+    def serve(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection:
+            assert parse_request(connection.recv(1 << 16)).command == (str(program("linked")),)
+            descriptors = [memory_of(*memory)] if memory else []
+            if data:
+                socket.send_fds(connection, [data], descriptors)
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+    program("linked")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener, ThreadPoolExecutor(1) as threads:
+        listener.bind(str(path))
+        listener.listen()
+        served = threads.submit(serve, listener)
+        variables = {**shim_environment(interposer, None, {}), "NEUTRINO_SERVE": str(path)}
+        result = run([program("linked")], variables)
+        served.result(60)
+    (line,) = said(result)
+    assert reason in line
+    assert (result.returncode, result.stdout) == (0, "right\n")
+
+
+@pytest.mark.nightly
+def test_silent_service_holds_a_program_for_ten_seconds(
+    interposer: Interposer, program: Program, tmp_path: Path
+) -> None:
+    path = tmp_path / "serve.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        result = run(
+            [program("linked")], {**shim_environment(interposer, None, {}), "NEUTRINO_SERVE": str(path)}
+        )
+    assert "no answer within 10 s" in said(result)[0]
+    assert result.stdout == "right\n"
