@@ -17,6 +17,7 @@ from .termination import raise_on_termination, status_of
 
 SUMMARIES = {
     "observe": "Run a command and log every kernel that it launches.",
+    "trace": "Show every driver call of a command, live.",
     "record": "Run a command and capture a region of its GPU work.",
     "inspect": "Show what a capture contains.",
     "replay": "Time a capture in a clean process.",
@@ -37,6 +38,7 @@ EXAMPLES = """
 Examples:
   neutrino-bench -- python submission.py
   neutrino-bench --log run.audit.jsonl --driver sim -- ./program
+  neutrino-bench trace -- ./program
   neutrino-bench record -o x.ncap --launches 100:110 -- python submission.py
   neutrino-bench replay x.ncap --verify
   neutrino-bench grade problem.py submission.cu
