@@ -5,6 +5,8 @@
     benchguard.replay("x.ncap").time_us.median               # time it in a clean process, in microseconds
     benchguard.grade("problem.py", "submission.cu").verdict  # judge and time an untrusted submission
     benchguard.compare("problem.py", "a.cu", "b.cu").call    # is B faster than A?
+    benchguard.analyse_log("run.audit.jsonl").findings       # do a program's timing windows hold its work?
+    benchguard.compare_captures("a.ncap", "b.ncap").call     # the same for captures
     benchguard.read_log("run.audit.jsonl")                   # lines of an audit log, checked against its hash chain
 
 `import benchguard as pygpubench` provides pygpubench's names, and `do_bench` is a replacement for Triton's.
@@ -30,7 +32,10 @@ if TYPE_CHECKING:
     from .compat.do_bench import do_bench
     from .compat.isolated import BenchmarkError, do_bench_impl, do_bench_isolated
     from .compat.statistics import BenchmarkResult, BenchmarkStats, basic_stats
+    from .findings import Finding, FindingsError, FindingsReport, analyse_log
+    from .grade.captures_result import CaptureComparison
     from .grade.compare import CompareResult, compare
+    from .grade.compare_captures import compare_captures
     from .grade.grade import grade
     from .grade.options import GradeOptions
     from .grade.result import GradeResult
@@ -49,10 +54,14 @@ _MODULES = {
     "BenchmarkResult": "compat.statistics",
     "BenchmarkStats": "compat.statistics",
     "Capture": "capture",
+    "CaptureComparison": "grade.captures_result",
     "CaptureError": "capture",
     "CompareResult": "grade.compare",
     "CudaError": "compat.cuda",
     "DeterministicContext": "compat.deterministic",
+    "Finding": "findings",
+    "FindingsError": "findings",
+    "FindingsReport": "findings",
     "GradeOptions": "grade.options",
     "GradeResult": "grade.result",
     "LogError": "audit.log",
@@ -65,8 +74,10 @@ _MODULES = {
     "ShimError": "toolchain.errors",
     "Tolerance": "problem.spec",
     "Verified": "audit.log",
+    "analyse_log": "findings",
     "basic_stats": "compat.statistics",
     "compare": "grade.compare",
+    "compare_captures": "grade.compare_captures",
     "do_bench": "compat.do_bench",
     "do_bench_impl": "compat.isolated",
     "do_bench_isolated": "compat.isolated",
@@ -79,10 +90,11 @@ _MODULES = {
 """`grade`, `record` and `replay` are packages that can be called."""
 
 __all__ = [
-    "BenchguardError", "BenchmarkError", "BenchmarkResult", "BenchmarkStats", "Capture", "CaptureError",
-    "CompareResult", "CudaError", "DeterministicContext", "GradeOptions", "GradeResult", "LogError", "Problem",
-    "ProblemError", "RecordOptions", "RecordResult", "RegionError", "ReplayOptions", "ReplayResult",
-    "ShimError", "Tolerance", "UsageError", "Verified", "__version__", "basic_stats", "compare", "do_bench",
+    "BenchguardError", "BenchmarkError", "BenchmarkResult", "BenchmarkStats", "Capture", "CaptureComparison",
+    "CaptureError", "CompareResult", "CudaError", "DeterministicContext", "Finding", "FindingsError",
+    "FindingsReport", "GradeOptions", "GradeResult", "LogError", "Problem", "ProblemError", "RecordOptions",
+    "RecordResult", "RegionError", "ReplayOptions", "ReplayResult", "ShimError", "Tolerance", "UsageError",
+    "Verified", "__version__", "analyse_log", "basic_stats", "compare", "compare_captures", "do_bench",
     "do_bench_impl", "do_bench_isolated", "grade", "phase",
     "read_log", "record", "region", "region_range", "replay", "verify_log",
 ]  # fmt: skip

@@ -81,7 +81,8 @@ def layout_files(headers: Path) -> dict[str, str]:
     """The Python modules of the wire formats, by their path in the package. Raises CodegenError."""
     trace = read_wire(headers, ("record.h",))
     capture = read_wire(headers, ("record.h", "capture_format.h"))
-    return emit_layouts(trace, capture, load_layouts())
+    serve = read_wire(headers, ("serve.h",))
+    return emit_layouts(trace, serve, capture, load_layouts())
 
 
 def names_file(headers: Iterable[Headers]) -> dict[str, str]:

@@ -28,6 +28,12 @@ class TraceLayout(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     records: list[str]
 
 
+class ServeLayout(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    constants: dict[str, str]
+    enums: dict[str, EnumRow]
+    records: list[str]
+
+
 class CaptureLayout(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     constants: dict[str, str]
     enums: dict[str, EnumRow]
@@ -46,6 +52,7 @@ class CaptureLayout(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 class LayoutTable(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     trace: TraceLayout
+    serve: ServeLayout
     capture: CaptureLayout
 
 

@@ -62,6 +62,8 @@ class Interception:
     """Why a replay cannot repeat the call; None if it can, or if a hook says so itself."""
     operation: str | None = None
     """The C call that records an operation: `wrap_when_recording` is generated. None: it is written by hand."""
+    query: bool = False
+    """Whether calls that equal the record before them are counted instead of recorded."""
     shared: SharedHook | None = None
     """Set where the hooks are those of a CUDA function."""
 
@@ -114,6 +116,7 @@ class _Reader:
         wrap = self._hooks(self._file.wrap)
         wrap_when_recording = self._hooks(self._file.wrap_when_recording)
         operations = self._operations()
+        queries = self._queries(groups)
         interceptions = {}
         for function in self._api.functions:
             name = function.name
@@ -127,7 +130,21 @@ class _Reader:
                 interceptions[name] = self._interception(function, None, *hooks, None)
             if hooks[2] in operations:
                 interceptions[name] = changed(interceptions[name], operation=operations[hooks[2]])
+            if function.base in queries:
+                if hooks[1]:
+                    raise self._error(
+                        f"{name} is in [queries] and in [wrap], whose hook writes the record; keep one"
+                    )
+                interceptions[name] = changed(interceptions[name], query=True)
         return interceptions
+
+    def _queries(self, groups: Mapping[str, str]) -> set[str]:
+        """Documentation names."""
+        listed = self._file.queries.functions if self._file.queries is not None else []
+        names = set(self.present("queries", listed, self._api.bases))
+        for name in sorted(names - groups.keys()):
+            raise self._error(f"queries: {name} is in no group; correct the name, or add it to [groups]")
+        return names
 
     def _operations(self) -> dict[str, str]:
         """The C call that captures an operation, by hook."""

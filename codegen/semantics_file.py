@@ -27,7 +27,7 @@ class _Roles(msgspec.Struct, forbid_unknown_fields=True):
     roles: dict[str, str]
 
 
-class _Translated(msgspec.Struct, forbid_unknown_fields=True):
+class _Functions(msgspec.Struct, forbid_unknown_fields=True):
     functions: Names
 
 
@@ -49,7 +49,9 @@ class SemanticsFile(msgspec.Struct, forbid_unknown_fields=True):
     roles: dict[str, str] = {}
     header: _Header | None = None
     """The release that has all names. None: every release. Other releases may lack names."""
-    translated: _Translated | None = None
+    translated: _Functions | None = None
+    queries: _Functions | None = None
+    """Functions that only ask: consecutive equal calls of one thread become one record with a count."""
 
 
 def common_roles() -> dict[str, str]:

@@ -69,3 +69,11 @@ class Surface:
         """Functions of the header that the driver does not export, in header order."""
         present = set(self.driver.names)
         return tuple(function for function in self.api.functions if function.name not in present)
+
+    def can_fail(self, export: Export) -> bool:
+        """Whether a call of the export may be refused with a status. A function that no header declares counts as one
+        that returns a status if its name is like the vendor's others."""
+        vendor = self.api.vendor
+        if export.function is None:
+            return vendor.status_name.match(export.name) is not None
+        return export.function.has_status and export.name not in vendor.never_refused

@@ -29,6 +29,10 @@ class Vendor:
     every_form: tuple[str, ...]
     """Further macros that keep every function under its own name."""
     function: re.Pattern[str]
+    status_name: re.Pattern[str]
+    """Names of functions that return a status, as far as is known of those that no header declares."""
+    never_refused: tuple[str, ...]
+    """Functions with a status that only describe: a program whose calls are refused needs them for its message."""
     convention: str
     """Stands between return type and name."""
     soname: str
@@ -59,6 +63,8 @@ CUDA = Vendor(
     defines=(),
     every_form=(INTERNAL,),
     function=re.compile(r"cu[A-Z]\w*"),
+    status_name=re.compile(r"cu[A-Z]"),
+    never_refused=("cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString"),
     convention="CUDAAPI ",
     soname="libcuda.so.1",
     semantics=_SEMANTICS / "cuda.toml",
@@ -78,6 +84,13 @@ HIP = Vendor(
     ),  # the second is what 5.x's own hipcc sets besides
     every_form=(),
     function=re.compile(r"(__)?hip(rtc)?[A-Z]\w*|_Z\w*hip\w*"),
+    status_name=re.compile(r"hip[A-Z]"),
+    never_refused=(
+        "hipDriverGetVersion",
+        "hipDrvGetErrorName",
+        "hipDrvGetErrorString",
+        "hipRuntimeGetVersion",
+    ),
     convention="",
     soname="libamdhip64.so.5",
     semantics=_SEMANTICS / "hip.toml",

@@ -21,7 +21,8 @@ Generated from the help texts of the commands by `python docs/make_cli.py`; a te
 
 ## Exit status
 
-`observe` and `record` exit with the status of their command, 128 + n if signal n ended it. The table has all other
+`observe` and `record` exit with the status of their command, 128 + n if signal n ended it, unless `--fail-on` says
+otherwise. The table has all other
 statuses, which `benchguard/exit_status.py` defines.
 
 | status | meaning |
@@ -29,7 +30,7 @@ statuses, which `benchguard/exit_status.py` defines.
 | 0 | success: verdict `pass` |
 | 1 | verdict `wrong`; the hash chain of a log is broken; a check of `doctor` failed |
 | 2 | usage: an argument, an option or a problem file is invalid; no code of a submission has run |
-| 3 | verdict `violation` |
+| 3 | verdict `violation`; a finding that `--fail-on` names |
 | 4 | verdict `unreplayable` |
 | 5 | verdict `unconverged`, with `--require-converged` |
 | 6, 7 | `compare --fail-on`: slower, unsure |

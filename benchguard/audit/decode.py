@@ -12,6 +12,8 @@ from . import layout
 from .layout import RecordKind
 
 _WORD = Struct("<Q")
+REPEATS_MAX = 1 << 48
+"""A thread that asks every nanosecond needs three days for so many calls, and a record is written each tenth second."""
 
 
 class CorruptRingError(Exception):
@@ -29,6 +31,12 @@ class Record(msgspec.Struct, frozen=True, gc=False):
 
 class Call(Record, frozen=True, gc=False):
     arguments: tuple[int, ...]
+
+
+class Repeated(Call, frozen=True, gc=False):
+    """Calls that equal the call before them; `begin` of the first to `end` of the last."""
+
+    repeats: int
 
 
 class Launch(Record, frozen=True, gc=False):
@@ -151,11 +159,23 @@ def _text(data: bytes, at: int, length: int, end: int, what: str) -> str:
     return data[at : _fits(at, length, end, what)].decode("utf-8", "backslashreplace")
 
 
-def _call(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+def _arguments(data: bytes, at: int, end: int, count: int) -> tuple[int, ...]:
     if count > layout.ARGUMENTS_MAX:
         raise CorruptRingError(f"{count} arguments in one call")
     _fits(at, 8 * count, end, "arguments")
-    return Call(*common, tuple(word for (word,) in _WORD.iter_unpack(data[at : at + 8 * count])))
+    return tuple(word for (word,) in _WORD.iter_unpack(data[at : at + 8 * count]))
+
+
+def _call(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    return Call(*common, _arguments(data, at, end, count))
+
+
+def _repeated(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    body = _fits(at, layout.REPEATED.size, end, "repeated call")
+    (repeats,) = layout.REPEATED.unpack_from(data, at)
+    if not 0 < repeats <= REPEATS_MAX:
+        raise CorruptRingError(f"{repeats} repeated calls")
+    return Repeated(*common, _arguments(data, body, end, count), repeats)
 
 
 def _launch(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
@@ -306,6 +326,7 @@ _DECODERS: dict[int, _Decoder] = {
     RecordKind.NOTE: _note,
     RecordKind.PHASE: _phase,
     RecordKind.DECISION: _decision,
+    RecordKind.REPEATED: _repeated,
 }
 
 

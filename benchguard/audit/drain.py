@@ -122,12 +122,16 @@ class Drain:
         )
         return Identity(process, thread, started, namespace, tsc, ns)
 
-    def _take(self, index: int, beyond_backlog: bool = False) -> bool:
+    def _take(self, index: int, beyond_backlog: bool = False, ahead: int | None = None) -> bool:
+        """Copy the records up to head, or up to `ahead`."""
         at, capacity = self._session.ring_at(index), self._session.ring_bytes
         head, tail = self._words[at // 8], self._words[(at + layout.RING_TAIL_AT) // 8]
+        head = head if ahead is None else ahead
         size = (head - tail) % (1 << 64)
         if size > capacity or size % 8 or tail % 8:
             self._corrupt[index] = f"its head is {head} and its tail {tail}"
+            return False
+        if size == 0:
             return False
         if self._backlog_bytes + size > BACKLOG_BYTES and not beyond_backlog:
             return False  # the writer waits, then drops and counts: memory here stays bounded
@@ -160,7 +164,9 @@ class Drain:
 
     def _end(self, index: int) -> None:
         at = self._session.ring_at(index)
-        _, dropped, in_flight, since = layout.RING_PRODUCER.unpack_from(self._session.memory, at)
+        head, dropped, in_flight, since, ahead = layout.RING_PRODUCER.unpack_from(self._session.memory, at)
+        if head < ahead and index not in self._corrupt:
+            self._take(index, beyond_backlog=True, ahead=ahead)  # the thread ended while a record counted
         corrupt = self._corrupt.pop(index, None)
         self.backlog.append(Ended(self._identity(index), dropped, in_flight - 1, since, corrupt))
         # Write the state last, because another thread may claim the ring after that.

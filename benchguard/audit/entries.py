@@ -24,6 +24,8 @@ class SessionEntry(Entry, frozen=True, tag="session"):
     shim: dict[str, Any]
     session_ns: int
     api: str = "cuda"
+    served: dict[str, int] | None = None
+    """The program's process, user and group, as `serve` knows them from the kernel."""
     policy: dict[str, Any] | None = None
 
 
@@ -141,6 +143,16 @@ class CallEntry(Entry, frozen=True, tag="call"):
     group: str | None
     arguments: dict[str, int]
     result: int
+    floats: dict[str, float] | msgspec.UnsetType = msgspec.UNSET
+    """The floating-point arguments as numbers; null if one is not finite. Absent if the call has none."""
+    repeats: int | msgspec.UnsetType = msgspec.UNSET
+    """The line stands for so many calls that equal the call before them; `duration_ns` is then from entry of the first to
+    return of the last. Absent: one call."""
+
+    @property
+    def count(self) -> int:
+        """The number of calls that the line stands for."""
+        return 1 if self.repeats is msgspec.UNSET else max(self.repeats, 1)
 
 
 class UnmappedEntry(Entry, frozen=True, tag="unmapped"):
@@ -210,7 +222,7 @@ class LostEntry(Entry, frozen=True, tag="lost"):
 
 class EndEntry(Entry, frozen=True, tag="end", kw_only=True):
     time_ns: int
-    status: int
+    status: int | None
     launches: int
     graph_launches: int
     calls: int
@@ -226,6 +238,7 @@ class EndEntry(Entry, frozen=True, tag="end", kw_only=True):
     outlived: list[int]
     unobserved: list[str] = []
     complete: bool
+    truncated: bool = False
 
 
 Line = (
@@ -253,7 +266,8 @@ def parse_entry(line: dict[str, Any]) -> Line | None:
 
     Raises msgspec.ValidationError if the line lacks a field or has one of another type.
     """
-    if line.get("kind") not in KINDS:
+    kind = line.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
         return None
     entry: Line = msgspec.convert(line, Line)
     return entry

@@ -113,6 +113,8 @@ class Teller:
             details = [*describe_arguments(self._api, entry.call, entry.arguments)[0], *self._related(entry)]
             if entry.result == SUCCESS and plain_name(entry.call) not in ALLOCATIONS:
                 self._memory_of(entry.process).add(entry, number)
+        if isinstance(entry, entries.CallEntry) and entry.count > 1:
+            details.append(f"{entry.count} equal calls")
         return self._event(entry, number, "ENTER", ", ".join(details), entry.time_ns)
 
     def _related(self, entry: entries.CallEntry) -> list[str]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from ..ipc.json_text import json_line
 from ..shim.surface import Surface
 from . import decode, entries
 from .calls import UNLOADS
 from .demangle import Demangler
 from .drain import Chunk, Ended, Identity
+from .floats import float_words, floats_of
 from .images import ImageFolder
 from .known import (
     UNKNOWN_KERNEL,
@@ -47,6 +50,7 @@ class Interpreter:
         self._exports = surface.exports
         self._calls = [_encode(export.name) for export in surface.exports]
         self._unloads = {slot for slot, export in enumerate(surface.exports) if export.name in UNLOADS}
+        self._floats = float_words(surface.exports)
         self._started_ns = started_ns
         self.images = ImageFolder(keep_images)
         self._rules = session.cordon.rules if session.cordon is not None else ()
@@ -176,20 +180,24 @@ class Interpreter:
         export = self._exports[record.slot]
         time_ns, duration_ns = self._span(process, record)
         names = [parameter.name for parameter in export.parameters]
-        self.totals.calls += 1
-        self._add(
+        floats = self._floats.get(record.slot)
+        entry = entries.CallEntry(
             time_ns,
-            entries.CallEntry(
-                time_ns,
-                duration_ns,
-                identity.process,
-                identity.thread,
-                export.name,
-                export.group,
-                dict(zip(names, record.arguments, strict=False)),
-                record.result,
-            ),
+            duration_ns,
+            identity.process,
+            identity.thread,
+            export.name,
+            export.group,
+            dict(zip(names, record.arguments, strict=False)),
+            record.result,
+            msgspec.UNSET if floats is None else floats_of(floats, record.arguments),
         )
+        if isinstance(record, decode.Repeated) and record.repeats > 1:
+            self.totals.calls += record.repeats
+            self._add(time_ns, msgspec.structs.replace(entry, repeats=record.repeats))
+        else:
+            self.totals.calls += 1
+            self._add(time_ns, entry)
         if record.slot in self._unloads and record.result == 0 and record.arguments:
             stored = process.stored.pop(record.arguments[0], None)
             if stored is not None:

@@ -40,6 +40,7 @@ class RecordKind(enum.IntEnum):
     NOTE = 11
     PHASE = 12
     DECISION = 13
+    REPEATED = 14
 
 
 class ImageFormat(enum.IntEnum):
@@ -93,7 +94,7 @@ SESSION_POLICY_AT = 96
 SESSION_POLICY = Struct("<QQ")  # policy_offset, policy_bytes
 
 # struct nb_ring
-RING_PRODUCER = Struct("<QQQQ")  # head, dropped, in_flight, in_flight_since
+RING_PRODUCER = Struct("<QQQQQ")  # head, dropped, in_flight, in_flight_since, ahead
 RING_TAIL_AT = 64
 RING_TAIL = Struct("<Q")  # tail
 RING_IDENTITY_AT = 128
@@ -103,6 +104,7 @@ RING_BYTES = 192
 
 # Bodies of records, after the record header.
 RECORD = Struct("<IHHQQiI")  # size, kind, slot, begin, end, result, count
+REPEATED = Struct("<Q")  # repeats
 # process, parent, first_tsc, first_ns, last_tsc, last_ns, executable_bytes, driver_bytes
 PROCESS = Struct("<IIQQQQII")
 IMAGE = Struct("<QQQQIIII")  # image, handle, bytes, stored_at, format, stored, origin_bytes, note_bytes

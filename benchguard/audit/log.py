@@ -21,6 +21,7 @@ FIRST = "0" * 64
 LINE_MAX = 1 << 22
 
 _PREVIOUS = b',"previous":"%s"}\n'
+PREVIOUS_BYTES = len(_PREVIOUS % FIRST.encode())
 
 
 class LogError(BenchguardError):
@@ -38,10 +39,17 @@ class Verified:
 
 
 class LogWriter:
-    """Appends lines to a new file. After a failed write nothing more is written."""
+    """Appends lines to a new file. After a failed write nothing more is written.
 
-    def __init__(self, path: Path, replace: bool = False) -> None:
+    With `most_bytes`, lines that would make the log longer are left out, and `truncated` is set. The last line is
+    written in any case.
+    """
+
+    def __init__(self, path: Path, replace: bool = False, most_bytes: int | None = None) -> None:
         self.path = path
+        self.bytes = 0
+        self.truncated = False
+        self._most_bytes = most_bytes
         self.head = FIRST.encode()
         self.lines = 0
         self.error: str | None = None
@@ -60,6 +68,17 @@ class LogWriter:
 
     def write(self, line: bytes) -> None:
         """`line` is one JSON object without its `previous`."""
+        if self._most_bytes is not None and self.bytes + len(line) + PREVIOUS_BYTES > self._most_bytes:
+            self._most_bytes = 0  # no later line either: a log has no gaps before its end
+            self.truncated = True
+        else:
+            self._write(line)
+
+    def write_last(self, line: bytes) -> None:
+        """Write the last line, whatever the log's length."""
+        self._write(line)
+
+    def _write(self, line: bytes) -> None:
         if self.error is not None:
             return
         whole = line[:-1] + _PREVIOUS % self.head
@@ -70,6 +89,7 @@ class LogWriter:
             return
         self.head = hashlib.sha256(whole).hexdigest().encode()
         self.lines += 1
+        self.bytes += len(whole)
 
     def flush(self) -> None:
         if self.error is None:

@@ -116,7 +116,7 @@ class Summary:
 
     command: list[str]
     driver: str
-    status: int
+    status: int | None
     kernels: list[KernelRow]
     images: list[ImageRow]
     calls: list[CallRow]

@@ -10,23 +10,27 @@ from .unpack import RAW_MAX, CodeError, Method, unpack
 
 MAGIC = 0xBA55ED50
 LZ4, ZSTD = 0x2000, 0x8000
+PTX, ELF, LTO_IR = 1, 2, 8
+KINDS = {PTX: "ptx", ELF: "cubin", LTO_IR: "lto_ir"}
 ENTRIES_MAX = 4096
 
 _HEADER = struct.Struct("<IHHQ")
 _ENTRY = struct.Struct("<HHIQI")
 """Kind, version, header bytes, payload bytes, compressed bytes."""
-_FLAGS, _RAW_BYTES = struct.Struct("<Q"), struct.Struct("<Q")
-_FLAGS_AT, _RAW_BYTES_AT, _ENTRY_BYTES_MIN = 40, 56, 64
+_ARCHITECTURE, _FLAGS, _RAW_BYTES = struct.Struct("<I"), struct.Struct("<Q"), struct.Struct("<Q")
+_ARCHITECTURE_AT, _FLAGS_AT, _RAW_BYTES_AT, _ENTRY_BYTES_MIN = 28, 40, 56, 64
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Code of a fat binary: where it lies in the image, and how it is compressed."""
+    """Code of a fat binary: where it lies in the image, and how it is compressed. `architecture` is 90 for sm_90."""
 
     begin: int
     stored: int
     raw_bytes: int
     method: Method | None
+    kind: int
+    architecture: int
 
     def code(self, image: bytes) -> bytes:
         """Raises CodeError."""
@@ -49,11 +53,13 @@ def entries(image: bytes) -> Iterator[Entry]:
     for _ in range(ENTRIES_MAX):
         if at + _ENTRY_BYTES_MIN > end:
             return
-        _, _, entry_header, payload, compressed = _ENTRY.unpack_from(image, at)
+        kind, _, entry_header, payload, compressed = _ENTRY.unpack_from(image, at)
+        (architecture,) = _ARCHITECTURE.unpack_from(image, at + _ARCHITECTURE_AT)
         (flags,) = _FLAGS.unpack_from(image, at + _FLAGS_AT)
         (raw_bytes,) = _RAW_BYTES.unpack_from(image, at + _RAW_BYTES_AT)
         method = Method.ZSTD if flags & ZSTD else Method.LZ4 if flags & LZ4 else None
-        yield Entry(at + entry_header, compressed if method and compressed else payload, raw_bytes, method)
+        stored = compressed if method and compressed else payload
+        yield Entry(at + entry_header, stored, raw_bytes, method, kind, architecture)
         if entry_header + payload == 0:
             return
         at += entry_header + payload

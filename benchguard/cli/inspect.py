@@ -1,8 +1,9 @@
-"""neutrino-bench inspect: show what a capture contains."""
+"""neutrino-bench inspect: show what a capture, an audit log or a code image contains."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from ..errors import BenchguardError
+from ..errors import BenchguardError, UsageError
 from ..ipc.json_text import json_document
 from .options import OutputFolder
-from .output import print_document, say
+from .output import notify, print_document, say
 
 if TYPE_CHECKING:
     from ..capture import Capture
@@ -34,29 +35,140 @@ _SUFFIXES = {
     "  neutrino-bench inspect x.ncap\n"
     "  neutrino-bench inspect x.ncap --json | jq '.kernels[].name'\n"
     "  neutrino-bench inspect x.ncap --images kernels/ && cuobjdump -sass kernels/*.cubin\n"
-    "  neutrino-bench inspect x.ncap --images kernels/ && llvm-objdump -d kernels/*.hsaco"
+    "  neutrino-bench inspect kernels.fatbin --sass saxpy\n"
+    "  neutrino-bench inspect run.audit.jsonl --kept images/ --ptx saxpy"
 )
-@click.argument("path", metavar="CAPTURE", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
-@click.option("--operations", is_flag=True, help="List every operation of the region and its graphs.")
-@click.option("--memory", is_flag=True, help="List all allocations and globals, not only the first 20.")
+@click.option(
+    "--operations", is_flag=True, help="Capture: list every operation of the region and its graphs."
+)
+@click.option(
+    "--memory", is_flag=True, help="Capture: list all allocations and globals, not only the first 20."
+)
 @click.option(
     "--images",
     "folder",
     type=OutputFolder(),
     metavar="FOLDER",
-    help="Write every code image to this folder, named by its SHA-256.",
+    help="Write code images to this folder: those of a capture named by their SHA-256, the unpacked entries of others.",
 )
 @click.option(
-    "--check", is_flag=True, help="Also read memory and images, and compare them with their SHA-256."
+    "--check", is_flag=True, help="Capture: also read memory and images, and compare them with their SHA-256."
+)
+@click.option(
+    "--kept",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    metavar="FOLDER",
+    help="Audit log: the folder that `observe --keep-images` filled.",
+)
+@click.option("--all-kernels", is_flag=True, help="List all kernels of an image, not only the first 20.")
+@click.option("--ptx", metavar="KERNEL", help="Print the PTX of this kernel.")
+@click.option(
+    "--sass", metavar="KERNEL", help="Print the machine code of this kernel, by nvdisasm in a sandbox."
 )
 def inspect(
+    path: Path,
+    as_json: bool,
+    operations: bool,
+    memory: bool,
+    folder: Path | None,
+    check: bool,
+    kept: Path | None,
+    all_kernels: bool,
+    ptx: str | None,
+    sass: str | None,
+) -> int:
+    """Show what FILE contains: a capture, an audit log, a code image or a library with device code.
+
+    A capture has device, operations, kernels, memory, code images and sizes. A code image has entries and kernels, a
+    log the images of each library. The tables of a capture are always checked. Exits with 70 if the capture is damaged,
+    with 1 if the log is. No code of the file runs.
+    """
+    kind = _kind_of(path)
+    captures_only = {"--operations": operations, "--memory": memory, "--check": check}
+    wrong = [name for name, given in captures_only.items() if given and kind != "capture"]
+    if kept is not None and kind != "log":
+        wrong.append("--kept")
+    if all_kernels and (kind == "capture" or as_json):
+        wrong.append("--all-kernels")
+    code = [name for name, value in (("--ptx", ptx), ("--sass", sass)) if value is not None]
+    if len(code) > 1 or (
+        code and (as_json or folder is not None or operations or memory or check or all_kernels)
+    ):
+        raise UsageError(f"{code[0]} prints only code; give it without other options")
+    if wrong:
+        raise UsageError(f"{wrong[0]} has no effect on {_NAMES[kind]}; leave it out")
+    if kind == "log" and kept is None and (code or folder is not None):
+        raise UsageError("an audit log has no code; name the folder of `observe --keep-images` with --kept")
+    if ptx is not None or sass is not None:
+        return _print_code(path, kind, kept, ptx, sass)
+    if kind != "capture":
+        return _inspect_images(path, kind, kept, as_json, folder, all_kernels)
+    return _inspect_capture(path, as_json, operations, memory, folder, check)
+
+
+_NAMES = {"capture": "a capture", "log": "an audit log", "image": "a code image"}
+
+
+def _kind_of(path: Path) -> str:
+    """`capture`, `log` or `image`. An unreadable file is a capture's to report."""
+    from ..images.image import format_of
+    from ..images.source import is_log
+
+    try:
+        with path.open("rb") as file:
+            head = file.read(1 << 16)
+    except OSError:
+        return "capture"
+    if is_log(head):
+        return "log"
+    return "capture" if format_of(head) == "unknown" else "image"
+
+
+def _images(path: Path, kind: str, kept: Path | None) -> Iterator[bytes]:
+    from ..images.source import images_of_capture, images_of_file, images_of_log
+
+    if kind == "log":
+        assert kept is not None
+        return images_of_log(path, kept)
+    return images_of_file(path) if kind == "image" else images_of_capture(path)
+
+
+def _print_code(path: Path, kind: str, kept: Path | None, ptx: str | None, sass: str | None) -> int:
+    from .inspect_code import print_ptx, print_sass
+
+    images = _images(path, kind, kept)
+    if ptx is not None:
+        print_ptx(images, ptx)
+    elif sass is not None:
+        print_sass(images, sass)
+    return 0
+
+
+def _inspect_images(
+    path: Path, kind: str, kept: Path | None, as_json: bool, folder: Path | None, every: bool
+) -> int:
+    from .. import exit_status
+    from ..images.source import inspect_file, inspect_log
+    from .inspect_code import render, write_codes
+
+    found = inspect_log(path, kept) if kind == "log" else inspect_file(path)
+    if folder is not None:
+        written = write_codes(_images(path, kind, kept), folder)
+        say(f"{folder}: {written} entries written", err=as_json)
+    if as_json:
+        print_document(json_document(found))
+    else:
+        render(found, sys.stdout, every)
+    if found.problem:
+        notify(f"error: {found.problem}")
+    return exit_status.WRONG if found.problem else exit_status.PASS
+
+
+def _inspect_capture(
     path: Path, as_json: bool, operations: bool, memory: bool, folder: Path | None, check: bool
 ) -> int:
-    """Show what CAPTURE contains: device, operations, kernels, memory, code images and sizes.
-
-    The tables of a capture are always checked. Exits with 70 if the capture is damaged. No code of the capture runs.
-    """
     from ..audit.demangle import Demangler
     from ..capture import Capture
     from ..capture.overview import overview

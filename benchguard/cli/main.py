@@ -18,13 +18,16 @@ from .termination import raise_on_termination, status_of
 SUMMARIES = {
     "observe": "Run a command and log every kernel that it launches.",
     "trace": "Show every driver call of a command, live.",
+    "serve": "Log the kernels of many programs, as a service.",
+    "env": "Print the variables that put programs under a service.",
     "record": "Run a command and capture a region of its GPU work.",
-    "inspect": "Show what a capture contains.",
+    "inspect": "Show what a capture, a log or a code image contains.",
     "replay": "Time a capture in a clean process.",
     "grade": "Judge and time a submission to a problem.",
-    "compare": "Find out which of two submissions is faster.",
+    "compare": "Find out which of two submissions, captures or commands is faster.",
     "fast-p": "Print KernelBench's score over a folder of comparisons.",
     "starter": "Write a template for a submission to a problem.",
+    "findings": "Examine the timing windows of an observed program.",
     "report": "Show an audit log as a page.",
     "verify-log": "Check the hash chain of an audit log.",
     "doctor": "Check this machine: driver, shim, compiler, headers, sandbox.",
@@ -43,6 +46,7 @@ Examples:
   neutrino-bench replay x.ncap --verify
   neutrino-bench grade problem.py submission.cu
   neutrino-bench compare problem.py before.cu after.cu
+  neutrino-bench compare -- python before.py --vs python after.py
   neutrino-bench verify-log run.audit.jsonl
   neutrino-bench doctor
 """

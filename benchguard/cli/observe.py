@@ -10,14 +10,25 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .. import exit_status
 from ..errors import BenchguardError, UsageError
 from ..version import __version__
-from .options import OutputPath, driver_option, is_stdout, quiet_option, timeout_option
+from .options import (
+    HIP_DRIVERS,
+    OutputPath,
+    driver_option,
+    fail_on_option,
+    is_stdout,
+    quiet_option,
+    timeout_option,
+)
 from .output import notify, print_document
 
 if TYPE_CHECKING:
     from ..audit.log import LogWriter
     from ..audit.supervise import Run
+
+NO_HIP = "--fail-on examines timing windows of CUDA programs; leave it out for a HIP driver"
 
 
 def default_log() -> Path:
@@ -27,7 +38,7 @@ def default_log() -> Path:
 
 @click.command(
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
-    epilog="\b\nThe exit status is the command's; 128 + n if signal n ended it.\n"
+    epilog="\b\nThe exit status is the command's; 128 + n if signal n ended it; 3 with --fail-on.\n"
     "A launch that could not be logged does not stop the command: lost launches are counted and reported.",
 )
 @click.option(
@@ -59,6 +70,7 @@ def default_log() -> Path:
     metavar="PATH",
     help="Also write the summary as JSON; - is standard output.",
 )
+@fail_on_option
 @quiet_option
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def observe(
@@ -69,6 +81,7 @@ def observe(
     timeout: float | None,
     keep_images: Path | None,
     summary_path: Path | None,
+    fail_on: tuple[str, ...],
     quiet: bool,
     command: tuple[str, ...],
 ) -> int:
@@ -82,7 +95,11 @@ def observe(
 
     if keep_images is not None:
         _make_folder(keep_images)
+    if fail_on and driver in HIP_DRIVERS:
+        raise UsageError(NO_HIP)
     interposer = announced_interposer(driver, quiet)
+    if fail_on and interposer.surface.api != "cuda":
+        raise UsageError(NO_HIP)
     log = LogWriter(log_path or default_log(), replace=force)
     run = supervise(
         command,
@@ -100,7 +117,21 @@ def observe(
         raise BenchguardError(run.log_error)
     if run.images_error is not None:
         raise run.images_error
-    return run.status
+    status = _findings(log, fail_on, quiet) if interposer.surface.api == "cuda" else exit_status.PASS
+    return status or run.status
+
+
+def _findings(log: LogWriter, fail_on: tuple[str, ...], quiet: bool) -> int:
+    """Examine the timing windows of the run. Returns the status that --fail-on asks for."""
+    if quiet and not fail_on:
+        return exit_status.PASS
+    from ..findings import analyse_log
+    from .findings_text import failed, render
+
+    report = analyse_log(log.path)
+    if not quiet and (report.windows or report.findings):
+        render(report, report.above_info(), sys.stderr)
+    return failed(report, fail_on, sys.stderr)
 
 
 def _make_folder(path: Path) -> None:

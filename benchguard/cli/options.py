@@ -19,10 +19,10 @@ from ..errors import BenchguardError, UsageError
 from .output import print_document
 
 CUDA_DRIVERS = ("auto", "sim")
-DRIVERS = (*CUDA_DRIVERS, "hip", "hip-sim")
+HIP_DRIVERS = ("hip", "hip-sim")
+DRIVERS = (*CUDA_DRIVERS, *HIP_DRIVERS)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-Decorator = Callable[[Command], Command]
 
 
 @dataclass(frozen=True)
@@ -186,6 +186,53 @@ json_option = click.option(
     type=OutputPath(allow_dash=True),
     metavar="PATH",
     help="Write the result as JSON; - is standard output.",
+)
+
+
+class FailOn(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic in new versions of click
+    """Ids of findings and severities, separated by commas."""
+
+    name = "findings"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        from ..findings.checks import RULES
+        from ..findings.rules import Severity
+
+        if isinstance(value, tuple):
+            return value
+        words = tuple(word.strip() for word in value.split(","))
+        known = [*Severity.__members__, *RULES]
+        unknown = [word for word in words if word not in known]
+        if unknown:
+            self.fail(
+                f"{unknown[0]!r} is neither a finding nor a severity; give some of {', '.join(known)}",
+                param,
+                ctx,
+            )
+        return words
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        from ..findings.checks import RULES
+        from ..findings.rules import Severity
+
+        before, comma, word = incomplete.rpartition(",")
+        names = [*Severity.__members__, *RULES]
+        return [CompletionItem(before + comma + each) for each in names if each.startswith(word)]
+
+
+fail_on_option = click.option(
+    "--fail-on",
+    type=FailOn(),
+    default=(),
+    metavar="ID,...|SEVERITY",
+    help="Exit with 3 if there is one of these findings, or one of this severity (info, warning, error) or worse.",
 )
 
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print only errors.")

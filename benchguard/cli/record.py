@@ -10,6 +10,7 @@ import click
 from ..record.options import RecordOptions
 from .options import Flag, OutputPath, driver_option, options_of, quiet_option, timeout_option
 from .output import notify
+from .selection import SELECTION
 
 if TYPE_CHECKING:
     from ..capture import PackSummary
@@ -34,9 +35,7 @@ _REFUSALS_SHOWN = 5
 @options_of(
     RecordOptions,
     {
-        "launches": Flag("Capture launches A to B - 1 of the process, counted from 0.", "A:B"),
-        "kernel": Flag("Capture the Nth launch, from 1, of a matching kernel.", "PATTERN[:N]"),
-        "window": Flag("Capture the work between the Nth pair, from 1, of timing events.", "N"),
+        **SELECTION,
         "log": Flag(
             "Write the audit log to this file.  [default: x.audit.jsonl beside x.ncap]",
             "PATH",
@@ -67,7 +66,7 @@ def record(command: tuple[str, ...], output: Path, quiet: bool, **values: Any) -
         command,
         output,
         options,
-        on_capture=lambda summary: None if quiet else _report(summary),
+        on_capture=lambda summary: None if quiet else report_capture(summary),
         on_kept=lambda folder: notify(f"raw captures are in {folder}"),
     )
     if result.timed_out:
@@ -75,7 +74,8 @@ def record(command: tuple[str, ...], output: Path, quiet: bool, **values: Any) -
     return result.status
 
 
-def _report(summary: PackSummary) -> None:
+def report_capture(summary: PackSummary) -> None:
+    """Print one line for a capture, and the reasons why it cannot be replayed."""
     from ..capture import Capture
 
     with Capture.open(summary.path) as capture:

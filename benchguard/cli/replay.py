@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from ..errors import BenchguardError, UsageError
+from ..record.options import RecordOptions
 from ..replay.options import ReplayOptions
+from .inputs import input_option, inputs_of, name_and_file, number_of, range_key
 from .options import (
     DRIVERS,
     Flag,
+    OutputFolder,
     OutputPath,
     complete_driver,
+    given_options,
     is_stdout,
     json_option,
     options_of,
@@ -25,18 +28,25 @@ from .options import (
     write_json,
 )
 from .output import notify
+from .recorded import capture_folder, check_replay, only_region, record_into
+from .selection import SELECTION
+from .trailing import TrailingCommand, trailing_words
 
 if TYPE_CHECKING:
-    from ..replay.buffers import Source
     from ..replay.result import ReplayResult
+
+NAME = "capture"
+"""Name of a command's capture in its folder."""
 
 
 @click.command(
+    cls=TrailingCommand,
+    forms=("[OPTIONS] CAPTURE", "[OPTIONS] -- COMMAND..."),
     epilog="\b\nExit status: 0 pass; 1 memory differs from the captured memory (--verify, --strict);\n"
     "2 usage; 3 violation (--strict); 4 cannot be replayed; 5 did not converge; 8 unproven\n"
-    "(--require-evidence); 65 a kernel failed; 70 internal error; 124 timeout."
+    "(--require-evidence); 65 a kernel or COMMAND failed; 70 internal error; 124 timeout.",
 )
-@click.argument("path", metavar="CAPTURE", type=click.Path(path_type=Path))
+@click.argument("path", metavar="CAPTURE", required=False, type=click.Path(path_type=Path))
 @options_of(
     ReplayOptions,
     {
@@ -68,8 +78,17 @@ if TYPE_CHECKING:
             "Take N more samples that find all captured memory in the cache, and show their median.", "N"
         ),
         "require_converged": "Exit with 5 if the median is not known as well as --until says.",
-        "timeout": Flag("Stop after this time, and exit with 124.", "SECONDS"),
+        "timeout": Flag(
+            "Stop after this time, and exit with 124. COMMAND has no limit unless one is given.", "SECONDS"
+        ),
     },
+)
+@options_of(RecordOptions, SELECTION)
+@click.option(
+    "--keep",
+    type=OutputFolder(),
+    metavar="FOLDER",
+    help="Keep the capture and the audit log of COMMAND in this folder.",
 )
 @json_option
 @click.option("--raw", "raw_path", type=OutputPath(), metavar="PATH", help="Write every sample as CSV.")
@@ -89,14 +108,7 @@ if TYPE_CHECKING:
         "seed": Flag("Seed of the order of input sets.  [default: random]", "N"),
     },
 )
-@click.option(
-    "--input",
-    "inputs",
-    multiple=True,
-    metavar="NAME=FILE",
-    help="Write a file to a named range, or to an address, before each sample. Repeat a name to give several input "
-    "sets, one drawn at random for each sample.",
-)
+@input_option
 @click.option(
     "--output",
     "outputs",
@@ -106,32 +118,81 @@ if TYPE_CHECKING:
 )
 @options_of(ReplayOptions, {"ignore_refusals": "Replay even a capture that is marked as not replayable."})
 @quiet_option
+@click.pass_context
 def replay(
-    path: Path,
+    context: click.Context,
+    /,
+    path: Path | None,
     inputs: tuple[str, ...],
     outputs: tuple[str, ...],
     json_path: Path | None,
     raw_path: Path | None,
+    launches: str | None,
+    kernel: str | None,
+    window: int | None,
+    keep: Path | None,
     quiet: bool,
     **values: Any,
 ) -> int:
     """Replay CAPTURE many times in a clean process, and print how long its region takes.
 
-    No host code of the captured program runs. Memory is restored before every sample.
+    No host code of the captured program runs. Memory is restored before every sample. With `-- COMMAND`, run COMMAND
+    first and capture its region, as `neutrino-bench record` does.
     """
     files = _outputs(outputs)
     options = ReplayOptions(keep_outputs="last" if files else "none", **values)
-    sources = _inputs(inputs)
+    sources = inputs_of(inputs)
     if options.seed is not None and not sources:
         raise UsageError("--seed orders the input sets, and no --input gives one; leave it out")
-    from ..grade.strict_replay import replay as replay_capture
-    from .replay_progress import progress_on
+    command, given = trailing_words(context), given_options(context)
+    if (path is None) == (command is None) or command == ():
+        raise UsageError("replay takes a capture, or a command after `--`")
+    if command is None and (unused := sorted(given & {*SELECTION, "keep"})):
+        raise UsageError(
+            f"--{unused[0]} is for a command that is recorded; give one after `--`, or leave it out"
+        )
+
+    def run(capture: Path) -> ReplayResult:
+        from ..grade.strict_replay import replay as replay_capture
+        from .replay_progress import progress_on
+
+        with progress_on(sys.stderr, quiet) as progress:
+            return replay_capture(
+                capture, options, inputs=sources, outputs=list(files) if files else None, progress=progress
+            )
+
+    if command is None:
+        assert path is not None
+        result = run(path)
+    else:
+        recording = RecordOptions(
+            launches=launches,
+            kernel=kernel,
+            window=window,
+            driver=options.driver,
+            timeout=options.timeout if "timeout" in given else None,
+        )
+        check_replay(options)
+        with capture_folder(keep, [NAME], quiet) as folder:
+            captures = record_into(
+                folder, NAME, command, recording, quiet=quiet, to_stderr=is_stdout(json_path)
+            )
+            result = run(only_region(captures))
+            folder.is_spare = result.verdict == "pass"
+    _report(result, files, json_path, raw_path, quiet)
+    return result.status
+
+
+def _report(
+    result: ReplayResult,
+    files: dict[str | tuple[int, int], Path],
+    json_path: Path | None,
+    raw_path: Path | None,
+    quiet: bool,
+) -> None:
+    """Print the result, and write it to the files that the options name."""
     from .replay_text import render
 
-    with progress_on(sys.stderr, quiet) as progress:
-        result = replay_capture(
-            path, options, inputs=sources, outputs=list(files) if files else None, progress=progress
-        )
     if not quiet:
         render(result, sys.stderr if is_stdout(json_path) else sys.stdout)
     write_json(json_path, result.to_json())
@@ -143,54 +204,21 @@ def replay(
             _write(file, cast(bytes, result.outputs[name]))
     if result.verdict != "pass":
         notify(f"{result.verdict}: {result.reason}")
-    return result.status
-
-
-def _inputs(words: tuple[str, ...]) -> dict[str | int, Source]:
-    contents: defaultdict[str | int, list[bytes]] = defaultdict(list)
-    for word in words:
-        name, file = _pair("--input", word)
-        try:
-            contents[_key("--input", name)].append(Path(file).read_bytes())
-        except OSError as error:
-            raise UsageError(f"cannot read the input {file}: {error.strerror}; check the path") from error
-    return {key: sets[0] if len(sets) == 1 else sets for key, sets in contents.items()}
 
 
 def _outputs(words: tuple[str, ...]) -> dict[str | tuple[int, int], Path]:
     paths: dict[str | tuple[int, int], Path] = {}
     for word in words:
-        name, file = _pair("--output", word)
+        name, file = name_and_file("--output", word)
         if reason := unwritable(Path(file)):
             raise UsageError(f"--output {word}: {reason}")
         place, _, size = name.partition(":")
-        key = _key("--output", place)
+        key = range_key("--output", place)
         if isinstance(key, str):
             paths[name] = Path(file)
         else:
-            paths[key, _number("--output", size)] = Path(file)
+            paths[key, number_of("--output", size)] = Path(file)
     return paths
-
-
-def _pair(option: str, word: str) -> tuple[str, str]:
-    name, equals, file = word.partition("=")
-    if not (name and equals and file):
-        raise UsageError(f"{option} {word!r} is not NAME=FILE; give a range's name or an address, and a file")
-    return name, file
-
-
-def _key(option: str, name: str) -> str | int:
-    """A name, or an address if it begins with 0x."""
-    return _number(option, name) if name.startswith("0x") else name
-
-
-def _number(option: str, text: str) -> int:
-    try:
-        return int(text, 0)
-    except ValueError:
-        raise UsageError(
-            f"{option}: {text!r} is not a number; give an address as 0x..., and a size in bytes"
-        ) from None
 
 
 def _write(path: Path, data: bytes) -> None:

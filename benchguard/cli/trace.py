@@ -15,22 +15,14 @@ from ..errors import BenchguardError, UsageError
 from .options import OutputPath, driver_option, given_options, timeout_option
 from .output import RowWriter, notify
 from .streams import discard
+from .trailing import TrailingCommand, trailing_words
 
 if TYPE_CHECKING:
     from .trace_text import TraceTable
 
-_SEPARATOR = "neutrino-bench trace --"
 _COMMAND_ONLY = {"log_path": "--log", "driver": "--driver", "timeout": "--timeout"}
 _STREAMS = {"default": 0, "legacy": 1, "per-thread": 2}
 _DRIVERS, _RUNTIMES = ("libcuda.so", "libamdhip64.so"), ("libcudart",)
-
-
-class _Command(click.Command):
-    """Remembers whether `--` stood before the command, which tells a COMMAND from a LOG."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[_SEPARATOR] = "--" in args
-        return super().parse_args(ctx, args)
 
 
 def _handles(context: click.Context, option: click.Parameter, words: tuple[str, ...]) -> tuple[int, ...]:
@@ -43,7 +35,8 @@ def _handles(context: click.Context, option: click.Parameter, words: tuple[str, 
 
 
 @click.command(
-    cls=_Command,
+    cls=TrailingCommand,
+    forms=("[OPTIONS] -- COMMAND...", "[OPTIONS] LOG", "[OPTIONS] --pid PID"),
     epilog="\b\nExamples:\n"
     "  neutrino-bench trace -- ./program\n"
     "  neutrino-bench trace --errors -- python submission.py\n"
@@ -108,7 +101,7 @@ def _handles(context: click.Context, option: click.Parameter, words: tuple[str, 
 )
 @driver_option
 @timeout_option
-@click.argument("words", nargs=-1, metavar="LOG | -- COMMAND...", type=click.UNPROCESSED)
+@click.argument("log", metavar="LOG", required=False, type=click.Path(path_type=Path))
 @click.pass_context
 def trace(
     context: click.Context,
@@ -129,7 +122,7 @@ def trace(
     log_path: Path | None,
     driver: str,
     timeout: float | None,
-    words: tuple[str, ...],
+    log: Path | None,
 ) -> int:
     """Show every driver call of COMMAND as it happens, or those of the audit log LOG.
 
@@ -137,36 +130,29 @@ def trace(
     """
     from .trace_text import Filters, Layout, TraceTable
 
-    is_command = bool(context.meta[_SEPARATOR])
-    _check(context, is_command, words, pid, follow, summary_only)
+    command = trailing_words(context)
+    _check(context, command, log, pid)
     executable = None
     if path is not None:
-        driver, executable = _meaning_of(path, driver, is_command, context)
+        driver, executable = _meaning_of(path, driver, command is not None, context)
     filters = Filters(calls, kernels, streams, threads, pid, executable, errors)
     with ExitStack() as stack:
         output: TextIO = sys.stdout if output_path is None else stack.enter_context(output_path.open("w"))
         layout = Layout(not no_time, not no_returns, verbose, runtime)
         table = None if summary_only else TraceTable(RowWriter(output), layout, filters)
-        if is_command:
-            return _trace_command(words, driver, timeout, log_path, table, output)
-        log = Path(words[0]) if pid is None else _log_of(pid)
-        return _trace_log(log, pid, follow or pid is not None, table, output)
+        if command is not None:
+            return _trace_command(command, driver, timeout, log_path, table, output)
+        return _trace_log(log or _log_of(pid or 0), pid, follow or pid is not None, table, output)
 
 
 def _check(
-    context: click.Context,
-    is_command: bool,
-    words: tuple[str, ...],
-    pid: int | None,
-    follow: bool,
-    summary_only: bool,
+    context: click.Context, command: tuple[str, ...] | None, log: Path | None, pid: int | None
 ) -> None:
     """Raises UsageError for words and options that do not go together."""
-    if pid is not None and (is_command or words):
-        raise UsageError("--pid follows a process that runs already; leave out the LOG or COMMAND")
-    if pid is None and (not words or (not is_command and len(words) > 1)):
+    if sum(each is not None for each in (command, log, pid)) != 1 or command == ():
         raise UsageError("give one LOG, or -- and a COMMAND, or --pid")
-    if is_command and follow:
+    follow, summary_only = context.params["follow"], context.params["summary_only"]
+    if command is not None and follow:
         raise UsageError("--follow is for a LOG; a COMMAND is always followed")
     if summary_only and (pid is not None or follow):
         raise UsageError("--summary needs the end of the log; leave out --pid and --follow")
@@ -177,7 +163,7 @@ def _check(
         raise UsageError(f"--summary shows no rows; leave out --{sorted(other)[0].replace('_', '-')}")
     if summary_only and (other := given & {"streams", "threads", "errors", "path"}):
         raise UsageError(f"--summary covers the whole log; leave out --{sorted(other)[0].rstrip('s')}")
-    if not is_command and (other := given & set(_COMMAND_ONLY)):
+    if command is None and (other := given & set(_COMMAND_ONLY)):
         raise UsageError(f"{_COMMAND_ONLY[sorted(other)[0]]} is for a COMMAND after --")
 
 

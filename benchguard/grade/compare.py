@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import msgspec
 
@@ -21,49 +20,18 @@ from ..judge.contract import Ask, Opened
 from ..judge.process import JudgeProcess
 from ..quarantine.start import check_unreadable
 from ..shim.driver import discover
-from .comparison import Block, Call, compare_blocks, overall
+from .compared_case import ComparedCase, compared_case
+from .comparison import Call, overall
 from .grade import check_inputs, for_driver, grade_beside
+from .judged_turn import JudgedTurn, Timed
 from .opening import POOL_BYTES
 from .options import BLOCKS, BLOCKS_MIN, COMPARE_SAMPLES, GradeOptions
 from .outcome import RESTORED
-from .power import clock_doubt
 from .progress import GradeProgress, Report
 from .result import STATUS, GradedCase, GradeResult, Verdict
-from .turns import ORDER, Failure, Timed, Turns, take_turns
+from .turns import ORDER, Failure, take_turns
 
 SCHEMA: Literal["neutrino-bench/compare/1"] = "neutrino-bench/compare/1"
-
-
-Replays: TypeAlias = tuple[float, float, float, float]
-"""A value of each of a block's replays: A, B, B, A."""
-
-
-class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One test case. `ratio` is time of B / time of A; `blocks` has medians of A, B, B, A in microseconds.
-
-    `one_use_a` and `one_use_b` tell whether a side is timed on its one-use inputs only. `capture_a` and `capture_b` are
-    the SHA-256 of the captures that each replay of a side had; the grades `a` and `b` have the same. `samples` were
-    timed, and their outputs checked. `clocks_mhz` has the clock of the multiprocessors in each replay, 0 if unknown,
-    and `busy` the share of the time that the timed work took; both in the order of `blocks`. `reason` says why the
-    clocks of the two sides make the call UNSURE.
-    """
-
-    name: str
-    call: Call
-    ratio: float
-    ratio95: tuple[float, float]
-    floor: float
-    median_a_us: float
-    median_b_us: float
-    one_use_a: bool
-    one_use_b: bool
-    capture_a: str
-    capture_b: str
-    samples: int
-    blocks: tuple[Replays, ...]
-    clocks_mhz: tuple[Replays, ...]
-    busy: tuple[Replays, ...]
-    reason: str = ""
 
 
 class CompareResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -158,10 +126,11 @@ def compare(
         for index, spec in enumerate(opened.cases):
             sides = captures[0][index], captures[1][index]
             report = _report_of(progress, spec.name, blocks)
-            turns = take_turns(index, spec, sides, judge, options, blocks, report)
+            turn = JudgedTurn(index, spec, sides, judge, options)
+            turns = take_turns(turn, blocks, report, (sides[0].unrestored, sides[1].unrestored))
             if isinstance(turns, Failure):
                 return _failed(graded, turns, spec.name, compared, began)
-            compared.append(_compared_case(spec.name, turns, sides))
+            compared.append(compared_case(spec.name, turns, (sides[0].sha256, sides[1].sha256)))
     call = overall([case.call for case in compared])
     return CompareResult(
         SCHEMA, call, "pass", "", tuple(compared), graded[0], graded[1], time.monotonic() - began
@@ -233,32 +202,3 @@ def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[st
         rounds=len(ORDER) * blocks,
         submissions=submissions,
     )
-
-
-def _compared_case(name: str, turns: Turns, sides: tuple[Timed, Timed]) -> ComparedCase:
-    blocks = turns.blocks()
-    comparison = compare_blocks(blocks)
-    clocks = turns.power(lambda power: power.clock_mhz)
-    doubt = clock_doubt(blocks, clocks, comparison)
-    return ComparedCase(
-        name=name,
-        call="UNSURE" if doubt else comparison.call,
-        ratio=comparison.ratio,
-        ratio95=(comparison.low, comparison.high),
-        floor=comparison.floor,
-        median_a_us=median([time for block in blocks for time in (block.a1, block.a2)]),
-        median_b_us=median([time for block in blocks for time in (block.b1, block.b2)]),
-        one_use_a=turns.is_one_use(0),
-        one_use_b=turns.is_one_use(1),
-        capture_a=sides[0].sha256,
-        capture_b=sides[1].sha256,
-        samples=turns.samples,
-        blocks=_in_order(blocks),
-        clocks_mhz=_in_order(clocks),
-        busy=_in_order(turns.power(lambda power: power.busy)),
-        reason=doubt,
-    )
-
-
-def _in_order(blocks: Sequence[Block]) -> tuple[Replays, ...]:
-    return tuple((block.a1, block.b1, block.b2, block.a2) for block in blocks)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import hashlib
-import mmap
 import os
 import site
 import sys
@@ -19,14 +18,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-
-from ..capture import fatbin
 from ..capture.device_code import kernel_codes
+from ..capture.library import device_sections, fat_binaries
 from ..errors import BenchguardError
 
-SECTIONS = (".nv_fatbin", "__nv_relfatbin")
 VERSION = b"neutrino-device-code-1\n"
 CODE_BYTES_MIN = 1024
 """Shorter kernels are left out: empty kernels, copies and fills are the same in many programs."""
@@ -34,7 +29,6 @@ CODE_BYTES_MIN = 1024
 KEPT_BYTES = 8
 """Bytes of a digest in an index. A library of 100,000 kernels is then 800 kB."""
 
-_HEADER_BYTES, _ALIGNMENT = 16, 8
 _SYSTEM = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/local/lib")
 
 
@@ -54,7 +48,7 @@ def is_installed(origin: str) -> bool:
     path = Path(origin)
     deep, flat = _folders()
     inside = path.parent in flat or any(path.is_relative_to(folder) for folder in deep)
-    return inside and ".." not in path.parts and path.is_file() and bool(_sections(path))
+    return inside and ".." not in path.parts and path.is_file() and bool(device_sections(path))
 
 
 def holder_of(codes: Iterable[str], indices: Mapping[Path, bytes], loader: str = "") -> Path | None:
@@ -91,27 +85,10 @@ def _holds(index: bytes, wanted: Sequence[bytes]) -> bool:
 
 
 def _digests(library: Path) -> Iterator[bytes]:
-    with library.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        for begin, size in _sections(library):
-            at, end = begin, min(begin + size, len(content))
-            while at + _HEADER_BYTES <= end:
-                length = fatbin.length_of(content[at : at + _HEADER_BYTES])
-                for code in kernel_codes(content[at : min(at + length, end)]):
-                    if code.bytes >= CODE_BYTES_MIN:
-                        yield bytes.fromhex(code.sha256)[:KEPT_BYTES]
-                at += length or _ALIGNMENT
-
-
-def _sections(library: Path) -> list[tuple[int, int]]:
-    """Places of device code in a shared library."""
-    try:
-        with library.open("rb") as stream:
-            if stream.read(4) != b"\x7fELF":
-                return []
-            sections = [ELFFile(stream).get_section_by_name(name) for name in SECTIONS]
-            return [(each["sh_offset"], each["sh_size"]) for each in sections if each is not None]
-    except (OSError, ELFError):
-        return []
+    for image in fat_binaries(library):
+        for code in kernel_codes(image):
+            if code.bytes >= CODE_BYTES_MIN:
+                yield bytes.fromhex(code.sha256)[:KEPT_BYTES]
 
 
 @cache

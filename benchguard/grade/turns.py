@@ -1,42 +1,23 @@
-"""Time two captures in turn, in blocks A B B A of judged replays on the same secret inputs."""
+"""Replay two captures in turn, in blocks A B B A, and keep the samples of each replay."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from ..errors import BenchguardError
-from ..judge.ceilings import rates_of
-from ..judge.contract import AskSecrets, Secrets
-from ..judge.process import JudgeProcess
-from ..problem.spec import CaseSpec, Returned
 from ..replay.result import SampleRow
 from ..replay.statistics import quantile
 from .comparison import Block
-from .judged_replay import judged_replay, with_slots
-from .options import COMPARE_SAMPLES, GradeOptions
-from .outcome import Findings, Outcome, outcome_of
+from .outcome import Outcome
 from .power import Power, by_block, power_of
-from .timing import carried_reason, comparable, first_use_of, is_one_use_only, reported
+from .timing import carried_reason, comparable, first_use_of, is_one_use_only
 
 ORDER = (0, 1, 1, 0)
 """The side of each replay of a block. Drift of clocks and temperature cancels."""
 
-
-@dataclass(frozen=True)
-class Timed:
-    """The capture of one side. The replay process hashes the file, so a role stays with what was graded in it.
-
-    `returned` has the results of the submission's calls, in a case with `returns`.
-    """
-
-    path: Path
-    sha256: str
-    returned: Returned | None = None
-    unrestored: str = ""
-    """As in Findings, of its grade."""
+Turn: TypeAlias = Callable[[int], "Outcome | Sequence[SampleRow]"]
+"""Replays a side (0 for A, 1 for B), and returns its samples, or why the side does not pass."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +36,7 @@ class Turns:
         default_factory=lambda: ([], [])
     )
     unrestored: tuple[str, str] = ("", "")
-    """As in Timed, by side."""
+    """As in Findings, by side."""
 
     @property
     def samples(self) -> int:
@@ -94,52 +75,21 @@ class Turns:
 
 
 def take_turns(
-    case: int,
-    spec: CaseSpec,
-    captures: Sequence[Timed],
-    judge: JudgeProcess,
-    options: GradeOptions,
-    blocks: int,
-    report: Callable[[int], None],
+    turn: Turn, blocks: int, report: Callable[[int], None], unrestored: tuple[str, str] = ("", "")
 ) -> Turns | Failure:
-    """Replay both captures of a case, 4 times a block. Ends at the first replay that does not pass.
+    """Replay both sides, 4 times a block. Ends at the first replay that does not pass.
 
-    The judge must have been asked for `rounds=4 * blocks`. `report` is called with the number of each block. Raises
-    BenchguardError for a file that is not the graded capture any more.
+    `report` is called with the number of each block.
     """
-    # Blocks have the same weight, so each replay takes all samples.
-    options = replace(options, samples=options.samples or COMPARE_SAMPLES, require_converged=True)
-    turns = Turns(unrestored=(captures[0].unrestored, captures[1].unrestored))
+    turns = Turns(unrestored=unrestored)
     for number in range(blocks):
         report(number)
         for side in ORDER:
-            found = _turn(case, spec, captures[side], judge, options)
+            found = turn(side)
             if isinstance(found, Outcome):
                 return Failure(side, Outcome(found.verdict, f"block {number + 1}: {found.reason}"))
             turns.tables[side].append(found)
     return turns.carried() or turns
-
-
-def _turn(
-    case: int, spec: CaseSpec, capture: Timed, judge: JudgeProcess, options: GradeOptions
-) -> Outcome | Sequence[SampleRow]:
-    judge.ask(AskSecrets(case))
-    secret = with_slots(judge, case, *judge.answer(Secrets), capture.returned)
-    try:
-        result, checked = judged_replay(capture.path, secret, judge, options, options.seconds)
-    finally:
-        for each in secret.ends:
-            os.close(each)
-    if result.capture != capture.sha256:
-        raise BenchguardError(f"{capture.path} was replaced while it was compared; compare again")
-    rows = reported(result.table, capture.unrestored)
-    median = quantile(sorted(row.device_us for row in rows), 0.5) if rows else None
-    device = result.device.name if result.device else ""
-    rates = rates_of(median, spec.flops, spec.moved_bytes, device)
-    # `carried` is empty: Turns.carried() tests all replays of a side together.
-    findings = Findings(result, checked if result.table else None, rates, "", capture.unrestored)
-    outcome = outcome_of(findings)
-    return result.table if outcome.verdict == "pass" else outcome
 
 
 def _median(table: Sequence[SampleRow], one_use: bool) -> float:

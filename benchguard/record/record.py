@@ -17,7 +17,7 @@ from typing import Any
 from .. import exit_status
 from ..audit.log import LogWriter
 from ..audit.selection import Selection, parse_selection
-from ..audit.supervise import Recorded, supervise
+from ..audit.supervise import ChildOptions, Recorded, supervise
 from ..capture import CaptureError, PackSummary, pack
 from ..capture.layout import Kind
 from ..errors import BenchguardError, UsageError
@@ -88,6 +88,7 @@ def record_with(
     options: RecordOptions,
     on_capture: OnCapture = lambda _: None,
     on_kept: Callable[[Path], None] = lambda _: None,
+    child: ChildOptions | None = None,
 ) -> RecordResult:
     """Like record(), with a known driver. `on_kept` is called with the folder of raw captures that are kept."""
     selection = parse_selection(options.launches, options.kernel, options.window)
@@ -105,6 +106,7 @@ def record_with(
             version=__version__,
             timeout=options.timeout,
             recorded=Recorded(folder, selection),
+            options=child,
         )
         if run.log_error is not None:
             raise BenchguardError(run.log_error)

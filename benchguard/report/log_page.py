@@ -47,7 +47,8 @@ def log_page(report: LogReport, more: tuple[Section, ...] = ()) -> Page:
 def _badges(report: LogReport) -> Iterator[Badge]:
     if report.end is not None:
         status = report.end.status
-        yield Badge(f"exit status {status}", "good" if status == 0 else "bad")
+        if status is not None:  # `serve` is not the program's parent
+            yield Badge(f"exit status {status}", "good" if status == 0 else "bad")
         yield Badge("complete", "good") if report.end.complete else Badge("incomplete", "bad")
     else:
         yield Badge("no end line", "bad")

@@ -22,7 +22,7 @@ from ..audit.entries import (
     SessionEntry,
     UnmappedEntry,
 )
-from .entries import LogEntries, end_time
+from ..audit.typed_log import LogEntries, end_time
 from .memory import Memory
 from .tables import OTHERS, Tables
 from .timeline import Lane, Timeline

@@ -42,7 +42,7 @@ _RECORDED = """
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_{name});
 {real}
 {arguments}
-    nb_call_end(&nb_call, {status}, nb_arguments, {count});
+    {end}(&nb_call, {status}, nb_arguments, {count});
 {post}{refused}{returns}}}
 """
 
@@ -122,6 +122,7 @@ def _wrapper(interception: Interception, vendor: Vendor) -> str:
             [_word(w, function) for w in interception.words] or ["0"],
             "};",
         ),
+        end="nb_query_end" if interception.query else "nb_call_end",
         count=len(interception.words),
         status=_status(function),
         post=post,

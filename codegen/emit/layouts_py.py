@@ -1,4 +1,4 @@
-"""benchguard/capture/layout.py and benchguard/audit/layout.py: the C wire formats as Python."""
+"""benchguard/{capture,audit,serve}/layout.py: the C wire formats as Python."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from textwrap import wrap
 
 from ..errors import CodegenError
-from ..layouts import CaptureLayout, EnumRow, LayoutTable, TraceLayout
+from ..layouts import CaptureLayout, EnumRow, LayoutTable, ServeLayout, TraceLayout
 from ..wire import Member, Wire
 
 _BANNER = '''\
@@ -32,11 +32,12 @@ from struct import Struct
 _HELPERS = {"I": "u32", "i": "i32", "Q": "u64", "B": "u8"}
 
 
-def emit_layouts(trace: Wire, capture: Wire, table: LayoutTable) -> dict[str, str]:
+def emit_layouts(trace: Wire, serve: Wire, capture: Wire, table: LayoutTable) -> dict[str, str]:
     """Text by path below benchguard/. Raises CodegenError where the table names what no header has."""
     return {
         "audit/layout.py": _trace(trace, table.trace),
         "capture/layout.py": _capture(capture, table.capture),
+        "serve/layout.py": _serve(serve, table.serve),
     }
 
 
@@ -62,6 +63,14 @@ def _trace(wire: Wire, table: TraceLayout) -> str:
     for structure in table.records:
         body = [member for member in _members(wire, structure) if member.structure != "record"]
         text += _struct(structure.upper(), body)
+    return text
+
+
+def _serve(wire: Wire, table: ServeLayout) -> str:
+    text = _BANNER.format(title="The messages between a shim and the service.", header="serve.h") + _TRACE
+    text += _constants(wire, table.constants) + _enums(wire, table.enums) + "\n"
+    for structure in table.records:
+        text += _struct(structure.removeprefix("serve_").upper(), _members(wire, structure))
     return text
 
 

@@ -6,6 +6,7 @@
 #include "core/maps/binmap.h"
 #include "core/maps/funcmap.h"
 #include "core/maps/graphmap.h"
+#include "core/process/attach.h"
 #include "core/process/component.h"
 #include "core/region/raw_capture.h"
 #include "core/region/region.h"
@@ -73,6 +74,7 @@ __attribute__((constructor)) static void compose(void)
 {
     nb_components_add(components);
     nb_components_add(nb_vendor_components);
+    nb_driver_install(nb_process_attach);
     nb_region_install(&nb_capture_region_operations);
     nb_memory_install_events(&memory_events);
 }

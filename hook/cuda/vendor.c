@@ -4,6 +4,7 @@
 #include "core/wire/capture_format.h"
 
 const unsigned nb_vendor = NB_CAPTURE_CUDA;
+const int nb_status_refused = 800; /* CUDA_ERROR_NOT_PERMITTED */
 const char nb_driver_probe[] = "cuInit";
 const char nb_driver_global[] = "NEUTRINO_DRIVER";
 

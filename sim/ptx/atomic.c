@@ -113,7 +113,7 @@ static bool update_at_once(const struct instruction *instruction, void *at, uint
     ATOMIC_AT_ONCE(uint64_t)
 }
 
-static uint64_t update(const struct instruction *instruction, void *at, uint64_t value, uint64_t swap)
+uint64_t ptx_update_atomically(const struct instruction *instruction, void *at, uint64_t value, uint64_t swap)
 {
     uint64_t before;
     if (update_at_once(instruction, at, value, &before))
@@ -142,7 +142,7 @@ enum ptx_status ptx_run_atomic(struct warp *warp, const struct instruction *inst
                       addresses[lane] + (uint64_t)instruction->offset, bytes, ACCESS_WRITE, lane, &status);
         if (at == NULL)
             return status;
-        const uint64_t old = update(instruction, at, values[lane], swaps[lane]);
+        const uint64_t old = ptx_update_atomically(instruction, at, values[lane], swaps[lane]);
         if (instruction->to[0].kind == OPERAND_REGISTER)
             result_values(warp, instruction->to[0])[lane] = old;
     });

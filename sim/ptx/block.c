@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "ptx/engine.h"
+#include "ptx/texel.h"
 
 /* Per-lane stack sizes of a kernel that calls functions. Untouched pages use no memory. */
 enum { CALL_FRAME_ROOM = 1 << 15, CALL_LOCAL_ROOM = 1 << 18 };
@@ -19,6 +20,7 @@ void ptx_free_block(struct block *block)
     }
     free(block->warps);
     free(block->shared);
+    free(block->images);
     free(block);
 }
 
@@ -57,7 +59,10 @@ struct block *ptx_make_block(const struct grid *grid)
         block->shared_bytes = ((block->shared_bytes + 15) & ~15u) + RESERVED_SHARED;
     block->warps = calloc(block->warp_count, sizeof *block->warps);
     block->shared = aligned_alloc(128, (block->shared_bytes + 128u) & ~127u);
-    bool good = block->warps != NULL && block->shared != NULL;
+    if (grid->module->access_count != 0)
+        block->images = calloc(IMAGES_KEPT, sizeof *block->images);
+    bool good = block->warps != NULL && block->shared != NULL &&
+                (block->images != NULL || grid->module->access_count == 0);
     for (uint32_t i = 0; good && i < block->warp_count; i++)
         good = make_warp(&block->warps[i], block, i);
     if (good)

@@ -64,6 +64,10 @@ static bool parse_declaration(struct parser *parser, struct declaration *declara
             declaration->elements = 2;
         } else if (ptx_accept_text(parser, ".v4")) {
             declaration->elements = 4;
+        } else if (ptx_token_is(parser->at, ".texref") || ptx_token_is(parser->at, ".samplerref") ||
+                   ptx_token_is(parser->at, ".surfref")) {
+            return ptx_fail(parser, parser->at->line, "%.*s is not supported; use texture objects",
+                            (int)parser->at->length, parser->at->text);
         } else if (!ptx_accept_text(parser, ".ptr") && !ptx_accept_text(parser, ".global") &&
                    !ptx_accept_text(parser, ".shared") && !ptx_accept_text(parser, ".const") &&
                    !ptx_accept_text(parser, ".local")) {

@@ -75,6 +75,13 @@ enum operation {
     OP_LD_FRAME,
     OP_ST_FRAME,
     OP_ATOM,
+    OP_TEXTURE,
+    OP_TEXTURE_GATHER,
+    OP_SURFACE_LOAD,
+    OP_SURFACE_STORE,
+    OP_SURFACE_REDUCE,
+    OP_IMAGE_QUERY, /* txq, suq; of OP_IMAGE_TEST the result is a predicate */
+    OP_IMAGE_TEST,
     OP_COPY_ASYNC,
     OP_MBARRIER,
     OP_ADDRESS_LOCAL,
@@ -314,7 +321,7 @@ struct instruction {
     struct operand from[4];
     int64_t offset; /* address offset, frame offset, or branch target */
     uint32_t line;
-    uint32_t list; /* index of the matrices, or the destination offset of cp.async */
+    uint32_t list; /* index of the matrices or of the image access, or the destination offset of cp.async */
 };
 
 #endif

@@ -48,6 +48,8 @@ struct block {
     unsigned char *shared;
     uint32_t shared_bytes, dynamic_offset;
     struct barrier barriers[BARRIERS];
+    struct kept_image *images; /* IMAGES_KEPT entries; NULL if the module has no instruction on images */
+    uint32_t next_image;
 };
 
 struct range {
@@ -168,7 +170,11 @@ runner ptx_run_integer, ptx_run_float, ptx_run_packed, ptx_run_convert, ptx_run_
     ptx_run_predicate_logic, ptx_run_move, ptx_run_pack, ptx_run_load, ptx_run_store, ptx_run_frame,
     ptx_run_atomic, ptx_run_copy_async, ptx_run_mbarrier, ptx_run_shuffle, ptx_run_activemask,
     ptx_run_collective, ptx_run_mma, ptx_run_matrix_memory, ptx_run_matrix8, ptx_run_matrix_move,
-    ptx_run_builtin;
+    ptx_run_builtin, ptx_run_texture, ptx_run_gather, ptx_run_surface, ptx_run_image_query;
+
+/* Runs an atomic operation on memory of the instruction's type; returns the old value. */
+uint64_t ptx_update_atomically(const struct instruction *instruction, void *at, uint64_t value,
+                               uint64_t swap);
 
 /* Returns the host address of a device address, or NULL after a fault. */
 void *ptx_reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,

@@ -49,6 +49,7 @@ static const struct row rows[] = {
     {"getctarank", ptx_decode_cluster_address, OP_MOV},
     {"griddepcontrol", ptx_decode_plain, OP_NOP},
     {"isspacep", ptx_decode_address, OP_ISSPACEP},
+    {"istypep", ptx_decode_image_query, OP_IMAGE_TEST},
     {"ld", ptx_decode_memory, OP_LD},
     {"ldmatrix", ptx_decode_ldmatrix, OP_MATRIX_LOAD8},
     {"ldu", ptx_decode_memory, OP_LD},
@@ -100,10 +101,17 @@ static const struct row rows[] = {
     {"stmatrix", ptx_decode_ldmatrix, OP_MATRIX_STORE8},
     {"sub", ptx_decode_arithmetic, OP_SUB, "dtt"},
     {"subc", ptx_decode_row, OP_SUB_CARRY, "dtt", .flags = CARRY},
+    {"suld", ptx_decode_surface, OP_SURFACE_LOAD, .takes_images = true},
+    {"suq", ptx_decode_image_query, OP_IMAGE_QUERY},
+    {"sured", ptx_decode_surface, OP_SURFACE_REDUCE, .takes_images = true},
+    {"sust", ptx_decode_surface, OP_SURFACE_STORE, .takes_images = true},
     {"szext", ptx_decode_mask, OP_SZEXT, "dtt"},
     {"tanh", ptx_decode_arithmetic, OP_TANH, "dt"},
     {"testp", ptx_decode_row, OP_TESTP, "pt", ".finite .infinite .number .notanumber .normal .subnormal"},
+    {"tex", ptx_decode_texture, OP_TEXTURE, .takes_images = true},
+    {"tld4", ptx_decode_texture, OP_TEXTURE_GATHER, .takes_images = true},
     {"trap", ptx_decode_plain, OP_TRAP},
+    {"txq", ptx_decode_image_query, OP_IMAGE_QUERY},
     {"vabsdiff2", ptx_decode_video, OP_VIDEO, "dttt"},
     {"vabsdiff4", ptx_decode_video, OP_VIDEO, "dttt"},
     {"vadd2", ptx_decode_video, OP_VIDEO, "dttt"},
@@ -136,14 +144,17 @@ static bool parse_guard(struct statement *statement)
     return true;
 }
 
-static bool parse_operands(struct statement *statement)
+static bool parse_operands(struct statement *statement, bool takes_images)
 {
     struct parser *parser = statement->parser;
     while (!ptx_accept_text(parser, ";")) {
         if (statement->operand_count == OPERANDS_MAX)
             return ptx_refuse(statement, "has too many operands");
-        if (!ptx_parse_written(parser, &statement->operands[statement->operand_count++]))
+        struct written *written = &statement->operands[statement->operand_count++];
+        if (!ptx_parse_written(parser, written))
             return false;
+        if (!takes_images && (written->form == FORM_IMAGE || written->form == FORM_VECTOR_PAIR))
+            return ptx_unsupported(statement);
         if (!ptx_accept_text(parser, ",") && !ptx_token_is(parser->at, ";"))
             return ptx_expect_text(parser, ";");
     }
@@ -168,7 +179,7 @@ bool ptx_parse_instruction(struct parser *parser)
     if (row == NULL || statement.base->kind != TOKEN_NAME)
         return ptx_unsupported(&statement);
     /* ptx_decode_call parses its operand lists itself. */
-    if (row->decode != ptx_decode_call && !parse_operands(&statement))
+    if (row->decode != ptx_decode_call && !parse_operands(&statement, row->takes_images))
         return false;
     if (!row->decode(&statement, row))
         return ptx_unsupported(&statement);

@@ -75,6 +75,7 @@ void ptx_module_free(struct ptx_module *module)
     free(module->calls);
     free(module->tables);
     free(module->matrices);
+    free(module->accesses);
     free(module->text);
     free(module);
 }

@@ -158,6 +158,30 @@ static bool parse_offset(struct parser *parser, int64_t *offset)
     return true;
 }
 
+static bool add_atom(struct parser *parser, struct written *written)
+{
+    if (written->count == VECTOR_MAX)
+        return ptx_fail(parser, parser->at->line, "a vector of more than %d elements", VECTOR_MAX);
+    return parse_atom(parser, &written->atoms[written->count++]);
+}
+
+/* The rest of a vector after its opening brace. */
+static bool parse_vector(struct parser *parser, struct written *written)
+{
+    do {
+        if (!add_atom(parser, written))
+            return false;
+    } while (ptx_accept_text(parser, ","));
+    return ptx_expect_text(parser, "}");
+}
+
+/* The {x, y} of [a, {x, y}]. A single coordinate needs no braces. */
+static bool parse_coordinates(struct parser *parser, struct written *written)
+{
+    written->form = FORM_IMAGE;
+    return ptx_accept_text(parser, "{") ? parse_vector(parser, written) : add_atom(parser, written);
+}
+
 bool ptx_parse_written(struct parser *parser, struct written *written)
 {
     *written = (struct written){.form = FORM_PLAIN};
@@ -165,17 +189,17 @@ bool ptx_parse_written(struct parser *parser, struct written *written)
         written->form = FORM_ADDRESS;
         written->count = 1;
         return parse_atom(parser, &written->atoms[0]) && parse_offset(parser, &written->offset) &&
+               (!ptx_accept_text(parser, ",") || parse_coordinates(parser, written)) &&
                ptx_expect_text(parser, "]");
     }
     if (ptx_accept_text(parser, "{")) {
         written->form = FORM_VECTOR;
-        do {
-            if (written->count == VECTOR_MAX)
-                return ptx_fail(parser, parser->at->line, "a vector of more than %d elements", VECTOR_MAX);
-            if (!parse_atom(parser, &written->atoms[written->count++]))
-                return false;
-        } while (ptx_accept_text(parser, ","));
-        return ptx_expect_text(parser, "}");
+        if (!parse_vector(parser, written))
+            return false;
+        if (!ptx_accept_text(parser, "|"))
+            return true;
+        written->form = FORM_VECTOR_PAIR;
+        return add_atom(parser, written);
     }
     written->count = 1;
     if (!parse_atom(parser, &written->atoms[0]))

@@ -29,7 +29,14 @@ struct atom {
     int64_t addend; /* the 4 of `variable + 4` */
 };
 
-enum written_form { FORM_PLAIN, FORM_VECTOR, FORM_ADDRESS, FORM_PAIR };
+enum written_form {
+    FORM_PLAIN,
+    FORM_VECTOR,
+    FORM_ADDRESS,
+    FORM_PAIR,
+    FORM_VECTOR_PAIR, /* {a, b, c, d}|p: the predicate is the last atom */
+    FORM_IMAGE        /* [a, {x, y}]: the handle, then the coordinates */
+};
 
 enum { VECTOR_MAX = 8 }; /* for any operand; loads and stores allow 4 */
 

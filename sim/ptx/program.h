@@ -98,6 +98,8 @@ struct ptx_module {
     size_t table_count, table_room;
     struct matrices *matrices;
     size_t matrix_count, matrix_room;
+    struct image_access *accesses; /* operands of instructions on images */
+    size_t access_count, access_room;
     bool uses_reserved;
     bool uses_cluster;            /* uses cluster instructions; a cluster is one block here */
     uint32_t common_shared_bytes; /* size of the variables that several functions use */

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ptx/image.h"
+
 struct ptx_module;
 struct ptx_kernel;
 struct ptx_variable;
@@ -108,6 +110,9 @@ struct ptx_memory {
     /* malloc and free for kernels; if NULL, malloc in a kernel fails. 0: out of memory. */
     uint64_t (*allocate)(void *context, size_t bytes);
     void (*release)(void *context, uint64_t address);
+    /* The texture or surface object of a handle; the engine may remember it for the rest of one launch.
+     * False: there is none, or its memory was freed. NULL: no handle is valid. */
+    bool (*image)(void *context, uint64_t handle, bool is_surface, struct ptx_image *image);
     void *context;
 };
 

@@ -85,6 +85,7 @@ DECODER(compare);
 DECODER(convert);
 DECODER(copy_async);
 DECODER(elect);
+DECODER(image_query);
 DECODER(logic);
 DECODER(ldmatrix);
 DECODER(mask);
@@ -98,6 +99,8 @@ DECODER(policy);
 DECODER(row);
 DECODER(shuffle);
 DECODER(stack);
+DECODER(surface);
+DECODER(texture);
 DECODER(video);
 DECODER(wmma);
 #undef DECODER
@@ -113,6 +116,7 @@ struct row {
     const struct flag_word *flags;
     bool words_are_operations; /* the position is added to the operation instead of the variant */
     bool two_types;            /* a second type, of the source, follows */
+    bool takes_images;         /* operands may be FORM_IMAGE and FORM_VECTOR_PAIR */
 };
 
 #endif

@@ -68,31 +68,39 @@ cudaError_t cudaSetDevice(int device)
     return runtime_result(result);
 }
 
+/* cuDevicePrimaryCtxSetFlags refuses cudaDeviceMapHost (driver 580), which every device of the runtime has.
+ */
+static CUresult set_flags(int device, unsigned flags)
+{
+    return DRIVER(cuDevicePrimaryCtxSetFlags)(device, flags & ~(unsigned)cudaDeviceMapHost);
+}
+
 cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags)
 {
     CUcontext context;
-    (void)deviceFlags;
     if (flags != 0 && flags != cudaInitDeviceFlagsAreValid)
         return runtime_error(cudaErrorInvalidValue);
-    const CUresult result = DRIVER(cuInit)(0);
+    CUresult result = DRIVER(cuInit)(0);
+    if (result == CUDA_SUCCESS && flags == cudaInitDeviceFlagsAreValid)
+        result = set_flags(device, deviceFlags);
     return runtime_result(result == CUDA_SUCCESS ? primary_context(device, &context) : result);
 }
 
 cudaError_t cudaSetDeviceFlags(unsigned int flags)
 {
     const CUresult result = DRIVER(cuInit)(0);
-    if (result != CUDA_SUCCESS)
-        return runtime_result(result);
-    return runtime_result(DRIVER(cuDevicePrimaryCtxSetFlags)(runtime_device(), flags));
+    return runtime_result(result == CUDA_SUCCESS ? set_flags(runtime_device(), flags) : result);
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned int *flags)
 {
     int active;
-    const CUresult result = DRIVER(cuInit)(0);
-    if (result != CUDA_SUCCESS)
-        return runtime_result(result);
-    return runtime_result(DRIVER(cuDevicePrimaryCtxGetState)(runtime_device(), flags, &active));
+    CUresult result = DRIVER(cuInit)(0);
+    if (result == CUDA_SUCCESS)
+        result = DRIVER(cuDevicePrimaryCtxGetState)(runtime_device(), flags, &active);
+    if (result == CUDA_SUCCESS)
+        *flags |= cudaDeviceMapHost; /* documented: implicit in the runtime's flags */
+    return runtime_result(result);
 }
 
 cudaError_t cudaDeviceReset(void)

@@ -1,4 +1,4 @@
-/* Copies between linear memory. */
+/* Copies. */
 #ifndef NEUTRINO_SIM_RUNTIME_COPY_H
 #define NEUTRINO_SIM_RUNTIME_COPY_H
 
@@ -12,8 +12,21 @@ enum copy_wait {
     COPY_WAITED  /* on `stream`, then wait for it */
 };
 
+/* Types of memory that a direction names. The direction is valid. */
+struct copy_sides {
+    CUmemorytype from, to;
+};
+struct copy_sides copy_sides_of(enum cudaMemcpyKind kind);
+
 cudaError_t copy_bytes(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                        cudaStream_t stream, enum copy_wait wait);
+
+/* Copies between an array, at x bytes and y rows, and rows of memory. */
+cudaError_t copy_to_array(cudaArray_t dst, size_t x, size_t y, const void *src, size_t pitch, size_t width,
+                          size_t height, enum cudaMemcpyKind kind, cudaStream_t stream, enum copy_wait wait);
+cudaError_t copy_from_array(void *dst, size_t pitch, cudaArray_const_t src, size_t x, size_t y, size_t width,
+                            size_t height, enum cudaMemcpyKind kind, cudaStream_t stream,
+                            enum copy_wait wait);
 
 /* The result of a queued copy, or of the wait for it. */
 CUresult copy_done(CUresult queued, cudaStream_t stream, enum copy_wait wait);

@@ -3,15 +3,17 @@
 
 #include <stdint.h>
 
-static const struct {
-    CUmemorytype from, to;
-} sides[] = {
-    [cudaMemcpyHostToHost] = {CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_HOST},
-    [cudaMemcpyHostToDevice] = {CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE},
-    [cudaMemcpyDeviceToHost] = {CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST},
-    [cudaMemcpyDeviceToDevice] = {CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE},
-    [cudaMemcpyDefault] = {CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_UNIFIED},
-};
+struct copy_sides copy_sides_of(enum cudaMemcpyKind kind)
+{
+    static const struct copy_sides sides[] = {
+        [cudaMemcpyHostToHost] = {CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_HOST},
+        [cudaMemcpyHostToDevice] = {CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE},
+        [cudaMemcpyDeviceToHost] = {CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST},
+        [cudaMemcpyDeviceToDevice] = {CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE},
+        [cudaMemcpyDefault] = {CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_UNIFIED},
+    };
+    return sides[kind];
+}
 
 static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                              size_t height, enum cudaMemcpyKind kind, cudaStream_t stream,
@@ -26,11 +28,11 @@ static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t
         return runtime_error(cudaErrorInvalidPitchValue);
     const CUDA_MEMCPY2D copy = {
         /* The driver reads the pointer that matches the type: host, or device for device and unified. */
-        .srcMemoryType = sides[kind].from,
+        .srcMemoryType = copy_sides_of(kind).from,
         .srcHost = from,
         .srcDevice = (CUdeviceptr)(uintptr_t)from,
         .srcPitch = from_pitch,
-        .dstMemoryType = sides[kind].to,
+        .dstMemoryType = copy_sides_of(kind).to,
         .dstHost = to,
         .dstDevice = (CUdeviceptr)(uintptr_t)to,
         .dstPitch = to_pitch,

@@ -36,6 +36,13 @@
     X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemcpy2DUnaligned) X(cuMemcpy2DAsync) X(cuMemsetD8) \
     X(cuMemsetD8Async) X(cuMemsetD2D8) X(cuMemsetD2D8Async)
 
+#define DRIVER_IMAGES(X) \
+    X(cuArray3DCreate) X(cuArray3DGetDescriptor) X(cuArrayDestroy) X(cuMipmappedArrayCreate) \
+    X(cuMipmappedArrayGetLevel) X(cuMipmappedArrayDestroy) X(cuMemcpy3D) X(cuMemcpy3DAsync) \
+    X(cuTexObjectCreate) X(cuTexObjectDestroy) X(cuTexObjectGetResourceDesc) X(cuTexObjectGetTextureDesc) \
+    X(cuTexObjectGetResourceViewDesc) X(cuSurfObjectCreate) X(cuSurfObjectDestroy) \
+    X(cuSurfObjectGetResourceDesc)
+
 #define DRIVER_STREAMS(X) \
     X(cuStreamCreate) X(cuStreamCreateWithPriority) X(cuStreamDestroy) X(cuStreamSynchronize) \
     X(cuStreamQuery) X(cuStreamWaitEvent) X(cuStreamGetPriority) X(cuStreamGetFlags) X(cuStreamGetId) \
@@ -58,7 +65,7 @@
     X(cuGraphExecKernelNodeSetParams)
 
 #define DRIVER_FUNCTIONS(X) \
-    DRIVER_START(X) DRIVER_DEVICES(X) DRIVER_CODE(X) DRIVER_MEMORY(X) DRIVER_COPIES(X) DRIVER_STREAMS(X) DRIVER_GRAPHS(X)
+    DRIVER_START(X) DRIVER_DEVICES(X) DRIVER_CODE(X) DRIVER_MEMORY(X) DRIVER_COPIES(X) DRIVER_IMAGES(X) DRIVER_STREAMS(X) DRIVER_GRAPHS(X)
 /* clang-format on */
 
 #endif

@@ -77,7 +77,7 @@ def make_hip_images(folder: Path) -> Sequence[Path]:
     return [folder / f"{name}.co" for name in images]
 
 
-_PTX = ("tests/unit/ptx/kernels/*.ptx", "tests/corpus/ptx/**/*.ptx")
+_PTX = ("tests/unit/ptx/kernels/*.ptx", "tests/corpus/ptx/**/*.ptx", "tests/fuzz/seeds/*.ptx")
 _IMAGE_READERS = ("hook/core/image/*.c",)
 TARGETS = {
     "ptx": Target("parse.c", "the PTX parser", ("sim/ptx/*.c",), _PTX, ("sim",)),

@@ -83,6 +83,24 @@ def test_python_decoder_on_mutated_captures_raises_only_capture_errors(folder: P
     assert "600 inputs" in result.stdout and " 0 decoded" not in result.stdout
 
 
+def read_images(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(HERE / "images.py"), *words, "--out", str(folder)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+
+
+def test_readers_of_code_images_on_mutated_images_raise_nothing_else(folder: Path) -> None:
+    result = read_images(folder, "--count", "3000", "--seed", "2026")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "3000 inputs" in result.stdout and " 0 read" not in result.stdout
+
+
+def test_reader_of_code_images_that_fails_is_a_finding(folder: Path) -> None:
+    """Control: a reader with a mistake."""
+    result = read_images(folder, "--count", "50", "--break-reader")
+    assert result.returncode == 1
+    assert "ZeroDivisionError" in result.stdout
+
+
 def grade(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(HERE / "grade.py"), *words, "--out", str(folder)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)

@@ -6,6 +6,7 @@ run and must not hold for the baseline, so that no check can pass by itself.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -25,8 +26,10 @@ from tests.conftest import ROOT
 from tests.support import logs
 from tests.support.captures import CAPTURES, GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 from tests.support.kernels import SAXPY
+from tests.support.window_logs import WindowLog
 
 PTX = ROOT / "examples" / "problems" / "submissions" / "vector_add" / "kernel.ptx"
+CUBIN = ROOT / "tests" / "unit" / "hook" / "images" / "sm_90.cubin"
 PROBLEM = "task/problem.py"
 SECONDS = 200
 VALUES = 1024
@@ -83,6 +86,13 @@ for _ in range(3):
 call("cuEventRecord", events[1], None)
 call("cuCtxSynchronize")
 '''
+
+NESTED_PROGRAM = """
+import ctypes, subprocess, sys
+
+assert ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
+subprocess.run([sys.executable, "program.py"], check=True)
+"""
 
 SUBMISSION = '''
 import socket, time
@@ -184,6 +194,11 @@ class Ran:
     def case(self) -> Any:
         return self.result["cases"][0]
 
+    @property
+    def compared(self) -> Any:
+        """The second capture of a comparison."""
+        return self.result["pairs"][0]["b"]
+
     def log(self, name: str, kind: str) -> list[Any]:
         return [line for line in map(json.loads, self.text(name).splitlines()) if line["kind"] == kind]
 
@@ -214,6 +229,7 @@ def prepare(folder: Path) -> None:
     x, _, _ = map(floats, saxpy_values(VALUES))
     files = {
         "program.py": PROGRAM,
+        "nested.py": NESTED_PROGRAM,
         "saxpy.ptx": SAXPY,
         "submission.py": SUBMISSION,
         "submission.txt": SUBMISSION,
@@ -234,7 +250,20 @@ def prepare(folder: Path) -> None:
     for line in ({"kind": "session", "format": FORMAT}, {"kind": "end"}):
         log.write(json_line(line))
     log.close()
-    logs.write_log(folder / "launches.jsonl", [logs.session(), logs.image(), logs.launch(10), logs.end()])
+    windows = WindowLog(folder / "windows.jsonl")
+    windows.call("cuStreamCreate", phStream=64, Flags=1)
+    with windows.window():
+        windows.launch(64)
+    windows.close()
+    kernels = "".join(f".visible .entry k{number}() {{ ret; }}\n" for number in range(30))
+    many = f".version 8.0\n.target sm_90\n.address_size 64\n{kernels}".encode()
+    digest = hashlib.sha256(many).hexdigest()
+    (folder / "kept").mkdir()
+    (folder / "kept" / digest).write_bytes(many)
+    (folder / "many.ptx").write_bytes(many)
+    (folder / "sm_90.cubin").write_bytes(CUBIN.read_bytes())
+    lines = [logs.session(), logs.image(sha256=digest), logs.launch(10), logs.end()]
+    logs.write_log(folder / "launches.jsonl", lines)
     logs.write_log(folder / "cut.jsonl", [logs.session(), logs.image(), logs.launch(10)])
     (folder / "x1.bin").write_bytes(x)
     (folder / "x2.bin").write_bytes(bytes(len(x)))
@@ -272,10 +301,13 @@ RECORD = ("record", "--driver", "sim", "-o", "x.ncap")
 TRACE = ("trace", "--driver", "sim")
 TRACE_LOG = ("trace", "launches.jsonl")
 REPLAY = ("replay", "saxpy.ncap", "--driver", "sim", "--json", "result.json")
+REPLAY_COMMAND = ("replay", "--driver", "sim", "--json", "result.json", "--samples", "3")
 SIM = ("--driver", "sim")
 JSON = ("--json", "result.json")
 GRADE = ("grade", PROBLEM, "kernel.ptx", *SIM, *JSON, "--samples", "3")
 PYTHON = ("grade", PROBLEM, "submission.py", *SIM, *JSON, "--samples", "3")
+COMPARE_CAPTURES = ("compare", "saxpy.ncap", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "3")
+COMPARE_COMMAND = ("compare", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "3")
 COMPARE = ("compare", PROBLEM, "kernel.ptx", "submission.py", *SIM, *JSON, "--samples", "3")
 
 
@@ -287,6 +319,20 @@ def launches_in(name: str) -> Check:
     return lambda ran: len(ran.log(name, "launch"))
 
 
+def said_by(option: str) -> Check:
+    """The program is recorded no longer, and the message names the option."""
+    return lambda ran: f"raise {option}" in ran.err or f"a larger {option}" in ran.err
+
+
+def served_end(ran: Ran) -> Any:
+    """The last line of a service's only log."""
+    (log,) = (ran.folder / "logs").glob("*.audit.jsonl")
+    return json.loads(log.read_text().splitlines()[-1])
+
+
+SERVE = ("serve", "--driver", "sim", "--log", "logs")
+SAY_SOCKET = ("sh", "-c", "echo $NEUTRINO_SERVE")
+NESTED = (sys.executable, "nested.py")
 NOWHERE = ended_with(2, "/nowhere/libcuda.so.1")
 
 RUNS: dict[str, OptionRun] = {
@@ -303,6 +349,21 @@ RUNS: dict[str, OptionRun] = {
             "--quiet": lambda ran: not ran.err,
         },
     ),
+    "observe, fail-on": OptionRun(
+        (*OBSERVE, "--fail-on", "time-not-asked", "--", *PY),
+        (*OBSERVE, "--", *PY),
+        {"--fail-on": ended_with(3, "time-not-asked")},
+    ),
+    "findings": OptionRun(
+        ("findings", "windows.jsonl", "--fail-on", "warning", "--json", "result.json", "--sarif", "x.sarif", "--quiet"),
+        ("findings", "windows.jsonl"),
+        {
+            "--fail-on": ended_with(3, "unjoined-kernel"),
+            "--json": lambda ran: (ran.folder / "result.json").exists() and ran.result["windows"] == 1,
+            "--sarif": lambda ran: (ran.folder / "x.sarif").exists(),
+            "--quiet": lambda ran: not ran.out,
+        },
+    ),
     "observe, filter": OptionRun(
         (*OBSERVE, "--filter", "libffi,_ctypes", "--", *PY),
         (*OBSERVE, "--", *PY),
@@ -315,6 +376,75 @@ RUNS: dict[str, OptionRun] = {
         (*OBSERVE, "--timeout", "0.5", "--", *SLEEP),
         (*OBSERVE, "--", "true"),
         {"--timeout": ended_with(124, "killed after 0.5 s")},
+    ),
+    "serve": OptionRun(
+        ("serve", "--driver", "sim", "--log", "kept", "--socket", "own.sock", "--quiet", "--", *SAY_SOCKET),
+        (*SERVE, "--", *SAY_SOCKET),
+        {
+            "--log": lambda ran: (ran.folder / "kept").is_dir(),
+            "--socket": lambda ran: "/own.sock" in ran.out,
+            "--quiet": lambda ran: not ran.err,
+        },
+    ),
+    "serve, driver": OptionRun(
+        ("serve", "--log", "logs", "--driver", "/nowhere/libcuda.so.1", "--", "true"),
+        (*SERVE, "--", "true"),
+        {"--driver": NOWHERE},
+    ),
+    "serve, user": OptionRun(
+        (*SERVE, "--any-user", "--", "stat", "-c", "%a", "logs/serve.sock"),
+        (*SERVE, "--", "stat", "-c", "%a", "logs/serve.sock"),
+        {"--any-user": lambda ran: ran.out == "777\n"},
+    ),
+    "serve, programs": OptionRun(
+        (*SERVE, "--max-programs", "1", "--", *NESTED),
+        (*SERVE, "--", *NESTED),
+        {"--max-programs": said_by("--max-programs")},
+    ),
+    "serve, programs of a user": OptionRun(
+        (*SERVE, "--max-programs-per-user", "1", "--", *NESTED),
+        (*SERVE, "--", *NESTED),
+        {"--max-programs-per-user": said_by("--max-programs-per-user")},
+    ),
+    "serve, log bytes": OptionRun(
+        (*SERVE, "--max-log-bytes", "4K", "--", *PY),
+        (*SERVE, "--", *PY),
+        {"--max-log-bytes": lambda ran: served_end(ran)["truncated"]},
+    ),
+    "serve, total bytes": OptionRun(
+        (*SERVE, "--max-total-bytes", "1K", "--", *PY),
+        (*SERVE, "--", *PY),
+        {"--max-total-bytes": said_by("--max-total-bytes")},
+    ),
+    "serve, images": OptionRun(
+        (*SERVE, "--image-memory", "0", "--", *PY),
+        (*SERVE, "--", *PY),
+        {"--image-memory": lambda ran: served_end(ran)["images_dropped"] == 1},
+    ),
+    "serve, list": OptionRun(
+        (*SERVE, "--", sys.executable, "-m", "benchguard", "serve", "--log", "logs", "--list"),
+        (*SERVE, "--", "true"),
+        {"--list": lambda ran: json.loads(ran.out)["schema"]},
+    ),
+    "env": OptionRun(
+        ("env", "--log", "logs", *SIM, "--filter", "cublas", "--require", "--format", "json"),
+        ("env", "--socket", "s", *SIM),
+        {
+            "--log": lambda ran: json.loads(ran.out)["NEUTRINO_SERVE"].endswith("/logs/serve.sock"),
+            "--filter": lambda ran: json.loads(ran.out)["NEUTRINO_FILTER"] == "cublas",
+            "--require": lambda ran: json.loads(ran.out)["NEUTRINO_REQUIRE"] == "1",
+            "--format": lambda ran: json.loads(ran.out),
+        },
+    ),
+    "env, socket": OptionRun(
+        ("env", "--socket", "own.sock", *SIM),
+        ("env", "--log", "logs", *SIM),
+        {"--socket": lambda ran: "own.sock" in ran.out},
+    ),
+    "env, driver": OptionRun(
+        ("env", "--log", "logs", "--driver", "/nowhere/libcuda.so.1"),
+        ("env", "--log", "logs", *SIM),
+        {"--driver": NOWHERE},
     ),
     "record": OptionRun(
         ("record", "--driver", "sim", "-o", "old.ncap", "--log", "old.jsonl", "--force", "--keep-raw", "--quiet",
@@ -412,6 +542,24 @@ RUNS: dict[str, OptionRun] = {
     "trace, timeout": OptionRun(
         (*TRACE, "--timeout", "0.3", "--", *SLEEP), (*TRACE, "--", "true"), {"--timeout": ended_with(124)}
     ),
+    "inspect, log": OptionRun(
+        ("inspect", "launches.jsonl", "--kept", "kept", "--ptx", "k3"),
+        ("inspect", "launches.jsonl"),
+        {
+            "--kept": lambda ran: ran.status == 0 and "ret;" in ran.out,
+            "--ptx": lambda ran: ran.out.startswith(".visible .entry k3()"),
+        },
+    ),
+    "inspect, all kernels": OptionRun(
+        ("inspect", "many.ptx", "--all-kernels"),
+        ("inspect", "many.ptx"),
+        {"--all-kernels": lambda ran: "k29: " in ran.out and "more" not in ran.out},
+    ),
+    "inspect, machine code": OptionRun(
+        ("inspect", "sm_90.cubin", "--sass", "saxpy"),
+        ("inspect", "sm_90.cubin"),
+        {"--sass": lambda ran: ".text.saxpy" in ran.out or "--sass needs nvdisasm" in ran.err},
+    ),
     "report": OptionRun(
         ("report", "launches.jsonl", "--html", "x.html"),
         ("report", "launches.jsonl"),
@@ -460,6 +608,24 @@ RUNS: dict[str, OptionRun] = {
         (*REPLAY, "--cold", "none", "--strict", "--samples", "3", "--require-sandbox", "full"),
         (*REPLAY, "--cold", "none", "--strict", "--samples", "3"),
         {"--require-sandbox": lambda ran: "the replay did not start: sandbox: partial" in ran.result["reason"]},
+    ),
+    "replay, kernel": OptionRun(
+        (*REPLAY_COMMAND, "--kernel", "sax*:2", "--keep", "kept", "--", *PY),
+        (*REPLAY_COMMAND, "--", *PY),
+        {
+            "--kernel": lambda ran: ran.result["kernels"][0]["launches"] == 1,
+            "--keep": lambda ran: ran.captured_launches("kept/capture.ncap") == 1,
+        },
+    ),
+    "replay, launches": OptionRun(
+        (*REPLAY_COMMAND, "--launches", "100:101", "--", *PY),
+        (*REPLAY_COMMAND, "--", *PY),
+        {"--launches": ended_with(70, "--launches 100:101 asks for more")},
+    ),
+    "replay, window": OptionRun(
+        (*REPLAY_COMMAND, "--window", "9", "--", *PY),
+        (*REPLAY_COMMAND, "--", *PY),
+        {"--window": ended_with(70, "no stream saw 9 pairs")},
     ),
     "replay, timeout": OptionRun((*REPLAY, "--timeout", "0.01"), REPLAY, {"--timeout": ended_with(124, "timeout")}),
     "replay, device": OptionRun((*REPLAY, "--device", "99"), REPLAY, {"--device": lambda ran: "99" in ran.err}),
@@ -572,6 +738,46 @@ RUNS: dict[str, OptionRun] = {
         ("compare", PROBLEM, "kernel.ptx", "kernel.ptx", "--driver", "/nowhere/libcuda.so.1"),
         COMPARE,
         {"--driver": NOWHERE},
+    ),
+    "compare, captures": OptionRun(
+        ("compare", "saxpy.ncap", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "4", "--icache", "cold",
+         "--rotating-count", "3", "--verify", "--input", "x=x1.bin", "--input", "x=x2.bin"),
+        COMPARE_CAPTURES,
+        {
+            "--icache": lambda ran: ran.compared["settings"]["icache"] == "cold",
+            "--rotating-count": lambda ran: ran.compared["settings"]["cold"] == "rotate",
+            "--verify": lambda ran: ran.compared["verified"] is True,
+            "--input": lambda ran: ran.compared["settings"]["input_sets"] == 2,
+        },
+    ),
+    "compare, strict": OptionRun(
+        (*COMPARE_CAPTURES, "--strict", "--require-evidence", "full"),
+        COMPARE_CAPTURES,
+        {
+            "--strict": lambda ran: ran.result["strict"],
+            "--require-evidence": lambda ran: ran.result["verdict"] == "unproven" and ran.status == 8,
+        },
+    ),
+    "compare, device": OptionRun(
+        (*COMPARE_CAPTURES, "--device", "99"), COMPARE_CAPTURES, {"--device": lambda ran: "99" in ran.err}
+    ),
+    "compare, kernel": OptionRun(
+        (*COMPARE_COMMAND, "--kernel", "sax*:2", "--keep", "kept", "--", *PY),
+        (*COMPARE_COMMAND, "--", *PY),
+        {
+            "--kernel": lambda ran: ran.compared["kernels"][0]["launches"] == 1,
+            "--keep": lambda ran: ran.captured_launches("kept/b.ncap") == 1,
+        },
+    ),
+    "compare, launches": OptionRun(
+        (*COMPARE_COMMAND, "--launches", "100:101", "--", *PY),
+        (*COMPARE_COMMAND, "--", *PY),
+        {"--launches": ended_with(70, "--launches 100:101 asks for more")},
+    ),
+    "compare, window": OptionRun(
+        (*COMPARE_COMMAND, "--window", "9", "--", *PY),
+        (*COMPARE_COMMAND, "--", *PY),
+        {"--window": ended_with(70, "no stream saw 9 pairs")},
     ),
     "fast-p": OptionRun(
         ("fast-p", "compared", "--threshold", "1.5"),

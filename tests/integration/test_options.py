@@ -102,6 +102,9 @@ def is_sandbox_full() -> bool:
 INLINE = ("grade", "problem.py", "submission.py", "--inline")
 GRADE = ("grade", "problem.py", "submission.py")
 COMPARE = ("compare", "problem.py", "submission.py", "submission.py")
+CAPTURES = ("compare", "absent.ncap", "absent.ncap")
+RAN = ("touch", "ran")
+"""A command that leaves a file."""
 
 
 @pytest.mark.quick
@@ -120,7 +123,42 @@ COMPARE = ("compare", "problem.py", "submission.py", "submission.py")
         ((*INLINE, "--samples", "1024"), "give at most 1023"),
         ((*GRADE, "--cold", "rotate"), "'rotate' is not one of"),
         ((*GRADE, "--cold", "remap"), "'remap' is not one of"),
-        ((*COMPARE, "--cold", "rotate"), "'rotate' is not one of"),
+        ((*COMPARE, "--cold", "rotate"), "cold cannot be 'rotate' for a submission"),
+        ((*COMPARE, "--strict"), "--strict is for captures and commands"),
+        ((*COMPARE, "--verify"), "--verify is for captures and commands"),
+        ((*COMPARE, "--input", "x=y"), "--input is for captures and commands"),
+        ((*COMPARE, "--icache", "cold"), "--icache is for captures and commands"),
+        ((*COMPARE, "--rotating-count", "3"), "--rotating-count is for captures and commands"),
+        ((*COMPARE, "--kernel", "x"), "--kernel is for commands"),
+        ((*COMPARE, "--driver", "hip-sim"), "is a HIP driver, but a CUDA driver is needed"),
+        ((*CAPTURES, "--kernel", "x"), "--kernel is for commands"),
+        ((*CAPTURES, "--window", "1"), "--window is for commands"),
+        ((*CAPTURES, "--keep", "x"), "--keep is for a problem, or commands"),
+        ((*CAPTURES, "--case", "x"), "--case is for a problem"),
+        ((*CAPTURES, "--adapter", "gpumode"), "--adapter is for a problem"),
+        ((*CAPTURES, "--require-evidence", "full"), "only a strict replay has evidence"),
+        (("compare", "--", *RAN), "1 commands and 0 captures are given"),
+        (("compare", "--", *RAN, "--vs"), "compare takes `-- COMMAND_A --vs COMMAND_B`"),
+        (("compare", "absent.ncap", "--", *RAN), "the capture absent.ncap: No such file"),
+        (("compare", "--case", "x", "--", *RAN, "--vs", *RAN), "--case is for a problem"),
+        (("compare", "--samples", "0", "--", *RAN, "--vs", *RAN), "samples"),
+        (
+            ("compare", "--cold", "none", "--rotating-count", "3", "--", *RAN, "--vs", *RAN),
+            "no effect with cold",
+        ),
+        (("compare", "--strict", "--cold", "remap", "--", *RAN, "--vs", *RAN), "kernels can reach"),
+        (("compare", "--kernel", "a", "--window", "1", "--", *RAN, "--vs", *RAN), "give only one"),
+        (
+            ("compare", *["--kernel", "a"] * 3, "--", *RAN, "--vs", *RAN),
+            "--kernel is given 3 times for 2 commands",
+        ),
+        (("compare", "--keep", "old", "--", *RAN, "--vs", *RAN), "a.ncap exists"),
+        (("replay", "--keep", "old", "--", *RAN), "capture.ncap exists"),
+        (("replay", "absent.ncap", "--kernel", "x"), "--kernel is for a command"),
+        (("replay", "absent.ncap", "--keep", "x"), "--keep is for a command"),
+        (("replay", "absent.ncap", "--", *RAN), "replay takes a capture, or a command"),
+        (("replay", "--samples", "5", "--until", "cv=1", "--", *RAN), "give one of them"),
+        (("replay", "--kernel", "a", "--window", "1", "--", *RAN), "give only one"),
         ((*GRADE, "--samples", "5", "--until", "cv=0.1"), "give one of them"),
         ((*GRADE, "--adapter-option", "nothing=1"), "no option 'nothing'"),
         ((*GRADE, "--adapter-option", "nothing"), "NAME=VALUE"),
@@ -128,6 +166,10 @@ COMPARE = ("compare", "problem.py", "submission.py", "submission.py")
         (("replay", "absent.ncap", "--seed", "1"), "--seed"),
         (("replay", "absent.ncap", "--require-evidence", "full"), "only a strict replay has evidence"),
         (("replay", "absent.ncap", "--require-sandbox", "full"), "only a strict replay has a sandbox"),
+        (
+            ("--fail-on", "error", "--driver", "hip-sim", "--", "true"),
+            "--fail-on examines timing windows of CUDA",
+        ),
         (("report", "absent.jsonl"), "the report has no output; give --html FILE"),
         (("record", "-o", "x.ncap", "--window", "1", "--kernel", "k", "--", "true"), "give only one"),
     ],
@@ -144,10 +186,15 @@ def test_option_without_effect_is_refused_before_anything_runs(
     (tmp_path / "problem.py").write_text(RAISES)
     (tmp_path / "submission.py").write_text(RAISES)
     (tmp_path / "task.py").write_text(TASK)
+    (tmp_path / "old").mkdir()
+    for name in ("a.ncap", "capture.ncap"):
+        (tmp_path / "old" / name).touch()
     with pytest.raises(SystemExit) as ended:
         main(words)
     err = capsys.readouterr().err
-    assert (ended.value.code, err.count("\n")) == (2, 1), err
+    unreadable = message.endswith("absent.ncap: No such file")
+    assert (ended.value.code, err.count("\n")) == (70 if unreadable else 2, 1), err
+    assert not (tmp_path / "ran").exists()
     assert message in err and "ran" not in err.split()
 
 

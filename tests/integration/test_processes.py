@@ -114,6 +114,22 @@ def test_process_without_driver_calls_is_not_logged(observe: Observe) -> None:
     assert not observed.of_kind("process")
 
 
+@pytest.mark.parametrize(("how", "status"), [((), 0), (("kill",), 128 + signal.SIGKILL)])
+def test_polling_program_is_logged_in_few_lines(
+    observe: Observe, program: Program, how: tuple[str, ...], status: int
+) -> None:
+    """Equal queries become lines with their number, also where the process is killed while it asks."""
+    observed = observe([program("polls"), "300000", *how])
+    assert observed.status == status, observed.stderr
+    queries = [line for line in observed.of_kind("call") if line["call"] == "cuEventQuery"]
+    assert sum(line.get("repeats", 1) for line in queries) == int(observed.stdout.split()[0])
+    assert not observed.of_kind("lost")
+    assert {line["result"] for line in queries} == ({600} if how else {0, 600})
+    # A line each tenth second of a loop that took the time from the first line to the last.
+    ended = queries[-1]["time_ns"] + queries[-1]["duration_ns"]
+    assert len(queries) < 10 + (ended - queries[0]["time_ns"]) // 20_000_000
+
+
 def test_every_program_of_the_folder_is_used() -> None:
     """Every C program of this folder is used by a test."""
     tests = "".join(path.read_text() for path in Path(__file__).parent.glob("*.py"))

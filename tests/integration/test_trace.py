@@ -173,8 +173,10 @@ def test_log_that_was_cut_short_is_shown_to_its_end(
     ("words", "message"),
     [
         ((), "give one LOG, or -- and a COMMAND, or --pid"),
-        (("run.jsonl", "more"), "give one LOG"),
-        (("--pid", "1", "--", "true"), "leave out the LOG or COMMAND"),
+        (("run.jsonl", "more"), "unexpected extra argument"),
+        (("run.jsonl", "--", "true"), "give one LOG"),
+        (("--",), "give one LOG"),
+        (("--pid", "1", "--", "true"), "give one LOG"),
         (("--timeout", "1", "run.jsonl"), "--timeout is for a COMMAND"),
         (("--follow", "--", "true"), "--follow is for a LOG"),
         (("--summary", "--call", "x", "run.jsonl"), "--summary"),

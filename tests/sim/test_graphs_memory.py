@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+from pathlib import Path
 
 import pytest
 
 from .conftest import Driver
 from .graphs import INVALID_VALUE, NOT_SUPPORTED, Allocation, Graph, Node, nodes
+from .isolated import isolated
 
 ILLEGAL_ADDRESS = 700
 USED, USED_HIGH, RESERVED, RESERVED_HIGH = range(4)
@@ -261,3 +263,36 @@ def test_refused_launch_allocates_nothing(graph: Graph) -> None:
     assert driver.result("cuGraphLaunch", executable, None) == 906
     driver.result("cuStreamEndCapture", blocking, ctypes.byref(ctypes.c_void_p()))
     assert graph.launch(executable) == 0
+
+
+PAGES = """
+from tests.sim.graphs import Graph
+start()
+graph = Graph.make(driver)
+allocation, address = graph.allocate()
+store = graph.kernel(graph.store_parameters(42, at=address), allocation)
+copy = graph.memcpy(store, from_device=address, to_device=graph.memory.value, width=4)
+{free}
+executable = graph.instantiate()
+driver("cuGraphLaunch", executable, None)
+answer(driver.result("cuCtxSynchronize"))
+answer(graph.number())
+"""
+
+
+def test_page_check_allows_live_graph_memory(sim_path: Path) -> None:
+    code = PAGES.format(free="graph.free_result(address, copy)")
+    assert isolated(sim_path, code, SIM_MEMORY_CHECK="pages").answers == [0, 42]
+
+
+def test_page_check_refuses_graph_memory_before_its_allocation(sim_path: Path) -> None:
+    code = PAGES.format(free="") + (
+        "other = graph.inside(driver.handle('cuGraphCreate', 0))\n"
+        "_, dead = other.allocate(size=4 << 20)\n"
+        "other.instantiate()\n"
+        "late = graph.inside(driver.handle('cuGraphCreate', 0))\n"
+        "late.kernel(late.store_parameters(1, at=dead + (2 << 20)))\n"
+        "driver('cuGraphLaunch', late.instantiate(), None)\n"
+        "answer(driver.result('cuCtxSynchronize'))\n"
+    )
+    assert isolated(sim_path, code, SIM_MEMORY_CHECK="pages").answers == [0, 42, ILLEGAL_ADDRESS]

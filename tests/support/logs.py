@@ -45,8 +45,8 @@ def kernel(name: str = "saxpy", **fields: Any) -> entries.KernelEntry:
     return entries.KernelEntry(**{**values, **fields})
 
 
-def image(origin: str = "/lib/libk.so", note: str | None = None) -> entries.ImageEntry:
-    return entries.ImageEntry(1, PROCESS, PROCESS, 1, IMAGE, 900, "fatbin", origin, "cuModuleLoadData", note)
+def image(origin: str = "/lib/libk.so", note: str | None = None, sha256: str = IMAGE) -> entries.ImageEntry:
+    return entries.ImageEntry(1, PROCESS, PROCESS, 1, sha256, 900, "fatbin", origin, "cuModuleLoadData", note)
 
 
 def end(time_ns: int = 10**9, **fields: Any) -> entries.EndEntry:

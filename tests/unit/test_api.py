@@ -17,6 +17,7 @@ from tests.conftest import ROOT
 
 FUNCTIONS = (
     "compare",
+    "compare_captures",
     "do_bench",
     "do_bench_impl",
     "do_bench_isolated",

@@ -30,10 +30,17 @@ static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static bool is_resolved;  /* read without the lock through __atomic */
 static bool is_resolving; /* under the lock: true again only if the driver's constructors call the shim */
 static char driver_path[PATH_MAX];
+static void (*prepare_process)(void);
+static bool is_refused; /* read and written through __atomic */
 
 int nb_absent(void)
 {
     return 801;
+}
+
+int nb_refused(void)
+{
+    return nb_status_refused;
 }
 
 const char *nb_driver_path(void)
@@ -162,6 +169,14 @@ int nb_slot_of_address(const void *address)
     return low < address_count && addresses[low].address == address ? addresses[low].slot : -1;
 }
 
+static void fill_slot(unsigned slot, void *address)
+{
+    void *target = address != NULL ? address : (void *)nb_absent;
+    if (nb_export_fails[slot] && __atomic_load_n(&is_refused, __ATOMIC_ACQUIRE))
+        target = (void *)nb_refused;
+    __atomic_store_n(&nb_slots[slot], target, __ATOMIC_RELAXED);
+}
+
 static void fill_slots(void *driver)
 {
     addresses = calloc(nb_export_count, sizeof *addresses);
@@ -169,7 +184,7 @@ static void fill_slots(void *driver)
         void *address = driver != NULL ? dlsym(driver, nb_export_names[i]) : NULL;
         if (address != NULL && addresses != NULL)
             addresses[address_count++] = (struct address){address, (int)i};
-        __atomic_store_n(&nb_slots[i], address != NULL ? address : (void *)nb_absent, __ATOMIC_RELAXED);
+        fill_slot(i, address);
     }
     if (addresses != NULL)
         qsort(addresses, address_count, sizeof *addresses, compare_addresses);
@@ -180,6 +195,8 @@ void nb_resolve_all(void)
     if (__atomic_load_n(&is_resolved, __ATOMIC_ACQUIRE))
         return;
     const int saved = errno;
+    if (prepare_process != NULL)
+        prepare_process();
     pthread_mutex_lock(&lock);
     if (is_resolving) {
         /* The driver calls itself through the shim while it is being opened. It cannot be served yet;
@@ -194,6 +211,22 @@ void nb_resolve_all(void)
     }
     pthread_mutex_unlock(&lock);
     errno = saved;
+}
+
+void nb_driver_install(void (*prepare)(void))
+{
+    prepare_process = prepare;
+}
+
+/* Before the driver is open, fill_slot() refuses; afterwards its slots are replaced here. */
+void nb_driver_refuse(void)
+{
+    __atomic_store_n(&is_refused, true, __ATOMIC_RELEASE);
+    if (!__atomic_load_n(&is_resolved, __ATOMIC_ACQUIRE))
+        return;
+    for (unsigned i = 0; i < nb_export_count; i++)
+        if (nb_export_fails[i])
+            __atomic_store_n(&nb_slots[i], (void *)nb_refused, __ATOMIC_RELAXED);
 }
 
 /* In a forked child. The lock is not taken before a fork: the driver's constructors run under it, and one

@@ -4,6 +4,8 @@
 #ifndef NEUTRINO_SLOTS_H
 #define NEUTRINO_SLOTS_H
 
+#include <stdint.h>
+
 #define NB_HIDDEN __attribute__((visibility("hidden")))
 #define NB_EXPORT __attribute__((visibility("default")))
 
@@ -11,6 +13,8 @@ extern const unsigned nb_export_count NB_HIDDEN;
 extern const char *const nb_export_names[] NB_HIDDEN; /* [nb_export_count + 1], the last NULL */
 extern void *const nb_exports[] NB_HIDDEN;            /* the shim's export of that name */
 extern const char nb_driver_soname[] NB_HIDDEN;
+extern const uint8_t nb_surface_sha256[32] NB_HIDDEN;   /* of surface.json, which describes the slots */
+extern const unsigned char nb_export_fails[] NB_HIDDEN; /* 1: the call may be refused with a status */
 
 /* The target of each call: the resolving stub at first, then the driver's function. The array has one more
  * slot than exports; the last slot stands for every function that this driver lacks. */
@@ -23,6 +27,9 @@ void nb_resolve_all(void) NB_HIDDEN;
  * both CUresult and hipError_t. */
 int nb_absent(void) NB_HIDDEN;
 
+/* Stands in for every function of the driver that may be refused, once nb_driver_refuse() was called. */
+int nb_refused(void) NB_HIDDEN;
+
 /* The driver's own function, typed by the generated real.h. */
 #define NB_REAL(name) ((nb_##name##_t)__atomic_load_n(&nb_slots[NB_SLOT_##name], __ATOMIC_RELAXED))
 #define NB_HAS(name)  (__atomic_load_n(&nb_slots[NB_SLOT_##name], __ATOMIC_RELAXED) != (void *)nb_absent)
@@ -32,6 +39,7 @@ int nb_slot_of_address(const void *address) NB_HIDDEN;
 
 /* Constants of a vendor, defined in hook/<vendor>/vendor.c. */
 extern const unsigned nb_vendor NB_HIDDEN;      /* enum nb_capture_vendor */
+extern const int nb_status_refused NB_HIDDEN;   /* the vendor's status for a call that is not permitted */
 extern const char nb_driver_probe[] NB_HIDDEN;  /* an export of every driver */
 extern const char nb_driver_global[] NB_HIDDEN; /* environment variable with the driver's full path */
 

@@ -53,12 +53,10 @@ NB_ALWAYS_INLINE void nb_call_leave(const struct nb_call *call, uint64_t end)
     thread->state = NB_THREAD_READY;
 }
 
-NB_ALWAYS_INLINE void nb_call_end(const struct nb_call *call, int result, const uint64_t *arguments,
-                                  unsigned count)
+/* Write the call's record. Returns NULL if it was lost. */
+NB_ALWAYS_INLINE const struct nb_record *nb_call_write(const struct nb_call *call, uint64_t end, int result,
+                                                       const uint64_t *arguments, unsigned count)
 {
-    if (__builtin_expect(call->thread == NULL, 0))
-        return;
-    const uint64_t end = nb_clock();
     const size_t size = sizeof(struct nb_record) + count * sizeof *arguments;
     struct nb_record *record = nb_ring_reserve(call->thread, size);
     if (__builtin_expect(record != NULL, 1)) {
@@ -71,6 +69,36 @@ NB_ALWAYS_INLINE void nb_call_end(const struct nb_call *call, int result, const 
         record->count = count;
         memcpy(record + 1, arguments, count * sizeof *arguments);
         nb_ring_commit(call->thread, size);
+    }
+    return record;
+}
+
+NB_ALWAYS_INLINE void nb_call_end(const struct nb_call *call, int result, const uint64_t *arguments,
+                                  unsigned count)
+{
+    if (__builtin_expect(call->thread == NULL, 0))
+        return;
+    const uint64_t end = nb_clock();
+    (void)nb_call_write(call, end, result, arguments, count);
+    nb_call_leave(call, end);
+}
+
+/* As nb_call_end, for a function that only asks. A call that equals the thread's last record is counted
+ * there: a program that polls would fill the ring otherwise. */
+NB_ALWAYS_INLINE void nb_query_end(const struct nb_call *call, int result, const uint64_t *arguments,
+                                   unsigned count)
+{
+    struct nb_thread *thread = call->thread;
+    if (__builtin_expect(thread == NULL, 0))
+        return;
+    const uint64_t end = nb_clock();
+    const struct nb_record *query = thread->query;
+    if (query != NULL && thread->query_end == thread->head && query->slot == call->slot &&
+        query->result == result && memcmp(query + 1, arguments, count * sizeof *arguments) == 0) {
+        nb_ring_repeat(thread, call->begin, end);
+    } else {
+        thread->query = nb_call_write(call, end, result, arguments, count);
+        thread->query_end = thread->head;
     }
     nb_call_leave(call, end);
 }

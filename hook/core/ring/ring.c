@@ -82,10 +82,54 @@ bool nb_ring_open(struct nb_thread *thread, const struct nb_process_identity *pr
     return true;
 }
 
+/* Publish the record that counts repetitions. */
+static void publish_repeated(struct nb_thread *thread)
+{
+    if (thread->repeated == NULL)
+        return;
+    const size_t size = thread->repeated->record.size;
+    thread->repeated = NULL;
+    nb_ring_commit(thread, size);
+}
+
+/* The next nb_ring_reserve must publish this record first. A tail that makes the ring look full sends it to
+ * the slow path, so that calls which do not repeat pay nothing. */
+static void count_from_here(struct nb_thread *thread, struct nb_repeated *repeated, size_t size)
+{
+    thread->repeated = repeated;
+    atomic_store_explicit(&thread->ring->ahead, thread->head + size, memory_order_release);
+    thread->tail = thread->head - thread->capacity;
+}
+
+void nb_ring_repeat(struct nb_thread *thread, uint64_t begin, uint64_t end)
+{
+    const struct nb_record *query = thread->query;
+    struct nb_repeated *repeated = thread->repeated;
+    const size_t arguments = query->count * sizeof(uint64_t), size = sizeof *repeated + arguments;
+    if (repeated != NULL) {
+        repeated->record.end = end;
+        repeated->repeats++;
+        return;
+    }
+    repeated = nb_ring_reserve(thread, size);
+    if (repeated == NULL)
+        return;
+    repeated->record = *query;
+    repeated->record.size = (uint32_t)size;
+    repeated->record.kind = NB_RECORD_REPEATED;
+    repeated->record.begin = begin;
+    repeated->record.end = end;
+    repeated->repeats = 1;
+    memcpy(repeated + 1, query + 1, arguments);
+    count_from_here(thread, repeated, size);
+}
+
 void nb_ring_close(struct nb_thread *thread, bool still_ours)
 {
     if (thread->ring == NULL)
         return;
+    if (still_ours)
+        publish_repeated(thread);
     if (still_ours)
         atomic_store_explicit(&thread->ring->state, NB_RING_CLOSED, memory_order_release);
     munmap(thread->data, 2 * thread->capacity);
@@ -98,6 +142,7 @@ bool nb_ring_wait(struct nb_thread *thread, size_t size)
     const uint64_t wait = nb_session()->wait_ns;
     const uint64_t longest = wait != 0 ? wait : NB_WAIT_NANOSECONDS;
     uint64_t counter, start, now = 0;
+    publish_repeated(thread);
     nb_clock_pair(&counter, &start);
     bool room = false;
     while (!room) {

@@ -33,8 +33,11 @@ struct nb_thread {
     uint64_t head;
     uint64_t tail; /* the supervisor's tail as last seen */
     uint64_t capacity;
-    uint64_t clock;    /* time of the last clock pair */
-    uint64_t stuck_at; /* the tail at which a wait last failed; the next wait is skipped */
+    uint64_t clock;                /* time of the last clock pair */
+    uint64_t stuck_at;             /* the tail at which a wait last failed; the next wait is skipped */
+    const struct nb_record *query; /* the last record, if it is a query's and query_end equals head */
+    uint64_t query_end;
+    struct nb_repeated *repeated; /* the record at head that still counts; NULL: none */
     uint32_t state;
 };
 
@@ -51,7 +54,13 @@ bool nb_ring_open(struct nb_thread *thread, const struct nb_process_identity *pr
  * parent's. */
 void nb_ring_close(struct nb_thread *thread, bool still_ours) __attribute__((visibility("hidden")));
 
-/* The slow path of nb_ring_reserve: wait a limited time for `size` bytes, else count a lost record. */
+/* Count a repetition of the query in `thread->query`. The record that counts is published before the next
+ * record. */
+void nb_ring_repeat(struct nb_thread *thread, uint64_t begin, uint64_t end)
+    __attribute__((visibility("hidden")));
+
+/* The slow path of nb_ring_reserve: publish the record that counts, wait a limited time for `size` bytes,
+ * else count a lost record. */
 bool nb_ring_wait(struct nb_thread *thread, size_t size) __attribute__((visibility("hidden")));
 
 /* Write a clock pair as a record, from time to time. The supervisor computes the counter's true rate from

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,10 +11,13 @@
 #include <unistd.h>
 
 #include "core/base/log.h"
+#include "core/base/required.h"
+#include "core/ring/serve.h"
 
 /* The whole file is mapped and its descriptor closed at once. A program may close descriptors that it did
  * not open; its next file would then have the shim's number, and the shim must never write to it. */
 static struct nb_session *session;
+static bool is_shared;
 static uint64_t mapped_bytes; /* ends before the image store if the address space is limited */
 
 struct nb_session *nb_session(void)
@@ -21,6 +25,12 @@ struct nb_session *nb_session(void)
     return session;
 }
 
+bool nb_session_is_shared(void)
+{
+    return is_shared;
+}
+
+/* Only a wrapper's session has a nonce in the environment: `serve` hands its descriptor over itself. */
 static bool is_nonce_valid(const struct nb_session *header)
 {
     static const char digits[] = "0123456789abcdef";
@@ -36,7 +46,9 @@ static bool is_nonce_valid(const struct nb_session *header)
 
 static bool is_header_valid(const struct nb_session *header, uint64_t file_bytes)
 {
-    if (header->magic != NB_SESSION_MAGIC || header->version != NB_FORMAT_VERSION || !is_nonce_valid(header))
+    if (header->magic != NB_SESSION_MAGIC || header->version != NB_FORMAT_VERSION)
+        return false;
+    if (is_shared && !is_nonce_valid(header))
         return false;
     const uint64_t ring_bytes = header->ring_bytes;
     if (ring_bytes < NB_RECORD_MAX || ring_bytes > UINT32_MAX || (ring_bytes & (ring_bytes - 1)) != 0)
@@ -71,17 +83,44 @@ static bool map_descriptor(int descriptor)
     return false;
 }
 
-bool nb_session_open(void)
+/* The program's log would be missing without a word. */
+static void report_unrecorded(const char *what, const char *subject)
 {
-    const char *where = getenv("NEUTRINO_RING");
-    if (where == NULL)
+    static const char recorded[] = "; nothing is recorded: start the program by `neutrino-bench -- COMMAND`, "
+                                   "or start `neutrino-bench serve` and take its variables from "
+                                   "`neutrino-bench env`";
+    static const char required[] = "; NEUTRINO_REQUIRE is set, so driver calls fail: start the program by "
+                                   "`neutrino-bench -- COMMAND`, or start `neutrino-bench serve`";
+    nb_log(what, subject, nb_is_recording_required() ? required : recorded);
+}
+
+static bool open_served(const char *path)
+{
+    char why[NB_PAGE];
+    const int descriptor = nb_serve_ask(path, why, 512);
+    if (descriptor < 0) {
+        const size_t length = strlen(why);
+        snprintf(why + length, sizeof why - length, " (%s)", path);
+        report_unrecorded("`neutrino-bench serve` gives no session: ", why);
         return false;
+    }
+    is_shared = false;
+    const bool is_mapped = map_descriptor(descriptor);
+    close(descriptor);
+    if (!is_mapped)
+        report_unrecorded("cannot map the session of `neutrino-bench serve`: ", path);
+    return is_mapped;
+}
+
+static bool open_shared(const char *where)
+{
     char *path = NULL;
     const long inherited = strtol(where, &path, 10);
     if (path == where || *path != ':' || inherited < 0 || inherited > INT_MAX) {
-        nb_log("NEUTRINO_RING is not DESCRIPTOR:PATH, nothing is recorded: ", where, NULL);
+        report_unrecorded("NEUTRINO_RING is not DESCRIPTOR:PATH: ", where);
         return false;
     }
+    is_shared = true;
     if (map_descriptor((int)inherited))
         return true;
     const int opened = open(path + 1, O_RDWR | O_CLOEXEC);
@@ -89,8 +128,26 @@ bool nb_session_open(void)
     if (opened >= 0)
         close(opened);
     if (!mapped)
-        nb_log("cannot reach the supervisor's memory, nothing is recorded here: ", path + 1, NULL);
+        report_unrecorded("cannot reach the supervisor's memory: ", path + 1);
     return mapped;
+}
+
+bool nb_session_open(void)
+{
+    const char *served = getenv("NEUTRINO_SERVE"), *shared = getenv("NEUTRINO_RING");
+    if (served != NULL && *served != 0)
+        return open_served(served);
+    if (shared != NULL && *shared != 0)
+        return open_shared(shared);
+    report_unrecorded("the shim is loaded, but no supervisor is named by NEUTRINO_RING or NEUTRINO_SERVE",
+                      NULL);
+    return false;
+}
+
+void nb_session_close(void)
+{
+    munmap(session, mapped_bytes);
+    session = NULL;
 }
 
 struct nb_ring *nb_session_ring(uint32_t index)

@@ -8,8 +8,15 @@
 
 #include "core/wire/record.h"
 
-/* Map the session that NEUTRINO_RING names. False if no session exists or its header is invalid. */
+/* Map the session of `neutrino-bench serve` (NEUTRINO_SERVE), or that of a wrapper (NEUTRINO_RING). Without
+ * a valid session, write one line to standard error and return false. */
 bool nb_session_open(void) __attribute__((visibility("hidden")));
+
+/* Do all processes of a command write to this session? If not, it is this process's alone. */
+bool nb_session_is_shared(void) __attribute__((visibility("hidden")));
+
+/* Unmap the session in a forked child. */
+void nb_session_close(void) __attribute__((visibility("hidden")));
 
 /* The mapped header; NULL without a session. */
 struct nb_session *nb_session(void) __attribute__((visibility("hidden")));

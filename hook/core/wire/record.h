@@ -59,7 +59,8 @@ struct nb_ring {
     _Atomic uint64_t dropped;         /* records lost because the ring was full */
     _Atomic uint64_t in_flight;       /* 0, or 1 + slot of the call that is inside the driver */
     _Atomic uint64_t in_flight_since; /* its TSC time */
-    uint8_t pad0[64 - 32];
+    _Atomic uint64_t ahead;           /* end of the record at head that is still counting, if above head */
+    uint8_t pad0[64 - 40];
 
     _Atomic uint64_t tail; /* bytes ever consumed, by the supervisor */
     uint8_t pad1[64 - 8];
@@ -89,7 +90,8 @@ enum nb_record_kind {
     NB_RECORD_GRAPH_LAUNCH = 10, /* struct nb_graph_launch */
     NB_RECORD_NOTE = 11,         /* char text[count]: a message for readers of the log */
     NB_RECORD_PHASE = 12,        /* struct nb_phase_mark */
-    NB_RECORD_DECISION = 13      /* struct nb_decision */
+    NB_RECORD_DECISION = 13,     /* struct nb_decision */
+    NB_RECORD_REPEATED = 14      /* struct nb_repeated */
 };
 
 /* The start of every record. Sizes are multiples of 8. Strings have no terminator and are padded with
@@ -115,6 +117,14 @@ struct nb_process {
     uint32_t executable_bytes;
     uint32_t driver_bytes;
     /* char executable[], then driver path[] */
+};
+
+/* Calls of a query that equal the call record before this one: same export, arguments and result. Begin is
+ * that of the first of them, end that of the last. */
+struct nb_repeated {
+    struct nb_record record; /* count: arguments that follow */
+    uint64_t repeats;        /* number of calls, at least 1 */
+    /* uint64_t argument[count] */
 };
 
 /* A code image that the driver accepted. */
@@ -274,6 +284,7 @@ struct nb_decision {
 _Static_assert(sizeof(struct nb_session) == 112, "layout is a wire format");
 _Static_assert(sizeof(struct nb_ring) == 192, "layout is a wire format");
 _Static_assert(sizeof(struct nb_record) == 32, "layout is a wire format");
+_Static_assert(sizeof(struct nb_repeated) == 40, "layout is a wire format");
 _Static_assert(sizeof(struct nb_process) == 80, "layout is a wire format");
 _Static_assert(sizeof(struct nb_image) == 80, "layout is a wire format");
 _Static_assert(sizeof(struct nb_kernel) == 88, "layout is a wire format");

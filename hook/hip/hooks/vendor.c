@@ -4,6 +4,7 @@
 #include "hip/driver/hip.h"
 
 const unsigned nb_vendor = NB_CAPTURE_HIP;
+const int nb_status_refused = 801; /* hipErrorNotSupported: HIP has no "not permitted" */
 const char nb_driver_probe[] = "hipInit";
 const char nb_driver_global[] = "NEUTRINO_HIP_DRIVER";
 

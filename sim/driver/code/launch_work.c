@@ -7,6 +7,7 @@
 #include "driver/memory/kernel_heap.h"
 #include "driver/memory/memory.h"
 #include "driver/memory/page.h"
+#include "driver/memory/texture.h"
 #include "driver/stream/work.h"
 
 #include <stdlib.h>
@@ -56,6 +57,7 @@ static void run(struct sim_context *context, struct sim_stream *stream, uint64_t
         .memory = {.find = sim_environment()->exact_memory ? sim_memory_find : sim_memory_find_page,
                    .allocate = sim_kernel_heap_allocate,
                    .release = sim_kernel_heap_release,
+                   .image = sim_texture_find,
                    .context = context},
         .timeout_ns = sim_environment()->kernel_timeout_ns,
         .cancel = sim_context_cancel_flag(context),

@@ -113,6 +113,17 @@ void *sim_object_find(const void *handle, enum sim_kind kind)
     return found;
 }
 
+void *sim_object_acquire(const void *handle, enum sim_kind kind)
+{
+    void *found = NULL;
+    pthread_rwlock_rdlock(&table_lock);
+    struct sim_object *object = table_size != 0 && handle != NULL ? table[slot_of(handle)] : NULL;
+    if (object != NULL && object->kind == kind)
+        found = sim_object_retain(object);
+    pthread_rwlock_unlock(&table_lock);
+    return found;
+}
+
 /* Withdraw any object of `context` that has an `end`. NULL: none is left. */
 static struct sim_object *withdraw_any(const struct sim_context *context)
 {

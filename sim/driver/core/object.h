@@ -59,6 +59,9 @@ bool sim_object_withdraw(const void *handle, enum sim_kind kind);
  * thread uses it is an error of the program, as on a GPU. */
 void *sim_object_find(const void *handle, enum sim_kind kind);
 
+/* The same, with a reference for the caller: for threads that run while the program destroys handles. */
+void *sim_object_acquire(const void *handle, enum sim_kind kind);
+
 /* Withdraw and end every object of `context` that has an `end`. */
 void sim_object_end_all(const struct sim_context *context);
 

@@ -30,6 +30,14 @@
 #define SIM_MIPMAPPED_WIDTH        32768
 #define SIM_SURFACE_1D             32768
 
+/* Textures in linear memory. */
+#define SIM_TEXTURE_ALIGNMENT        512
+#define SIM_TEXTURE_PITCH_ALIGNMENT  32
+#define SIM_TEXTURE_1D_LINEAR        (1 << 28)
+#define SIM_TEXTURE_2D_LINEAR_WIDTH  131072
+#define SIM_TEXTURE_2D_LINEAR_HEIGHT 65000
+#define SIM_TEXTURE_2D_LINEAR_PITCH  2097120
+
 /* Bytes of device memory. */
 size_t sim_device_memory(void);
 

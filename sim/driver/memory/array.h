@@ -1,4 +1,5 @@
-/* CUDA arrays: device memory that only copies access, by position. Stored in rows without padding. */
+/* CUDA arrays: device memory that copies, textures and surfaces access by position. Stored in rows without
+ * padding. */
 #ifndef NEUTRINO_SIM_ARRAY_H
 #define NEUTRINO_SIM_ARRAY_H
 
@@ -32,5 +33,8 @@ struct sim_array *sim_array_make(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, stru
 /* Address of a box of `width` bytes, `height` rows and `depth` slices. False: the box exceeds the array. */
 bool sim_array_locate(const struct sim_array *array, size_t x, size_t y, size_t z, size_t width,
                       size_t height, size_t depth, uint64_t *address);
+
+/* A level of a mipmapped array; NULL if the handle is invalid or the array has fewer levels. */
+const struct sim_array *sim_mipmapped_level(const void *handle, unsigned level);
 
 #endif

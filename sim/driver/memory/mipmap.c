@@ -86,6 +86,12 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DE
     return CUDA_SUCCESS;
 }
 
+const struct sim_array *sim_mipmapped_level(const void *handle, unsigned level)
+{
+    const struct mipmapped_array *self = sim_object_find(handle, SIM_MIPMAPPED_ARRAY);
+    return self != NULL && level < self->count ? self->levels[level] : NULL;
+}
+
 static CUresult find(CUmipmappedArray handle, const void *out, struct mipmapped_array **self)
 {
     struct sim_context *context;

@@ -12,7 +12,7 @@
 
 #define HEAP_KINDS                                                                                           \
     (1u << SIM_MEMORY_DEVICE | 1u << SIM_MEMORY_GLOBAL | 1u << SIM_MEMORY_MANAGED |                          \
-     1u << SIM_MEMORY_KERNEL | 1u << SIM_MEMORY_HOST) /* from host pools */
+     1u << SIM_MEMORY_KERNEL | 1u << SIM_MEMORY_GRAPH | 1u << SIM_MEMORY_HOST) /* from host pools */
 #define HOST_KINDS (1u << SIM_MEMORY_HOST | 1u << SIM_MEMORY_REGISTERED)
 
 static bool find_in_page(uint64_t address, uint64_t page, unsigned kinds, struct sim_range *range)

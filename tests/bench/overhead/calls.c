@@ -24,6 +24,7 @@ struct functions {
     CUresult (*get_function)(CUfunction *, CUmodule, const char *);
     CUresult (*passed)(unsigned int *);
     CUresult (*recorded)(CUstream);
+    CUresult (*repeated)(CUstream);
     CUresult (*synchronize)(void);
     CUresult (*launch)(CUfunction, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int,
                        unsigned int, unsigned int, CUstream, void **, void **);
@@ -32,9 +33,9 @@ struct functions {
 enum { FUNCTIONS = sizeof(struct functions) / sizeof(void *) };
 
 static const char *const cuda_names[FUNCTIONS] = {
-    "cuInit",           "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
-    "cuModuleLoadData", "cuModuleGetFunction",      "cuCtxGetFlags",
-    "cuStreamQuery",    "cuCtxSynchronize",         "cuLaunchKernel"};
+    "cuInit",        "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuModuleLoadData", "cuModuleGetFunction",
+    "cuCtxGetFlags", "cuStreamSynchronize",      "cuStreamQuery",   "cuCtxSynchronize", "cuLaunchKernel",
+};
 /* HIP's functions with the same ABI. A device has one context, which is current. */
 static const char *const hip_names[FUNCTIONS] = {"hipInit",
                                                  NULL,
@@ -42,6 +43,7 @@ static const char *const hip_names[FUNCTIONS] = {"hipInit",
                                                  "hipModuleLoadData",
                                                  "hipModuleGetFunction",
                                                  "hipPeekAtLastError",
+                                                 "hipStreamSynchronize",
                                                  "hipStreamQuery",
                                                  "hipDeviceSynchronize",
                                                  "hipModuleLaunchKernel"};
@@ -77,6 +79,15 @@ static double time_recorded(const struct functions *use)
     const double start = now();
     for (int i = 0; i < BURST; i++)
         use->recorded(NULL);
+    return (now() - start) / BURST;
+}
+
+/* Equal queries, which one record counts. */
+static double time_repeated(const struct functions *use)
+{
+    const double start = now();
+    for (int i = 0; i < BURST; i++)
+        use->repeated(NULL);
     return (now() - start) / BURST;
 }
 
@@ -147,6 +158,7 @@ int main(int argc, char **argv)
     time_launch(&direct);
     measure("passed", time_passed, &direct, &through);
     measure("recorded", time_recorded, &direct, &through);
+    measure("repeated", time_repeated, &direct, &through);
     measure("launch", time_launch, &direct, &through);
     return 0;
 }

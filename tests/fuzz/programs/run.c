@@ -110,6 +110,44 @@ static void release_inside(void *context, uint64_t address)
         }
 }
 
+/* An image in the writable window, whose format and shape depend on the handle. Only addresses of the windows
+ * and small numbers are handles. */
+static bool image(void *context, uint64_t handle, bool is_surface, struct ptx_image *made)
+{
+    const struct memory *known = context;
+    const uint64_t window = known->ranges[0].begin, read_only = known->ranges[1].begin;
+    if (handle > 1000 && handle - window >= WINDOW && handle - read_only >= WINDOW)
+        return false;
+    struct random random = {handle % WINDOW + (handle >= read_only ? WINDOW : 0)};
+    *made = (struct ptx_image){.channel = (enum ptx_channel)random_below(&random, PTX_CHANNEL_SNORM16 + 1),
+                               .channels = 1u << random_below(&random, 3),
+                               .has_layers = random_one_in(&random, 4),
+                               .is_cube = random_one_in(&random, 4),
+                               .is_linear = !is_surface && random_one_in(&random, 4),
+                               .has_normalized_coordinates = random_one_in(&random, 2),
+                               .filters = random_one_in(&random, 2),
+                               .filters_levels = random_one_in(&random, 2),
+                               .is_srgb = random_one_in(&random, 8),
+                               .bias = (float)random_below(&random, 4) - 2,
+                               .lowest_level = (float)random_below(&random, 4) - 2,
+                               .highest_level = (float)random_below(&random, 20)};
+    for (unsigned i = 0; i < 3; i++)
+        made->addressing[i] = (enum ptx_addressing)random_below(&random, PTX_BORDER + 1);
+    const unsigned element = ptx_channel_bytes(made->channel) * made->channels;
+    made->level_count = 1 + (unsigned)random_below(&random, is_surface ? 1 : 4);
+    for (unsigned i = 0; i < made->level_count; i++) {
+        struct ptx_level *level = &made->levels[i];
+        level->width = 1 + (uint32_t)random_below(&random, 8);
+        level->height = 1 + (uint32_t)random_below(&random, 4);
+        level->depth = 1 + (uint32_t)random_below(&random, 7);
+        level->pitch = (uint64_t)level->width * element;
+        level->slice = level->pitch * level->height;
+        /* Ends where the window ends: the bytes after it are poisoned. */
+        level->address = window + WINDOW - level->slice * level->depth;
+    }
+    return true;
+}
+
 static uint64_t seed_of(const unsigned char *bytes, size_t size)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
@@ -150,16 +188,19 @@ static unsigned run(const struct ptx_kernel *kernel, struct memory *memory, stru
         finding("no memory for %zu bytes of parameters", bytes);
     memset(parameters, 0, bytes);
     fill(random, kernel, memory, parameters);
-    struct ptx_launch launch = {
-        .kernel = kernel,
-        .grid = {1, 1, 1},
-        .cooperative = random_one_in(random, 8),
-        .block = {random_one_in(random, 4) ? 72 : 32, 1, 1},
-        .shared_bytes = random_one_in(random, 2) ? 256 : 0,
-        .parameters = parameters,
-        .memory = {.find = find, .allocate = allocate_inside, .release = release_inside, .context = memory},
-        .timeout_ns = 10 * 1000 * 1000,
-        .workers = 1};
+    struct ptx_launch launch = {.kernel = kernel,
+                                .grid = {1, 1, 1},
+                                .cooperative = random_one_in(random, 8),
+                                .block = {random_one_in(random, 4) ? 72 : 32, 1, 1},
+                                .shared_bytes = random_one_in(random, 2) ? 256 : 0,
+                                .parameters = parameters,
+                                .memory = {.find = find,
+                                           .allocate = allocate_inside,
+                                           .release = release_inside,
+                                           .image = image,
+                                           .context = memory},
+                                .timeout_ns = 10 * 1000 * 1000,
+                                .workers = 1};
     const enum ptx_status status = ptx_run(&launch, &diagnostic);
     free(parameters);
     if (status != PTX_OK && status != PTX_OUT_OF_RESOURCES && diagnostic.text[0] == 0)

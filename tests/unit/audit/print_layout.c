@@ -26,10 +26,12 @@ int main(void)
     VALUE("ring.tail", offsetof(struct nb_ring, tail));
     VALUE("ring.state", offsetof(struct nb_ring, state));
     VALUE("ring.in_flight_since", offsetof(struct nb_ring, in_flight_since));
+    VALUE("ring.ahead", offsetof(struct nb_ring, ahead));
     VALUE("ring.attached_ns", offsetof(struct nb_ring, attached_ns));
     VALUE("record", sizeof(struct nb_record));
     VALUE("record.count", offsetof(struct nb_record, count));
     VALUE("process", sizeof(struct nb_process));
+    VALUE("repeated", sizeof(struct nb_repeated));
     VALUE("image", sizeof(struct nb_image));
     VALUE("image.stored_at", offsetof(struct nb_image, stored_at));
     VALUE("kernel", sizeof(struct nb_kernel));
@@ -52,7 +54,7 @@ int main(void)
     const int kinds[] = {NB_RECORD_CALL,       NB_RECORD_LAUNCH,       NB_RECORD_IMAGE,    NB_RECORD_KERNEL,
                          NB_RECORD_PROCESS,    NB_RECORD_CLOCK,        NB_RECORD_UNMAPPED, NB_RECORD_GRAPH,
                          NB_RECORD_GRAPH_NODE, NB_RECORD_GRAPH_LAUNCH, NB_RECORD_NOTE,     NB_RECORD_PHASE,
-                         NB_RECORD_DECISION};
+                         NB_RECORD_DECISION,   NB_RECORD_REPEATED};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         VALUE("kind", kinds[i]);
     return 0;

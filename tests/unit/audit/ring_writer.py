@@ -32,6 +32,11 @@ def call(*arguments: int, slot: int = 0, **times: int) -> bytes:
     return record(RecordKind.CALL, body, slot=slot, count=len(arguments), **times)
 
 
+def repeated(repeats: int, *arguments: int, slot: int = 0, **times: int) -> bytes:
+    body = layout.REPEATED.pack(repeats) + struct.pack(f"<{len(arguments)}Q", *arguments)
+    return record(RecordKind.REPEATED, body, slot=slot, count=len(arguments), **times)
+
+
 def kernel(
     number: int, name: bytes, parameters: list[tuple[int, int]], image: int = 0, **times: int
 ) -> bytes:
@@ -96,6 +101,13 @@ class RingWriter:
     def enter(self, slot: int, since: int) -> None:
         self._set_word(16, slot + 1)
         self._set_word(24, since)
+
+    def count(self, data: bytes) -> None:
+        """Append a record that still counts: it lies at head, unpublished."""
+        head = self.head
+        self.write(data)
+        self._set_word(32, self.head)
+        self.head = head
 
     def set_state(self, state: int) -> None:
         start = self.at + layout.RING_IDENTITY_AT

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchguard.audit import decode, layout
 from benchguard.audit.layout import RecordKind
-from tests.unit.audit.ring_writer import call, image, kernel, launch, record
+from tests.unit.audit.ring_writer import call, image, kernel, launch, record, repeated
 
 SLOTS = 20
 GOOD = [
@@ -34,6 +34,7 @@ GOOD = [
         result=800,
         count=2,
     ),
+    repeated(3, 7, 8),
 ]
 
 
@@ -42,9 +43,9 @@ def test_all_record_kinds_decoded() -> None:
     assert corrupt is None
     assert [type(one).__name__ for one in records] == [
         "Call", "Kernel", "Launch", "Image", "Clock", "Unmapped", "GraphNode", "Graph", "GraphLaunch", "Process",
-        "Note", "PhaseMark", "Decision",
+        "Note", "PhaseMark", "Decision", "Repeated",
     ]  # fmt: skip
-    first, second, third, *_, mark, decision = records
+    first, second, third, *_, mark, decision, _ = records
     assert isinstance(mark, decode.PhaseMark) and (mark.phase, mark.label, mark.origin) == (
         3,
         "case 3",
@@ -58,6 +59,15 @@ def test_all_record_kinds_decoded() -> None:
     assert isinstance(third, decode.Launch)
     assert (third.grid, third.block, third.parameters) == ((4, 1, 1), (256, 1, 1), b"12345678abcd")
     assert third.attributes == ((4, b"\1" * 64),)
+
+
+def test_number_of_repeated_calls_is_bounded() -> None:
+    (one,), corrupt = decode.decode(repeated(3, 7, 8), SLOTS)
+    assert isinstance(one, decode.Repeated) and (one.repeats, one.arguments, corrupt) == (3, (7, 8), None)
+    for repeats in (0, 2**63):
+        records, corrupt = decode.decode(GOOD[0] + repeated(repeats), SLOTS)
+        assert len(records) == 1
+        assert corrupt == f"{repeats} repeated calls"
 
 
 def test_decoding_stops_at_corruption() -> None:

@@ -10,7 +10,7 @@ from benchguard.audit import drain as drain_module
 from benchguard.audit.drain import Chunk, Drain, Ended
 from benchguard.audit.layout import RingState
 from benchguard.audit.session import Session
-from tests.unit.audit.ring_writer import RingWriter, call
+from tests.unit.audit.ring_writer import RingWriter, call, repeated
 
 RING = 1 << 16
 NOBODY = 2**22 - 3  # a process number above the usual limit
@@ -66,6 +66,28 @@ def test_ring_of_dead_process_reclaimed(session: Session) -> None:
     assert isinstance(chunk, Chunk) and isinstance(ended, Ended)
     assert (ended.in_flight, ended.in_flight_since) == (3, 4242)
     assert writer.state == RingState.FREE
+
+
+def test_counting_record_of_dead_process_taken(session: Session) -> None:
+    writer, drain = RingWriter(session, process=NOBODY), Drain(session)
+    writer.write(call(1))
+    writer.count(repeated(5, 1))
+    drain.take_all()
+    assert [item.data for item in items(drain) if isinstance(item, Chunk)] == [call(1)], "it may still change"
+    drain._reap()
+    *chunks, ended = items(drain)
+    assert isinstance(ended, Ended) and ended.corrupt is None
+    assert b"".join(chunk.data for chunk in chunks if isinstance(chunk, Chunk)) == repeated(5, 1)
+
+
+@pytest.mark.parametrize("ahead", [12, RING + 8, 2**64 - 8])
+def test_hostile_end_of_counting_record_reported(session: Session, ahead: int) -> None:
+    writer, drain = RingWriter(session, process=NOBODY), Drain(session)
+    writer._set_word(32, ahead)
+    drain._reap()
+    (ended,) = items(drain)
+    assert isinstance(ended, Ended)
+    assert ended.corrupt is not None and "head" in ended.corrupt
 
 
 def test_ring_of_living_process_kept(session: Session) -> None:

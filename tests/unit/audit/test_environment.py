@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from benchguard.audit.environment import command_environment
 from benchguard.audit.session import Session
-from benchguard.audit.supervise import command_environment
 from benchguard.shim.interposer import Interposer
 from benchguard.shim.surface import FORMAT, Api, DriverFacts, HeaderFacts, Surface
 

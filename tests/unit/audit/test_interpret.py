@@ -20,7 +20,7 @@ from benchguard.audit.known import split_parameters
 from benchguard.audit.layout import Action, RecordKind
 from benchguard.audit.session import Session
 from benchguard.shim.surface import DriverFacts, Export, HeaderFacts, Parameter, Surface
-from tests.unit.audit.ring_writer import call, image, kernel, launch, record
+from tests.unit.audit.ring_writer import call, image, kernel, launch, record, repeated
 
 SURFACE = Surface(
     "neutrino-bench/surface/1",
@@ -103,6 +103,16 @@ def test_call_line_has_names_times_and_arguments(session: Session) -> None:
         10,
         11,
     )
+
+
+def test_repeated_calls_are_one_line_with_their_number(session: Session) -> None:
+    interpreter = Interpreter(session, SURFACE, 0)
+    data = call(0x3000, 64) + repeated(1, 0x3000, 64) + repeated(41, 0x3000, 64, begin=2500, end=9500)
+    first, second, last = read(interpreter.feed([Chunk(ONE, data)]))
+    assert interpreter.totals.calls == 43
+    assert "repeats" not in first and "repeats" not in second, "a line stands for one call"
+    assert (last.pop("repeats"), last["call"], last["arguments"]) == (41, first["call"], first["arguments"])
+    assert last["duration_ns"] == 7 * first["duration_ns"] and set(last) == set(first)
 
 
 def test_launch_waits_for_kernel_from_other_ring(session: Session) -> None:

@@ -23,10 +23,10 @@ int main(int argc, char **argv)
 {
     int calls = argc > 1 ? atoi(argv[1]) : 1, seconds = argc > 2 ? atoi(argv[2]) : 0;
     for (int i = 0; i < calls; i++)
-        cuStreamQuery(0);
+        cuStreamSynchronize(0);
     if (argc > 3 && fork() != 0)
         return 0;
-    cuStreamQuery(0);
+    cuStreamSynchronize(0);
     sleep(seconds);
     return 0;
 }

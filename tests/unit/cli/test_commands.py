@@ -87,6 +87,12 @@ def test_package_import_loads_nothing_heavy() -> None:
         (["--driver"], "--driver"),
         (["no-such-command"], "no-such-command"),
         (["verify-log"], "LOG"),
+        (
+            ["--fail-on", "unjoined-kernel,nothing", "--", "true"],
+            "'nothing' is neither a finding nor a severity",
+        ),
+        (["findings", "x", "--fail-on", "worse"], "'worse' is neither"),
+        (["findings"], "LOG"),
         (["inspect"], "CAPTURE"),
         (["completion", "tcsh"], "tcsh"),
         (["--log", "x", "--"], "COMMAND"),

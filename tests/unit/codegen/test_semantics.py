@@ -125,6 +125,11 @@ def test_refused_name_of_newer_headers_is_accepted(golden: Api) -> None:
         ('= ["cuLaunchHostFunc"]', '= ["cuLaunchKernel"]',
          "cuLaunchKernel is in [refused] and in [wrap]; let nb_wrap_launch refuse it"),
         ('"cuMemOpen", "cuMemNew"]', '"cuLaunchHostFunc"]', "refused: cuLaunchHostFunc has two reasons"),
+        ('functions = ["cuCtxSynchronize"]', 'functions = ["cuCtxSync"]',
+         "queries: the header (CUDA 13000) has no cuCtxSync"),
+        ('functions = ["cuCtxSynchronize"]', 'functions = ["cuInit"]', "queries: cuInit is in no group"),
+        ('functions = ["cuCtxSynchronize"]', 'functions = ["cuLaunchKernel"]',
+         "cuLaunchKernel is in [queries] and in [wrap]"),
         ('"runs a function of the program"', "'runs \"a\" function'", "must be plain text"),
     ],
 )  # fmt: skip

@@ -69,12 +69,12 @@ def test_log_of_an_older_version_is_read(tmp_path: Path) -> None:
     first = json.loads(json_line(logs.session()))
     del first["api"]
     writer = LogWriter(tmp_path / "log")
-    for line in (first, {"kind": "weather", "sun": True}, json.loads(json_line(logs.end()))):
+    for line in (first, {"kind": "weather", "sun": True}, {"kind": []}, json.loads(json_line(logs.end()))):
         writer.write(json_line(line))
     writer.close()
     report = read_log_report(tmp_path / "log")
     assert report.session is not None and report.session.api == "cuda"
-    assert (report.unknown_lines, report.problem) == (1, "")
+    assert (report.unknown_lines, report.problem) == (2, "")
 
 
 def node(name: str) -> GraphKernel:

@@ -1,7 +1,8 @@
 /* ring_stress THREADS CALLS PAUSE [WAIT]: threads record calls as fast as possible, and this program's own
  * supervisor reads their rings with a pause (in microseconds) between passes. WAIT, in microseconds, is the
  * session's bound of a wait for room. For each thread, records
- * must arrive in order, and arrived + dropped must equal made. Half of the threads end, and other threads
+ * must arrive in order, and arrived + dropped must equal made. Between the calls are queries that repeat, and
+ * each thread ends while a record still counts. Half of the threads end, and other threads
  * reuse their rings. One thread forks; its child records on a ring of its own. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -15,13 +16,17 @@
 #include "core/process/call.h"
 #include "core/wire/record.h"
 
-enum { RINGS = 64, RING_BYTES = NB_RECORD_MAX };
+enum { RINGS = 64, RING_BYTES = NB_RECORD_MAX, LAST_QUERIES = 1000 };
+#define QUERY (UINT64_C(1) << 32)
 
 /* The generated half of a shim, for a driver of one function. */
 const unsigned nb_export_count = 1;
 const char *const nb_export_names[] = {"probe", NULL};
 void *const nb_exports[] = {NULL, NULL};
 void *nb_slots[] = {NULL, NULL};
+const unsigned char nb_export_fails[] = {1, 0};
+const uint8_t nb_surface_sha256[32] = {0};
+const int nb_status_refused = 800;
 const char nb_driver_soname[] = "libprobe.so";
 const char nb_driver_global[] = "NEUTRINO_DRIVER";
 const char nb_driver_probe[] = "probe";
@@ -29,7 +34,7 @@ const char nb_driver_probe[] = "probe";
 static struct nb_session *session;
 static atomic_bool finished;
 static unsigned long pause_microseconds, wait_microseconds, calls;
-static unsigned long made, arrived, dropped, disordered, corrupt, forked_arrived;
+static unsigned long made, arrived, queries, repeated, dropped, disordered, corrupt, forked_arrived;
 static pid_t parent;
 static uint64_t last_word[1 << 16];
 
@@ -38,40 +43,56 @@ static struct nb_ring *ring_at(uint32_t index)
     return (struct nb_ring *)((char *)session + NB_PAGE + index * (NB_PAGE + session->ring_bytes));
 }
 
-static void take(const struct nb_ring *ring, const char *data, uint64_t at)
+static void take_call(const struct nb_ring *ring, const struct nb_record *record, uint64_t word,
+                      uint64_t number, uint64_t repeats)
 {
-    /* A record may wrap at the end of the ring: this reader maps the ring only once. */
-    unsigned char bytes[sizeof(struct nb_record) + 2 * sizeof(uint64_t)];
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (unsigned char)data[(at + i) & (RING_BYTES - 1)];
-    struct nb_record record;
-    uint64_t words[2];
-    memcpy(&record, bytes, sizeof record);
-    memcpy(words, bytes + sizeof record, sizeof words);
-    if (record.kind != NB_RECORD_CALL)
-        return;
-    if (record.size != sizeof bytes || record.count != 2 ||
-        words[0] >= sizeof last_word / sizeof *last_word) {
+    const bool is_repeated = record->kind == NB_RECORD_REPEATED, is_query = (word & QUERY) != 0;
+    const size_t start = is_repeated ? sizeof(struct nb_repeated) : sizeof *record;
+    if (record->size != start + 2 * sizeof(uint64_t) || record->count != 2 || record->begin > record->end ||
+        (is_repeated && !is_query) || (word & ~QUERY) >= sizeof last_word / sizeof *last_word) {
         corrupt++;
         return;
     }
     if (ring->process != (uint32_t)parent) {
-        forked_arrived++;
+        forked_arrived += repeats;
+        return;
+    }
+    if (is_query) {
+        queries += repeats;
+        repeated += is_repeated;
         return;
     }
     arrived++;
-    if (words[1] <= last_word[words[0]])
+    if (number <= last_word[word])
         disordered++;
-    last_word[words[0]] = words[1];
+    last_word[word] = number;
 }
 
-static bool drain(struct nb_ring *ring)
+static void take(const struct nb_ring *ring, const char *data, uint64_t at)
+{
+    /* A record may wrap at the end of the ring: this reader maps the ring only once. */
+    unsigned char bytes[sizeof(struct nb_repeated) + 2 * sizeof(uint64_t)];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)data[(at + i) & (RING_BYTES - 1)];
+    struct nb_record record;
+    uint64_t words[3] = {1};
+    memcpy(&record, bytes, sizeof record);
+    if (record.kind != NB_RECORD_CALL && record.kind != NB_RECORD_REPEATED)
+        return;
+    const bool is_repeated = record.kind == NB_RECORD_REPEATED;
+    memcpy(is_repeated ? words : words + 1, bytes + sizeof record, is_repeated ? 24 : 16);
+    take_call(ring, &record, words[1], words[2], words[0]);
+}
+
+static bool drain(struct nb_ring *ring, bool is_last)
 {
     const uint32_t state = atomic_load_explicit(&ring->state, memory_order_acquire);
     if (state != NB_RING_LIVE && state != NB_RING_CLOSED)
         return false;
     const char *data = (const char *)ring + NB_PAGE;
-    const uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    if (is_last && atomic_load_explicit(&ring->ahead, memory_order_acquire) > head)
+        head = atomic_load_explicit(&ring->ahead, memory_order_relaxed);
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
     const bool moved = tail != head;
     while (tail != head) {
@@ -84,6 +105,7 @@ static bool drain(struct nb_ring *ring)
     if (state == NB_RING_CLOSED) {
         dropped += atomic_exchange(&ring->dropped, 0);
         atomic_store(&ring->head, 0);
+        atomic_store(&ring->ahead, 0);
         atomic_store(&ring->tail, 0);
         atomic_store_explicit(&ring->state, NB_RING_FREE, memory_order_release);
     }
@@ -97,10 +119,19 @@ static void *supervise(void *unused)
     while (!last_pass) {
         last_pass = atomic_load(&finished);
         for (uint32_t i = 0; i < RINGS; i++)
-            drain(ring_at(i));
+            drain(ring_at(i), last_pass);
         usleep((useconds_t)pause_microseconds);
     }
     return NULL;
+}
+
+static void query(uint64_t word, uint64_t number, uint64_t times)
+{
+    for (uint64_t i = 0; i < times; i++) {
+        const struct nb_call call = nb_call_begin(0);
+        const uint64_t arguments[] = {word | QUERY, number};
+        nb_query_end(&call, 0, arguments, 2);
+    }
 }
 
 static void *produce(void *argument)
@@ -110,7 +141,9 @@ static void *produce(void *argument)
         const struct nb_call call = nb_call_begin(0);
         const uint64_t arguments[] = {word, i};
         nb_call_end(&call, 0, arguments, 2);
+        query(word, i, i % 4);
     }
+    query(word, 0, LAST_QUERIES);
     return NULL;
 }
 
@@ -164,6 +197,9 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < RINGS; i++)
         dropped += atomic_load(&ring_at(i)->dropped);
     /* The dropped count includes records of every kind, and those of the child's ring. */
+    const unsigned long asked =
+        (2 * count + 1) * (LAST_QUERIES + calls / 4 * 6 + (calls % 4) * (calls % 4 + 1) / 2);
+    printf("asked %lu queries %lu repeated %lu ", asked, queries, repeated);
     printf("made %lu arrived %lu dropped %lu disordered %lu corrupt %lu child %d\n", made, arrived, dropped,
            disordered, corrupt, forked_arrived != 0);
     return 0;

@@ -3,29 +3,31 @@
 #include "surface.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/driver/slots.h"
 
 #define NB_EXPORTS(EXPORT) \
-    EXPORT(hipMalloc) \
-    EXPORT(hipInit) \
-    EXPORT(hipGetDeviceProperties) \
-    EXPORT(hipGetErrorName) \
-    EXPORT(hipLaunchKernel) \
-    EXPORT(hipMallocHost) \
-    EXPORT(hipMemcpyAsync) \
-    EXPORT(hipMemcpyHtoD) \
-    EXPORT(_ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv) \
-    EXPORT(__hipRegisterFatBinary) \
-    EXPORT(__hipRegisterFunction) \
-    EXPORT(__hipUnregisterFatBinary) \
-    EXPORT(_ZN3amd5ThingEv) \
-    EXPORT(hipGetDevicePropertiesR0600) \
-    EXPORT(hipLaunchKernel_spt)
+    EXPORT(hipMalloc, 1) \
+    EXPORT(hipInit, 1) \
+    EXPORT(hipGetDeviceProperties, 1) \
+    EXPORT(hipGetErrorName, 0) \
+    EXPORT(hipLaunchKernel, 1) \
+    EXPORT(hipMallocHost, 1) \
+    EXPORT(hipMemcpyAsync, 1) \
+    EXPORT(hipMemcpyHtoD, 1) \
+    EXPORT(_ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv, 0) \
+    EXPORT(__hipRegisterFatBinary, 0) \
+    EXPORT(__hipRegisterFunction, 0) \
+    EXPORT(__hipUnregisterFatBinary, 0) \
+    EXPORT(_ZN3amd5ThingEv, 0) \
+    EXPORT(hipGetDevicePropertiesR0600, 1) \
+    EXPORT(hipLaunchKernel_spt, 1)
 
-#define NB_DECLARE(name) void name(void); /* not its type: only its address is wanted */
-#define NB_NAME(name)    #name,
-#define NB_ADDRESS(name) (void *)name,
+#define NB_DECLARE(name, fails) void name(void); /* not its type: only its address is wanted */
+#define NB_NAME(name, fails)    #name,
+#define NB_ADDRESS(name, fails) (void *)name,
+#define NB_FAILS(name, fails)   fails,
 
 NB_EXPORTS(NB_DECLARE)
 
@@ -33,3 +35,5 @@ const char nb_driver_soname[] = "libamdhip64.so.7";
 const unsigned nb_export_count = NB_EXPORT_COUNT;
 const char *const nb_export_names[NB_EXPORT_COUNT + 1] = {NB_EXPORTS(NB_NAME) NULL};
 void *const nb_exports[NB_EXPORT_COUNT + 1] = {NB_EXPORTS(NB_ADDRESS) NULL};
+const unsigned char nb_export_fails[NB_EXPORT_COUNT + 1] = {NB_EXPORTS(NB_FAILS) 0};
+const uint8_t nb_surface_sha256[32] = {0xa4, 0xca, 0xd3, 0x1b, 0xc2, 0xfc, 0x78, 0x91, 0xa6, 0x2a, 0x0b, 0x33, 0x77, 0xa4, 0x14, 0xaa, 0x5e, 0x1b, 0xea, 0x2c, 0x76, 0x0d, 0xfc, 0xba, 0xb4, 0x0f, 0xad, 0x86, 0x05, 0xc6, 0xfa, 0x9e};

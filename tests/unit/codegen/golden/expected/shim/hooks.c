@@ -81,7 +81,7 @@ CUresult CUDAAPI cuCtxSynchronize(void)
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_cuCtxSynchronize);
     const CUresult nb_result = NB_REAL(cuCtxSynchronize)();
     const uint64_t nb_arguments[] = {0};
-    nb_call_end(&nb_call, nb_result, nb_arguments, 0);
+    nb_query_end(&nb_call, nb_result, nb_arguments, 0);
     return nb_result;
 }
 

@@ -3,25 +3,27 @@
 #include "surface.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/driver/slots.h"
 
 #define NB_EXPORTS(EXPORT) \
-    EXPORT(cuCtxSynchronize) \
-    EXPORT(cuInit) \
-    EXPORT(cuLaunchHostFunc) \
-    EXPORT(cuLaunchKernel) \
-    EXPORT(cuLaunchKernel_ptsz) \
-    EXPORT(cuMemAlloc) \
-    EXPORT(cuMemAlloc_v2) \
-    EXPORT(cuMemOpen) \
-    EXPORT(cuModuleLoadData) \
-    EXPORT(cuNewThing) \
-    EXPORT(cuParamSetf)
+    EXPORT(cuCtxSynchronize, 1) \
+    EXPORT(cuInit, 1) \
+    EXPORT(cuLaunchHostFunc, 1) \
+    EXPORT(cuLaunchKernel, 1) \
+    EXPORT(cuLaunchKernel_ptsz, 1) \
+    EXPORT(cuMemAlloc, 1) \
+    EXPORT(cuMemAlloc_v2, 1) \
+    EXPORT(cuMemOpen, 1) \
+    EXPORT(cuModuleLoadData, 1) \
+    EXPORT(cuNewThing, 1) \
+    EXPORT(cuParamSetf, 1)
 
-#define NB_DECLARE(name) void name(void); /* not its type: only its address is wanted */
-#define NB_NAME(name)    #name,
-#define NB_ADDRESS(name) (void *)name,
+#define NB_DECLARE(name, fails) void name(void); /* not its type: only its address is wanted */
+#define NB_NAME(name, fails)    #name,
+#define NB_ADDRESS(name, fails) (void *)name,
+#define NB_FAILS(name, fails)   fails,
 
 NB_EXPORTS(NB_DECLARE)
 
@@ -29,3 +31,5 @@ const char nb_driver_soname[] = "libcuda.so.1";
 const unsigned nb_export_count = NB_EXPORT_COUNT;
 const char *const nb_export_names[NB_EXPORT_COUNT + 1] = {NB_EXPORTS(NB_NAME) NULL};
 void *const nb_exports[NB_EXPORT_COUNT + 1] = {NB_EXPORTS(NB_ADDRESS) NULL};
+const unsigned char nb_export_fails[NB_EXPORT_COUNT + 1] = {NB_EXPORTS(NB_FAILS) 0};
+const uint8_t nb_surface_sha256[32] = {0x2b, 0x3e, 0xb8, 0x20, 0x38, 0x39, 0x69, 0xd7, 0x4e, 0x4d, 0xbc, 0x53, 0x23, 0x7c, 0xd6, 0x2d, 0xe2, 0xc1, 0x9f, 0x01, 0xad, 0x55, 0x92, 0x05, 0x86, 0x26, 0xa8, 0xea, 0xb2, 0xcc, 0xcf, 0xf6};

@@ -9,15 +9,8 @@ from typing import Any
 
 import msgspec
 
-from ..audit import entries
-from ..audit.entries import Entry
-from ..audit.log import FIRST, LINE_MAX, LogError, checked_lines
-
-KINDS: dict[str, type[Entry]] = {
-    str(kind.__struct_config__.tag): kind for kind in vars(entries).values() if kind in Entry.__subclasses__()
-}
-_ADDED_LATER: dict[str, dict[str, Any]] = {"session": {"api": "cuda"}, "graph": {"first": 0}}
-"""Fields that older logs lack, with their meaning there."""
+from .entries import EndEntry, Line, parse_entry
+from .log import FIRST, LINE_MAX, LogError, checked_lines
 
 
 class LogEntries:
@@ -37,7 +30,7 @@ class LogEntries:
         self.head = FIRST
         self.unknown = 0
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[Line]:
         """Raises LogError if the file is not an audit log."""
         try:
             for line, line_hash in checked_lines(self.path):
@@ -50,19 +43,16 @@ class LogEntries:
                 raise
             self.problem = str(error)
 
-    def _typed(self, line: dict[str, Any]) -> Entry | None:
-        kind = line.get("kind")
-        if not isinstance(kind, str) or kind not in KINDS:
-            self.unknown += 1
-            return None
-        for name, value in _ADDED_LATER.get(kind, {}).items():
-            line.setdefault(name, value)
+    def _typed(self, line: dict[str, Any]) -> Line | None:
         try:
-            return msgspec.convert(line, KINDS[kind])
+            entry = parse_entry(line)
         except (msgspec.ValidationError, RecursionError) as error:
             raise LogError(
-                f"{self.path}, line {self.lines + 1}: not a valid line of kind {kind} ({error}); the line was altered"
+                f"{self.path}, line {self.lines + 1}: not a valid line of kind {line.get('kind')} ({error}); "
+                "the line was altered"
             ) from None
+        self.unknown += entry is None
+        return entry
 
 
 def end_time(path: Path) -> int | None:
@@ -71,6 +61,6 @@ def end_time(path: Path) -> int | None:
         with path.open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - LINE_MAX))
             last = file.read(LINE_MAX).splitlines()[-1]
-        return msgspec.convert(msgspec.json.decode(last), entries.EndEntry).time_ns
+        return msgspec.convert(msgspec.json.decode(last), EndEntry).time_ns
     except (OSError, IndexError, msgspec.MsgspecError, RecursionError):
         return None

@@ -1,0 +1,323 @@
+"""Follow the driver calls of one process, and find its timing windows."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+
+from .streams import Last, Point, Stream, Streams
+from .window import LAUNCHES_KEPT, Counts, Event, Mark, Moment, Window
+
+EVENTS_MAX = 1 << 17
+OPEN_MARKS = 8
+"""Records that later work is checked against: those of the windows that may be open."""
+
+THREADS_MAX = 1 << 12
+ALL_STREAMS = 0
+"""In place of a stream: an event that waits for all of them."""
+
+
+@dataclass(slots=True)
+class Thread:
+    """`mark` is the last record of an event with timing, `window` the last one that ended a window."""
+
+    kernels: int = 0
+    mark: Mark | None = None
+    launches: set[int] = field(default_factory=set)
+    window_end: Mark | None = None
+
+
+class Process:
+    """State of one process. Each method is one driver call that succeeded."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.streams = Streams()
+        self.counts = Counts()
+        self.windows = 0
+        self.asked = 0
+        self.unasked: list[Mark] = []
+        self.unasked_count = 0
+        self.unknown_events: list[Moment] = []
+        self.unknown_count = 0
+        self.forgotten_events = 0
+        self._events: dict[int, Event] = {}
+        self._threads: dict[int, Thread] = {}
+        self._open: deque[Mark] = deque(maxlen=OPEN_MARKS)
+        self._capturing: dict[int, int] = {}
+        self._captured_events: dict[int, int] = {}
+
+    # --- work ---------------------------------------------------------------------------------------------
+
+    def kernel(self, at: Moment, stream: int, launch: int, parameters: int) -> None:
+        """`launch` and `parameters` are hashes: of the kernel and its shape, and of its parameters."""
+        self.counts.kernels += 1
+        self.counts.parameter_hash += parameters
+        self._thread(at.thread).kernels += 1
+        self._late(at)
+        self._launch(at, stream, launch)
+
+    def graph(self, at: Moment, stream: int, launch: int, kernels: int | None) -> None:
+        """`kernels` is None if they are not known."""
+        if kernels == 0:
+            self.copy(at, stream, is_set=True, is_read=False, waits=False)
+        else:
+            self.counts.graphs += 1
+            self._launch(at, stream, launch)
+
+    def _launch(self, at: Moment, stream: int, launch: int) -> None:
+        thread = self._thread(at.thread)
+        self.counts.launch_hash += launch
+        if len(thread.launches) < LAUNCHES_KEPT:
+            thread.launches.add(launch)
+        operation = self.streams.operate(stream)
+        operation.kernel = Last(operation.number, at.line)
+        for mark in self._open:
+            if mark.too_early is None and not self._is_after(operation, mark):
+                mark.too_early = operation.number, at.line
+
+    def copy(self, at: Moment, stream: int, *, is_set: bool, is_read: bool, waits: bool) -> None:
+        if stream in self._capturing:
+            return
+        self.counts.sets += is_set
+        self.counts.copies += not is_set
+        self.counts.reads += is_read
+        operation = self.streams.operate(stream)
+        operation.other = Last(operation.number, at.line)
+        if waits:
+            self._finish(at, self.streams.point(stream))
+
+    def host_function(self, at: Moment, stream: int) -> None:
+        if stream not in self._capturing:
+            self.counts.host_functions += 1
+            operation = self.streams.operate(stream)
+            operation.other = Last(operation.number, at.line)
+
+    def gate(self, stream: int) -> None:
+        """A stream waits for a value in memory, or writes one."""
+        if stream not in self._capturing:
+            self.counts.gates += 1
+            self.streams.operate(stream)
+
+    def load(self) -> None:
+        self.counts.loads += 1
+
+    # --- order --------------------------------------------------------------------------------------------
+
+    def begin_capture(self, stream: int) -> None:
+        self._capturing[stream] = stream
+
+    def end_capture(self, stream: int) -> None:
+        self._capturing = {key: origin for key, origin in self._capturing.items() if origin != stream}
+
+    def wait(self, stream: int, event: int) -> None:
+        if event in self._captured_events:
+            self._capturing[stream] = self._captured_events[event]
+            return
+        if stream in self._capturing:
+            return
+        mark = self._mark(event)
+        if mark is not None:
+            mark.is_awaited = True
+            self.streams.wait(stream, mark.point)
+            self.streams.operate(stream)
+
+    def wait_all(self, event: int) -> None:
+        """All streams wait for an event."""
+        for stream in [each.key for each in self.streams]:
+            self.wait(stream, event)
+
+    def synchronize(self, at: Moment) -> None:
+        self.streams.finish_all()
+        self._done(at)
+
+    def synchronize_stream(self, at: Moment, stream: int) -> None:
+        self.streams.operate(stream)  # on the legacy stream also a wait for all blocking ones
+        self._finish(at, self.streams.point(stream))
+
+    def synchronize_event(self, at: Moment, event: int) -> None:
+        mark = self._mark(event)
+        if mark is not None:
+            mark.is_awaited = True
+            if mark.done_at is None:
+                mark.done_at = at.ended
+            self._finish(at, mark.point)
+
+    # --- events -------------------------------------------------------------------------------------------
+
+    def create_event(self, event: int, has_timing: bool) -> None:
+        self.destroy_event(event)
+        if len(self._events) >= EVENTS_MAX:
+            self._events.pop(next(iter(self._events)))
+            self.forgotten_events += 1
+        self._events[event] = Event(has_timing)
+
+    def destroy_event(self, event: int) -> None:
+        known = self._events.pop(event, None)
+        self._captured_events.pop(event, None)
+        if known is not None:
+            self._drop(known)
+
+    def record(self, at: Moment, event: int, stream: int) -> None:
+        if stream in self._capturing:
+            if len(self._captured_events) < EVENTS_MAX:
+                self._captured_events[event] = self._capturing[stream]
+            return
+        operation = self.streams.operate(stream)
+        self._record(at, event, stream, operation.number, self.streams.point(stream))
+
+    def record_all(self, at: Moment, event: int) -> None:
+        """An event that waits for all streams."""
+        number = max((each.number for each in self.streams), default=0)
+        self._record(at, event, ALL_STREAMS, number, self.streams.point_of_all())
+
+    def _record(self, at: Moment, event: int, stream: int, number: int, point: Point) -> None:
+        self._captured_events.pop(event, None)
+        if event not in self._events:
+            self.create_event(event, has_timing=True)
+        known, thread = self._events[event], self._thread(at.thread)
+        mark = Mark(
+            at,
+            number,
+            stream,
+            point,
+            self.counts.copy(thread.kernels),
+            self.streams.is_idle(),
+            self._unjoined(point, is_kernel=True),
+            self._unjoined(point, is_kernel=False),
+            frozenset(thread.launches),
+            thread.mark.number if thread.mark is not None else 0,
+        )
+        self._drop(known)
+        known.earlier, known.mark = None if known.is_used else known.mark, mark
+        known.is_used = False
+        if known.has_timing:
+            self._leave(thread, at)
+            thread.mark = mark
+            thread.launches.clear()
+            self._open.append(mark)
+
+    def elapsed(self, at: Moment, start: int, end: int, time_ns: float) -> Window | None:
+        """The window of an elapsed-time call; None if one of the events was never seen to be recorded."""
+        self.asked += 1
+        known = [self._events.get(event) for event in (start, end)]
+        first, last = known
+        if first is None or last is None or first.mark is None or last.mark is None:
+            if not self.forgotten_events:
+                self.unknown_count += 1
+                if len(self.unknown_events) < LAUNCHES_KEPT:
+                    self.unknown_events.append(at)
+            return None
+        self.windows += 1
+        begin, finish = first.mark, last.mark
+        thread = self._thread(begin.moment.thread)
+        if finish is thread.mark:
+            self._leave(thread, at)
+        start_again, is_restarted = _moved_start(first, last)
+        window = Window(
+            self.windows,
+            at,
+            time_ns if math.isfinite(time_ns) else math.nan,
+            begin,
+            finish,
+            finish.counts.since(begin.counts),
+            _between(thread.window_end, begin),
+            start_again,
+            is_restarted,
+            last.earlier if last.earlier is not None and last.earlier.number > begin.number else None,
+            _is_ordered(begin, finish),
+            finish.launches if finish.since == begin.number else None,
+        )
+        thread.window_end = finish
+        begin.is_awaited = finish.is_awaited = True
+        first.earlier = last.earlier = None
+        first.is_used = last.is_used = True
+        return window
+
+    def finish(self) -> None:
+        """The process has ended."""
+        for event in self._events.values():
+            self._drop(event)
+
+    # --- inside -------------------------------------------------------------------------------------------
+
+    def _thread(self, number: int) -> Thread:
+        thread = self._threads.get(number)
+        if thread is None:
+            if len(self._threads) >= THREADS_MAX:
+                self._threads.pop(next(iter(self._threads)))
+            thread = self._threads[number] = Thread()
+        return thread
+
+    def _mark(self, event: int) -> Mark | None:
+        known = self._events.get(event)
+        return known.mark if known is not None else None
+
+    def _is_after(self, operation: Stream, mark: Mark) -> bool:
+        """Whether an operation cannot begin before the event of `mark` happens."""
+        return (
+            mark.stream in (operation.key, ALL_STREAMS)
+            or operation.seen.get(mark.stream, 0) >= mark.number
+            or self.streams.is_done(mark.stream, mark.number)
+        )
+
+    def _unjoined(self, point: Point, *, is_kernel: bool) -> dict[int, tuple[int, int]]:
+        result = {}
+        for stream in self.streams:
+            last = stream.kernel if is_kernel else stream.other
+            if last.number and not self.streams.is_behind(stream.key, point, last.number):
+                result[stream.key] = last.number, last.line
+        return result
+
+    def _finish(self, at: Moment, point: Point) -> None:
+        self.streams.finish(point)
+        self._done(at)
+
+    def _done(self, at: Moment) -> None:
+        for mark in self._open:
+            if mark.done_at is None and self.streams.is_done(mark.stream, mark.number):
+                mark.done_at = at.ended
+
+    def _late(self, at: Moment) -> None:
+        """Count a launch against the last records of the other threads."""
+        for mark in self._open:
+            if mark.moment.thread != at.thread and mark.late_kernels is None and not mark.late_line:
+                mark.late_line = at.line
+
+    def _leave(self, thread: Thread, at: Moment) -> None:
+        """The thread goes on after its last record: count what others launched since."""
+        mark = thread.mark
+        if mark is not None and mark.late_kernels is None:
+            others = self.counts.kernels - mark.counts.kernels - (thread.kernels - mark.counts.own_kernels)
+            mark.late_kernels = others if at.line > mark.moment.line else 0
+
+    def _drop(self, event: Event) -> None:
+        """The last record of an event is replaced: was it a start whose time nobody asked for?"""
+        mark = event.mark
+        if mark is None or not event.has_timing or mark.is_awaited or mark.late_kernels is None:
+            return
+        if self.counts.work > mark.counts.work:
+            self.unasked_count += 1
+            if len(self.unasked) < LAUNCHES_KEPT:
+                self.unasked.append(mark)
+
+
+def _between(previous: Mark | None, start: Mark) -> int | None:
+    if previous is None or previous.number > start.number:
+        return None
+    return start.counts.since(previous.counts).work
+
+
+def _is_ordered(start: Mark, end: Mark) -> bool:
+    is_known = start.done_at is not None and start.done_at <= end.moment.began
+    return is_known or start.stream == ALL_STREAMS or end.point.covers(start.stream, start.number)
+
+
+def _moved_start(first: Event, last: Event) -> tuple[Mark | None, bool]:
+    """The start event's record before, if work follows it; and whether the end event was recorded in between."""
+    mark, earlier = first.mark, first.earlier
+    if mark is None or earlier is None or mark.counts.work == earlier.counts.work:
+        return None, False
+    end_before = last.earlier
+    return earlier, end_before is not None and earlier.number < end_before.number < mark.number

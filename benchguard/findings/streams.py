@@ -1,0 +1,170 @@
+"""Which work a stream, an event or the host has waited for, as CUDA orders streams.
+
+Each piece of work and each event record has a number. A stream knows, for every other stream, the number up to which it
+waits. The legacy default stream waits for all streams that are not created as non-blocking, and these wait for
+the legacy stream (CUDA driver API, "Stream synchronization behavior").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from .errors import FindingsError
+
+LEGACY, PER_THREAD = 1, 2
+NON_BLOCKING = 1
+STREAMS_MAX = 1024
+
+Seen = Mapping[int, int]
+"""For each stream the number up to which its work is waited for."""
+
+
+@dataclass(slots=True)
+class Last:
+    """The last work of one sort on a stream."""
+
+    number: int = 0
+    line: int = 0
+
+
+@dataclass(slots=True)
+class Stream:
+    """`number` is that of its last operation, event records and waits included."""
+
+    key: int
+    is_blocking: bool = True
+    number: int = 0
+    seen: Seen = field(default_factory=dict)
+    kernel: Last = field(default_factory=Last)
+    other: Last = field(default_factory=Last)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A place in a stream: its operations up to `number`, and all that they wait for."""
+
+    stream: int
+    number: int
+    seen: Seen
+
+    def covers(self, stream: int, number: int) -> bool:
+        return self.seen.get(stream, 0) >= number or (stream == self.stream and self.number >= number)
+
+
+class Streams:
+    """The streams of a process. Contexts are not told apart."""
+
+    def __init__(self) -> None:
+        self._streams: dict[int, Stream] = {}
+        self._number = 0
+        self._orphans = 0
+        self._done = 0
+        """The host has waited for all work up to this number."""
+        self._done_by_stream: dict[int, int] = {}
+
+    def __iter__(self) -> Iterator[Stream]:
+        return iter(self._streams.values())
+
+    def stream(self, key: int) -> Stream:
+        stream = self._streams.get(key)
+        if stream is None:
+            if len(self._streams) >= STREAMS_MAX:
+                self._forget_finished()
+            stream = self._streams[key] = Stream(key)
+        return stream
+
+    def create(self, key: int, is_blocking: bool) -> None:
+        self.destroy(key)
+        self.stream(key).is_blocking = is_blocking
+
+    def destroy(self, key: int) -> None:
+        """Forget a stream, but not unfinished work on it, which goes on."""
+        stream = self._streams.pop(key, None)
+        self._done_by_stream.pop(key, None)
+        if stream is not None and stream.number > self._done:
+            self._orphans -= 1
+            stream.key, stream.is_blocking = self._orphans, False
+            self._streams[self._orphans] = stream
+
+    def operate(self, key: int) -> Stream:
+        """Append an operation to a stream. Returns the stream, whose `number` is the operation's."""
+        stream = self.stream(key)
+        if key == LEGACY:
+            for other in list(self._streams.values()):
+                if other.is_blocking and other is not stream and other.number > self._done:
+                    stream.seen = merged(stream.seen, self._point(other))
+        elif stream.is_blocking and LEGACY in self._streams:
+            stream.seen = merged(stream.seen, self._point(self._streams[LEGACY]))
+        if (
+            len(stream.seen) > 2 * STREAMS_MAX
+        ):  # destroyed streams: their handles get new numbers if used again
+            stream.seen = {each: number for each, number in stream.seen.items() if each in self._streams}
+        self._number += 1
+        stream.number = self._number
+        return stream
+
+    def point(self, key: int) -> Point:
+        return self._point(self.stream(key))
+
+    def point_of_all(self) -> Point:
+        """All work of all streams."""
+        return Point(0, 0, {stream.key: stream.number for stream in self})
+
+    def wait(self, key: int, point: Point) -> None:
+        """Let the later operations of a stream wait for `point`."""
+        stream = self.stream(key)
+        stream.seen = merged(stream.seen, point)
+
+    def finish(self, point: Point) -> None:
+        """The host has waited for `point`."""
+        for key, number in {**point.seen, point.stream: point.number}.items():
+            if number > max(self._done, self._done_by_stream.get(key, 0)):
+                self._done_by_stream[key] = number
+
+    def finish_all(self) -> None:
+        """The host has waited for all work."""
+        self._done = self._number
+        self._done_by_stream.clear()
+        for stream in self:
+            stream.seen = {}
+        for key in [key for key in self._streams if key < 0]:
+            del self._streams[key]
+
+    def is_done(self, key: int, number: int) -> bool:
+        """Whether the host knows that an operation is done."""
+        return number <= self._done or number <= self._done_by_stream.get(key, 0)
+
+    def is_idle(self) -> bool:
+        """Whether the host knows that all work is done."""
+        return all(
+            self.is_done(stream.key, max(stream.kernel.number, stream.other.number)) for stream in self
+        )
+
+    def is_behind(self, key: int, point: Point, number: int) -> bool:
+        """Whether an operation of a stream is done or waited for at `point`."""
+        return self.is_done(key, number) or point.covers(key, number)
+
+    def _point(self, stream: Stream) -> Point:
+        return Point(stream.key, stream.number, stream.seen)
+
+    def _forget_finished(self) -> None:
+        for key in [key for key, stream in self._streams.items() if self.is_done(key, stream.number)]:
+            del self._streams[key]
+        if len(self._streams) >= STREAMS_MAX:
+            raise FindingsError(
+                f"more than {STREAMS_MAX} streams of one process have unfinished work; findings follows no more"
+            )
+
+
+def merged(seen: Seen, point: Point) -> Seen:
+    """`seen` and what `point` waits for; the same object if nothing is new."""
+    if point.number <= seen.get(point.stream, 0) and all(
+        number <= seen.get(key, 0) for key, number in point.seen.items()
+    ):
+        return seen
+    result = dict(seen)
+    for key, number in (*point.seen.items(), (point.stream, point.number)):
+        if number > result.get(key, 0):
+            result[key] = number
+    return result

@@ -1,0 +1,149 @@
+"""Record one program: the code of a recorder, a process that the service forks for each program."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import select
+import signal
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from ..audit.log import LogWriter
+from ..audit.recorder import Recorder, Recording
+from ..audit.session import Session
+from ..errors import BenchguardError
+from ..ipc.processes import end_with
+from ..shim.interposer import Interposer
+from .messages import granted, refused
+from .peer import Peer
+
+REPORT_MAX = 1 << 14
+MEMORY_BYTES = 4 << 30
+"""Limit of one recorder, besides the shared memory. A program that invents endless kernels loses only its own log."""
+FINISH, ATTACHED_AGAIN = signal.SIGTERM, signal.SIGUSR1
+
+
+class Report(msgspec.Struct, frozen=True):
+    """A recorder's message to the service at its end. `error` is empty if the log was written to its end."""
+
+    launches: int = 0
+    complete: bool = False
+    head: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that a service records."""
+
+    peer: Peer
+    name: str
+    command: tuple[str, ...]
+    interposer: Interposer
+    log: Path
+    log_bytes: int
+    memory: int
+    """Bytes of shared memory for code images."""
+
+
+def fork_recorder(program: Program, connection: socket.socket, version: str) -> tuple[int, int]:
+    """Start a recorder. Returns its process and the descriptor that its report comes from."""
+    reader, writer = os.pipe()
+    parent = os.getpid()
+    before = signal.pthread_sigmask(
+        signal.SIG_BLOCK, (FINISH, ATTACHED_AGAIN)
+    )  # until the child has handlers
+    child = os.fork()
+    if child:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        os.close(writer)
+        return child, reader
+    status = 1
+    try:
+        _close_all_but({connection.fileno(), program.peer.handle, writer})
+        report = _record(program, connection, version, parent)
+        os.write(writer, msgspec.json.encode(report)[:REPORT_MAX])
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _close_all_but(kept: Iterable[int]) -> None:
+    """Close the service's descriptors: its listener, and those of other programs."""
+    kept = {0, 1, 2, *kept}
+    for descriptor in [int(each.name) for each in Path("/proc/self/fd").iterdir()]:
+        if descriptor not in kept:
+            with contextlib.suppress(OSError):  # the one that the folder itself was read with
+                os.close(descriptor)
+
+
+def _record(program: Program, connection: socket.socket, version: str, parent: int) -> Report:
+    signals, wake = socket.socketpair()
+    for end in (signals, wake):
+        end.setblocking(False)
+    signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+    for number in (FINISH, ATTACHED_AGAIN):
+        signal.signal(number, lambda *_: None)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # a terminal sends them to all processes; the service says when
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    soft = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(hard, MEMORY_BYTES)
+    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (FINISH, ATTACHED_AGAIN))
+    end_with(parent, FINISH)
+    try:
+        log = LogWriter(program.log, most_bytes=program.log_bytes)
+    except BenchguardError as error:
+        return _refuse(connection, str(error))
+    try:
+        session = Session(image_bytes=program.memory)
+    except BenchguardError as error:
+        return _refuse(connection, str(error))
+    recorder = Recorder(session, program.interposer, log)
+    peer = program.peer
+    recorder.start(
+        program.command, version, {"process": peer.process, "user": peer.user, "group": peer.group}
+    )
+    with contextlib.suppress(OSError):  # a program that is gone has ended, too
+        socket.send_fds(connection, [granted()], [session.descriptor])
+    connection.close()
+    has_ended = _wait(peer, signals, os.fstat(session.descriptor).st_ino)
+    recording = recorder.end(None, outlived=() if has_ended else (peer.process,))
+    return _report(recording, log)
+
+
+def _refuse(connection: socket.socket, reason: str) -> Report:
+    with contextlib.suppress(OSError):
+        connection.send(refused(reason))
+    return Report(error=reason)
+
+
+def _wait(peer: Peer, signals: socket.socket, inode: int) -> bool:
+    """Wait for the program's end, and return True; or for the service's order to finish, and return False."""
+    poll = select.poll()
+    poll.register(peer.handle, select.POLLIN)
+    poll.register(signals, select.POLLIN)
+    while True:
+        ready = {descriptor for descriptor, _ in poll.poll()}
+        if peer.handle in ready:
+            return True
+        numbers = set(signals.recv(64)) if signals.fileno() in ready else set()
+        if FINISH in numbers:
+            return False
+        if ATTACHED_AGAIN in numbers and not peer.maps(inode):
+            return True  # it executed another program, which has a session of its own
+
+
+def _report(recording: Recording, log: LogWriter) -> Report:
+    return Report(
+        launches=recording.totals.launches + recording.totals.graph_launches,
+        complete=recording.complete,
+        head=log.head.decode(),
+        error=recording.log_error or "",
+    )

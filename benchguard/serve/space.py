@@ -1,0 +1,58 @@
+"""The disk space of a service's logs."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from .messages import RequestError
+from .place import LOG_SUFFIX
+
+LEAST_BYTES = 1 << 16
+"""Counted for each log, however short: each one takes a file and a line or two."""
+RESCAN_SECONDS = 5.0
+
+
+@dataclass
+class Space:
+    """Hands out space for logs. Logs that were in the folder before count; logs that the user removed do not."""
+
+    folder: Path
+    most_bytes: int
+
+    def __post_init__(self) -> None:
+        self._used = self._scan()
+        self._promised: dict[Path, int] = {}
+        self._scanned = time.monotonic()
+
+    def promise(self, log: Path, wanted: int) -> int:
+        """Bytes for a new log, at most `wanted`. Raises RequestError if no space is left."""
+        if self._left() < LEAST_BYTES and time.monotonic() - self._scanned > RESCAN_SECONDS:
+            self._used, self._scanned = self._scan(), time.monotonic()
+        if self._left() < LEAST_BYTES:
+            raise RequestError(
+                f"the logs of the service take {self.most_bytes} bytes, which is its limit; "
+                "remove old ones, or start it with a larger --max-total-bytes"
+            )
+        self._promised[log] = min(wanted, self._left())
+        return self._promised[log]
+
+    def settle(self, log: Path) -> None:
+        """The log has its final size."""
+        del self._promised[log]
+        self._used += _size(log)
+
+    def _left(self) -> int:
+        return self.most_bytes - self._used - sum(self._promised.values())
+
+    def _scan(self) -> int:
+        promised = getattr(self, "_promised", {})
+        return sum(_size(path) for path in self.folder.glob(f"*{LOG_SUFFIX}") if path not in promised)
+
+
+def _size(log: Path) -> int:
+    try:
+        return max(log.stat().st_size, LEAST_BYTES)
+    except OSError:
+        return 0

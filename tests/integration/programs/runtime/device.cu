@@ -1,0 +1,33 @@
+// Flags of the device, and host memory that kernels reach.
+#include "check.h"
+
+__global__ void store(int *to, int value)
+{
+    *to = value;
+}
+
+static unsigned flags()
+{
+    unsigned value = 0;
+    CHECK(cudaGetDeviceFlags(&value));
+    return value;
+}
+
+int main()
+{
+    std::printf("flags before: %u\n", flags());
+    CHECK(cudaSetDeviceFlags(cudaDeviceMapHost | cudaDeviceScheduleBlockingSync));
+    std::printf("blocking and mapped: %u\n", flags());
+    std::printf("two schedules: %s\n",
+                cudaGetErrorName(cudaSetDeviceFlags(cudaDeviceScheduleSpin | cudaDeviceScheduleYield)));
+    (void)cudaGetLastError();
+    CHECK(cudaInitDevice(0, cudaDeviceMapHost | cudaDeviceScheduleYield, cudaInitDeviceFlagsAreValid));
+    std::printf("flags of initialization: %u\n", flags());
+    int *host, *device;
+    CHECK(cudaHostAlloc(&host, sizeof *host, cudaHostAllocMapped));
+    CHECK(cudaHostGetDevicePointer(&device, host, 0));
+    store<<<1, 1>>>(device, 42);
+    CHECK(cudaDeviceSynchronize());
+    std::printf("mapped %d\n", *host);
+    CHECK(cudaFreeHost(host));
+}
