@@ -143,11 +143,11 @@ class CallEntry(Entry, frozen=True, tag="call"):
     group: str | None
     arguments: dict[str, int]
     result: int
-    floats: dict[str, float] | msgspec.UnsetType = msgspec.UNSET
+    floats: dict[str, float | None] | msgspec.UnsetType = msgspec.UNSET
     """The floating-point arguments as numbers; null if one is not finite. Absent if the call has none."""
     repeats: int | msgspec.UnsetType = msgspec.UNSET
-    """The line stands for so many calls that equal the call before them; `duration_ns` is then from entry of the first to
-    return of the last. Absent: one call."""
+    """How many calls the line stands for, which equal the call before them. `duration_ns` is then from entry of the
+    first to return of the last. Absent: one call."""
 
     @property
     def count(self) -> int:

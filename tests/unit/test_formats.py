@@ -6,7 +6,7 @@ import re
 
 from tests.conftest import ROOT
 
-ID = re.compile(r"neutrino-bench/[a-z]+/[0-9]+")
+ID = re.compile(r"neutrino-bench/[a-z-]+/[0-9]+")
 
 
 def ids_in_code() -> set[str]:

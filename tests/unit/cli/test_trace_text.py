@@ -138,6 +138,11 @@ def test_runtime_names_stand_beside_the_drivers() -> None:
     assert "hipMalloc  " in text(hip, Layout(runtime=True))
 
 
+def test_repeated_calls_are_one_row_with_their_number() -> None:
+    line = {**call("cuEventQuery", 1, 600, hEvent=3), "repeats": 12}
+    assert "hEvent=0x3, 12 equal calls" in text([session(), line, end()])
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
