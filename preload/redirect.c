@@ -8,6 +8,9 @@
 #include <unistd.h>
 
 #include "../hook/core/base/filter.h"
+#include "../hook/core/base/log.h"
+#include "../hook/core/base/required.h"
+#include "driver_name.h"
 
 /* Read by dlopen.S, after the decision function has returned. */
 void *next_dlopen __attribute__((visibility("hidden")));
@@ -31,14 +34,30 @@ static const struct driver {
 } drivers[] = {{"libcuda", "NEUTRINO_SHIM", "NEUTRINO_DRIVER"},
                {"libamdhip64", "NEUTRINO_HIP_SHIM", "NEUTRINO_HIP_DRIVER"}};
 
-/* <name>.so, <name>.so.1, <name>.so.580.159.04, <name>.so.5.2.21153 */
-static bool is_driver(const char *base, const char *name)
+static bool is_set(const char *name)
 {
-    const size_t length = strlen(name);
-    if (strncmp(base, name, length) != 0 || strncmp(base + length, ".so", 3) != 0)
-        return false;
-    const char *version = base + length + 3;
-    return *version == 0 || (*version == '.' && strspn(version, ".0123456789") == strlen(version));
+    const char *value = getenv(name);
+    return value != NULL && *value != 0;
+}
+
+/* The environment has this library, but not the shim that it leads to. A program that looks for the driver
+ * of another vendor than the shim's is not at fault. */
+static struct request without_shim(const char *file, int flags, const struct driver *driver)
+{
+    static bool is_reported;
+    if (nb_is_recording_required()) {
+        nb_log(driver->shim, " is not set, but NEUTRINO_REQUIRE is, so this driver cannot be opened: ", file);
+        /* No such file: the caller sees a dlopen() that fails. */
+        return (struct request){"/NEUTRINO_REQUIRE is set, but the shim is not", (unsigned)flags};
+    }
+    if (!is_set(drivers[0].shim) && !is_set(drivers[1].shim) &&
+        !__atomic_exchange_n(&is_reported, true, __ATOMIC_RELAXED))
+        nb_log(
+            driver->shim,
+            " is not set, so the driver is opened without the shim; nothing is recorded: start "
+            "the program by `neutrino-bench -- COMMAND`, or take its variables from `neutrino-bench env`: ",
+            file);
+    return (struct request){file, (unsigned)flags};
 }
 
 static struct request decide(const char *file, int flags, const void *caller)
@@ -48,12 +67,15 @@ static struct request decide(const char *file, int flags, const void *caller)
         return as_asked;
     const char *slash = strrchr(file, '/');
     for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
-        if (!is_driver(slash != NULL ? slash + 1 : file, drivers[i].name))
+        if (!is_driver_name(slash != NULL ? slash + 1 : file, drivers[i].name))
             continue;
-        const char *target = getenv(nb_filter_matches(caller) ? drivers[i].real : drivers[i].shim);
         /* A path without a file must still fail: programs try several paths. */
-        if (target == NULL || *target == 0 || (slash != NULL && access(file, F_OK) != 0))
+        if (slash != NULL && access(file, F_OK) != 0)
             return as_asked;
+        const bool is_filtered = nb_filter_matches(caller);
+        const char *target = getenv(is_filtered ? drivers[i].real : drivers[i].shim);
+        if (target == NULL || *target == 0)
+            return is_filtered ? as_asked : without_shim(file, flags, &drivers[i]);
         /* With DEEPBIND the shim's own calls of libc, and the driver's, would bypass all other hooks. */
         return (struct request){target, (unsigned)flags & ~(unsigned)RTLD_DEEPBIND};
     }

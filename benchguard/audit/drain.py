@@ -53,8 +53,13 @@ class Ended:
 class Drain:
     """Runs in a thread between start() and stop()."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, idle_seconds: float = IDLE_SECONDS) -> None:
+        """`idle_seconds`: longest pause between two looks at rings that have nothing new."""
         self.backlog: deque[Chunk | Ended] = deque()
+        self.news = threading.Event()
+        """Set when the backlog gets an item."""
+        self._idle_seconds = idle_seconds
+        self._in_use = 0  # rings from this one on were free when last seen
         self._session = session
         self._words = memoryview(session.memory).cast("Q")
         self._halves = memoryview(session.memory).cast("I")
@@ -73,6 +78,7 @@ class Drain:
         self._stop.set()
         self._thread.join()
         # Ending a ring empties it, so all of its bytes are taken first, even beyond the limit of the backlog.
+        self._find_used()
         self.take_all(beyond_backlog=True)
         for index in range(self._session.ring_count):
             if self._state(index) in (RingState.LIVE, RingState.CLOSED):
@@ -91,19 +97,28 @@ class Drain:
         return item
 
     def _run(self) -> None:
-        reaped = time.monotonic()
+        reaped, pause = time.monotonic(), IDLE_SECONDS
         while not self._stop.is_set():
             moved = self.take_all()
             now = time.monotonic()
             if now - reaped > REAP_SECONDS:
                 reaped = now
                 self._reap()
-            self._stop.wait(PASS_SECONDS if moved else IDLE_SECONDS)
+            pause = IDLE_SECONDS if moved else min(2 * pause, self._idle_seconds)
+            self._stop.wait(PASS_SECONDS if moved else pause)
+
+    def _find_used(self) -> None:
+        """Look at all rings. Threads take the first free ring, but a hostile process may write to any."""
+        count = self._session.ring_count
+        used = [index for index in range(self._in_use, count) if self._state(index) != RingState.FREE]
+        self._in_use = used[-1] + 1 if used else self._in_use
 
     def take_all(self, beyond_backlog: bool = False) -> bool:
         """Make one pass over all rings; return whether any had new bytes."""
         moved = False
-        for index in range(self._session.ring_count):
+        while self._in_use < self._session.ring_count and self._state(self._in_use) != RingState.FREE:
+            self._in_use += 1
+        for index in range(self._in_use):
             base = self._session.ring_at(index) // 8
             if self._words[base] == self._words[base + layout.RING_TAIL_AT // 8]:
                 if self._state(index) == RingState.CLOSED:
@@ -143,11 +158,13 @@ class Drain:
         with self._lock:
             self._backlog_bytes += size
         self.backlog.append(Chunk(self._identity(index), records))
+        self.news.set()
         return True
 
     def _reap(self) -> None:
         """End the rings of dead processes. Only processes of this pid namespace can be checked."""
-        for index in range(self._session.ring_count):
+        self._find_used()
+        for index in range(self._in_use):
             if self._state(index) != RingState.LIVE:
                 continue
             identity = self._identity(index)
@@ -169,6 +186,7 @@ class Drain:
             self._take(index, beyond_backlog=True, ahead=ahead)  # the thread ended while a record counted
         corrupt = self._corrupt.pop(index, None)
         self.backlog.append(Ended(self._identity(index), dropped, in_flight - 1, since, corrupt))
+        self.news.set()
         # Write the state last, because another thread may claim the ring after that.
         self._session.memory[at : at + layout.RING_IDENTITY_AT] = bytes(layout.RING_IDENTITY_AT)
         self._halves[(at + layout.RING_IDENTITY_AT) // 4] = RingState.FREE

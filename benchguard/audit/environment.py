@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,6 +63,9 @@ def command_environment(
 ) -> dict[str, str]:
     """The environment of a wrapper's command."""
     environment = {**shim_environment(interposer, callers, base), **session.environment()}
+    if interposer.runtime_folder is not None:
+        folders = [str(interposer.runtime_folder), *base.get("LD_LIBRARY_PATH", "").split(os.pathsep)]
+        environment["LD_LIBRARY_PATH"] = os.pathsep.join(dict.fromkeys(filter(None, folders)))
     if recorded is not None:
         environment.update(NEUTRINO_CAPTURE=str(recorded.folder), NEUTRINO_REGION=recorded.selection.variable)
     return environment

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from .. import exit_status
 from ..errors import BenchguardError
 
 FORMAT = "neutrino-bench/audit/1"
@@ -27,7 +28,7 @@ PREVIOUS_BYTES = len(_PREVIOUS % FIRST.encode())
 class LogError(BenchguardError):
     """The log was altered or cut short, or is not an audit log."""
 
-    status = 1
+    status = exit_status.WRONG
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,9 @@ def checked_lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
     try:
         file = path.open("rb")
     except OSError as error:
-        raise LogError(f"cannot read the log {path}: {error.strerror}; check the path") from error
+        failure = LogError(f"cannot read the log {path}: {error.strerror}; check the path")
+        failure.status = exit_status.USAGE
+        raise failure from error
     previous, number, kind = FIRST, 0, ""
     with file:
         while line := file.readline(LINE_MAX):

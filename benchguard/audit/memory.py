@@ -162,6 +162,10 @@ class ProcessMemory:
         """The latest allocation that was freed at an address, and the log line of its free."""
         return self._freed.get((False, address))
 
+    def live_bytes(self) -> dict[str, int]:
+        """The bytes that are allocated now, by kind of memory."""
+        return {kind: each.now for kind, each in self._kinds.items()}
+
     def rows(self) -> list[MemoryRow]:
         alive: Counter[str] = Counter(block.kind for block, _ in self._alive())
         return [

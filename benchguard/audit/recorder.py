@@ -16,13 +16,14 @@ from ..errors import BenchguardError
 from ..ipc.json_text import json_line
 from ..shim.interposer import Interposer
 from . import entries
-from .drain import Chunk, Drain, Ended
+from .drain import IDLE_SECONDS, Chunk, Drain, Ended
 from .interpret import Interpreter
 from .known import Totals
 from .log import FORMAT, LogWriter
 from .session import Session
 
-POLL_SECONDS = 0.01
+WAIT_SECONDS = 0.25
+"""Longest wait for news: a pump that is to finish looks no later."""
 PASS_BYTES = 1 << 20
 """Trace records that are interpreted at once: objects and lines made of them take 10 times their memory."""
 
@@ -55,11 +56,17 @@ class Recorder:
     """Records a session from start() to end(), in two threads of its own."""
 
     def __init__(
-        self, session: Session, interposer: Interposer, log: LogWriter, keep_images: Path | None = None
+        self,
+        session: Session,
+        interposer: Interposer,
+        log: LogWriter,
+        keep_images: Path | None = None,
+        idle_seconds: float = IDLE_SECONDS,
     ) -> None:
+        """`idle_seconds`: longest pause between two looks at rings that have nothing new."""
         self.started_ns = time.monotonic_ns()
         self._session, self._interposer, self._log = session, interposer, log
-        self._drain = Drain(session)
+        self._drain = Drain(session, idle_seconds)
         self._interpreter = Interpreter(session, interposer.surface, self.started_ns, keep_images)
         self._pump = _Pump(self._drain, self._interpreter, log)
 
@@ -153,7 +160,8 @@ class _Pump(threading.Thread):
         try:
             while not self._finish.is_set():
                 if not self._pass():
-                    self._finish.wait(POLL_SECONDS)
+                    self._drain.news.wait(WAIT_SECONDS)
+                    self._drain.news.clear()
             while self._is_in_time() and self._pass():
                 pass
             self._interpreter.skip(self._take(sys.maxsize))
@@ -165,6 +173,7 @@ class _Pump(threading.Thread):
         """Interpret the rest until `deadline` of the monotonic clock; later items are counted as unread."""
         self._deadline = deadline
         self._finish.set()
+        self._drain.news.set()
         self.join()
         if self.failure is not None:
             raise self.failure

@@ -29,6 +29,8 @@ ALIVE_MAX = 1000
 
 Shape = tuple[tuple[int, ...], tuple[int, ...]]
 KernelKey = tuple[str, str | None]
+Watch = Callable[[entries.CallEntry, ProcessMemory], None]
+"""Called after each call that may have changed the memory of its process."""
 
 
 @dataclass
@@ -65,7 +67,8 @@ class _Failure:
 class Tally:
     """Counts log lines, in the order of the log."""
 
-    def __init__(self) -> None:
+    def __init__(self, watch: Watch | None = None) -> None:
+        self._watch = watch
         self._session: entries.SessionEntry | None = None
         self._end: entries.EndEntry | None = None
         self._api = "cuda"
@@ -93,11 +96,15 @@ class Tally:
 
     def add(self, line: dict[str, Any]) -> None:
         """Count a line. Raises LogError if neutrino-bench does not write such lines."""
-        self._lines += 1
         try:
             entry = entries.parse_entry(line)
         except msgspec.ValidationError as error:
-            raise LogError(f"line {self._lines}: not a line of an audit log: {error}") from error
+            raise LogError(f"line {self._lines + 1}: not a line of an audit log: {error}") from error
+        self.add_entry(entry)
+
+    def add_entry(self, entry: entries.Line | None) -> None:
+        """Count a line that was parsed; None is a line of an unknown kind."""
+        self._lines += 1
         handler = _HANDLERS.get(type(entry))
         if handler is not None:
             handler(self, entry)
@@ -181,6 +188,8 @@ class Tally:
                     self._copy(name, entry, memory)
                 else:
                     memory.add(entry, line)
+                    if self._watch is not None:
+                        self._watch(entry, memory)
 
     def _begin(self, entry: entries.ProcessEntry) -> None:
         """A process number that comes again is that of another program: of an exec, or of a later process."""
@@ -265,9 +274,13 @@ class Tally:
             self._images.setdefault(key, entry)
             self._loads[key] += 1
 
+    def finish(self) -> None:
+        """Take the calls that wait for their place in the order of time. Call this after the last line."""
+        self._take(self._ordered.rest())
+
     def summary(self, head: str) -> Summary:
         """Everything that was counted. `head` is the hash of the last line."""
-        self._take(self._ordered.rest())
+        self.finish()
         memories = [*self._past, *self._memory.values()]
         if any(memory.is_cut for memory in memories):
             self._limits["allocations or refused frees of a process are left out: there are too many"] = None

@@ -30,14 +30,13 @@ class LogEntries:
         self.head = FIRST
         self.unknown = 0
 
-    def __iter__(self) -> Iterator[Line]:
-        """Raises LogError if the file is not an audit log."""
+    def __iter__(self) -> Iterator[Line | None]:
+        """None is a line of a kind that this version does not know. Raises LogError if the file is not an audit log."""
         try:
             for line, line_hash in checked_lines(self.path):
                 entry = self._typed(line)
                 self.lines, self.head = self.lines + 1, line_hash
-                if entry is not None:
-                    yield entry
+                yield entry
         except LogError as error:
             if self.lines == 0:
                 raise

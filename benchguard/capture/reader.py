@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 
+from .. import exit_status
 from .blobs import Blobs
 from .codec import MalformedError
 from .errors import CaptureError
@@ -53,7 +54,9 @@ class Capture(Tables):
             # O_NONBLOCK: opening a named pipe does not wait for its writer.
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as error:
-            raise CaptureError(f"cannot read the capture {path}: {error.strerror}; check the path") from error
+            failure = CaptureError(f"cannot read the capture {path}: {error.strerror}; check the path")
+            failure.status = exit_status.USAGE
+            raise failure from error
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise CaptureError(f"{path} is not a file; give the path of a capture")

@@ -32,6 +32,7 @@ from .options import (
 from .output import notify
 from .recorded import capture_folder, check_replay, record_into
 from .selection import SELECTION, selection_of_each, selections
+from .timing import timing_options
 from .trailing import TrailingCommand, trailing_words
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 VERSUS = "--vs"
 _OF_PROBLEMS = {"adapter": "a problem", "cases": "a problem"}
 _OF_CAPTURES = dict.fromkeys(
-    ("icache", "rotating_count", "verify", "strict", "inputs"), "captures and commands, and no problem"
+    ("rotating_count", "verify", "strict", "inputs"), "captures and commands, and no problem"
 )
 _OF_COMMANDS = dict.fromkeys(SELECTION, "commands that are recorded")
 _OF_WORK = {"keep": "a problem, or commands that are recorded"}
@@ -85,15 +86,11 @@ _OF_WORK = {"keep": "a problem, or commands that are recorded"}
     metavar="N",
     help="Number of ABBA blocks.",
 )
+@timing_options(ReplayOptions)
 @options_of(
     ReplayOptions,
     {
         "samples": Flag(f"Samples per replay.  [default: {COMPARE_SAMPLES}; 20 on the CPU driver]", "N"),
-        "cold": "How to make the data caches cold before each sample (see `neutrino-bench replay --help`); for a "
-        "problem and with --strict: flush, memset or none.  [default: flush; none on the CPU driver]",
-        "icache": "Instruction cache: replay copies of the code in turn (cold), or one copy (warm).",
-        "flush_cache": "Make the instruction caches cold before each sample: run copies of the code in turn.",
-        "rotating_count": Flag("Replay N copies of the state in turn (--cold rotate).", "N"),
         "verify": "First replay each capture once, and compare memory with the captured memory, byte for byte.",
         "strict": "Replay captures that may come from an adversary: in the sandbox of a submission, and check the "
         "outputs of every sample.",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import click
 
+from ..audit.environment import VARIABLES
 from ..audit.session import Session
 from ..codegen.errors import CodegenError
 from ..codegen.headers import find_headers
@@ -16,6 +19,7 @@ from ..codegen.hip import find_hip_headers
 from ..errors import BenchguardError
 from ..ipc.json_text import json_document
 from ..quarantine.probe import features
+from ..serve.client import list_programs
 from ..shim.build import shim_for
 from ..shim.driver import Driver, discover, find_obstacle
 from ..shim.interposer import gap_text
@@ -122,6 +126,22 @@ def _memory() -> Finding:
     return Finding("ok", "memfd", "sealed shared memory works")
 
 
+def _service() -> Finding:
+    """Whether the programs of this environment are recorded."""
+    path = os.environ.get("NEUTRINO_SERVE", "")
+    if not path:
+        return Finding("ok", "service", "none; NEUTRINO_SERVE is not set")
+    try:
+        programs = list_programs(Path(path))["programs"]
+    except BenchguardError as error:
+        return Finding("fail", "service", f"{error}; programs of this environment are not recorded")
+    shims = [os.environ.get(name) for name, _ in VARIABLES.values()]
+    if not any(shim and shim in os.environ.get("LD_PRELOAD", "") for shim in shims):
+        advice = "set all variables that `neutrino-bench env` prints"
+        return Finding("fail", "service", f"{path} answers, but LD_PRELOAD lacks the shim", advice)
+    return Finding("ok", "service", f"{path} answers; programs recorded now: {len(programs)}")
+
+
 def _kernel_feature(subject: str, probe: Callable[[], str | None], then: str) -> Finding:
     trouble = probe()
     if trouble is None:
@@ -157,6 +177,7 @@ def findings() -> Iterator[Finding]:
         ("hip shim", _hip_shim),
         ("hip headers", _hip_header),
         ("memfd", _memory),
+        ("service", _service),
         ("torch", _torch),
     ]
     for subject, probe, then in (

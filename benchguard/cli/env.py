@@ -10,7 +10,7 @@ import click
 
 from ..errors import UsageError
 from ..ipc.json_text import json_document
-from .options import driver_option
+from .options import OutputFolder, driver_option
 from .output import print_document
 
 FORMATS = ("shell", "env-file", "dockerfile", "json")
@@ -41,6 +41,13 @@ FORMATS = ("shell", "env-file", "dockerfile", "json")
     help="Do not log calls from libraries whose names contain one of these comma-separated words: cublas,cudnn.",
 )
 @click.option(
+    "--copy",
+    "copy_folder",
+    type=OutputFolder(),
+    metavar="FOLDER",
+    help="Copy the shim and the preload library to this folder, and print variables that name the copies.",
+)
+@click.option(
     "--require", is_flag=True, help="Make driver calls fail in a process that no supervisor records."
 )
 @click.option(
@@ -52,11 +59,18 @@ FORMATS = ("shell", "env-file", "dockerfile", "json")
     help="Print export lines, lines for `docker run --env-file`, lines for a Dockerfile, or a JSON object.",
 )
 def env(
-    folder: Path | None, path: Path | None, driver: str, callers: str | None, require: bool, form: str
+    folder: Path | None,
+    path: Path | None,
+    driver: str,
+    callers: str | None,
+    copy_folder: Path | None,
+    require: bool,
+    form: str,
 ) -> int:
     """Print the environment variables that put programs under the shim of `neutrino-bench serve`."""
     from ..audit.environment import shim_environment
     from ..serve.place import check_socket, socket_in
+    from ..shim.interposer import copy_to
     from .interpose import announced_interposer
 
     if path is None:
@@ -64,7 +78,10 @@ def env(
             raise UsageError("env needs --log FOLDER, the folder of the service, or --socket PATH")
         path = socket_in(folder)
     check_socket(path.absolute())
-    variables = shim_environment(announced_interposer(driver, quiet=False), callers, os.environ)
+    interposer = announced_interposer(driver, quiet=False)
+    if copy_folder is not None:
+        interposer = copy_to(copy_folder.absolute(), interposer)
+    variables = shim_environment(interposer, callers, os.environ)
     variables["NEUTRINO_SERVE"] = str(path.absolute())
     if require:
         variables["NEUTRINO_REQUIRE"] = "1"

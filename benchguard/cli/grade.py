@@ -21,6 +21,7 @@ from .options import (
     write_json,
 )
 from .output import notify
+from .timing import timing_options
 
 
 @click.command(
@@ -46,9 +47,12 @@ from .output import notify
             "NAME",
             name="case",
         ),
-        "cold": "How to make the data caches cold before each sample: write and read scratch memory (flush), only "
-        "write it (memset; biased), or not at all (none).  [default: flush; none on the CPU driver]",
-        "flush_cache": "Make the instruction caches cold before each sample: run copies of the code in turn.",
+    },
+)
+@timing_options(GradeOptions)
+@options_of(
+    GradeOptions,
+    {
         "samples": Flag(
             "Take exactly N samples per case, even if the median has not converged.  [default: by --until; 20 on the "
             "CPU driver]",

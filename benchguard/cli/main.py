@@ -28,7 +28,7 @@ SUMMARIES = {
     "fast-p": "Print KernelBench's score over a folder of comparisons.",
     "starter": "Write a template for a submission to a problem.",
     "findings": "Examine the timing windows of an observed program.",
-    "report": "Show an audit log as a page.",
+    "report": "Show an audit log or a result as a page.",
     "verify-log": "Check the hash chain of an audit log.",
     "doctor": "Check this machine: driver, shim, compiler, headers, sandbox.",
     "build": "Build the shim for a driver.",

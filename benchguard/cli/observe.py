@@ -27,6 +27,8 @@ from .output import notify, print_document
 if TYPE_CHECKING:
     from ..audit.log import LogWriter
     from ..audit.supervise import Run
+    from ..findings import Analysis
+    from ..shim.interposer import Interposer
 
 NO_HIP = "--fail-on examines timing windows of CUDA programs; leave it out for a HIP driver"
 
@@ -112,23 +114,38 @@ def observe(
     )
     if run.timed_out:
         notify(f"the command was killed after {timeout:g} s; raise --timeout")
-    _report(run, log, quiet, summary_path)
+    analysis = _analysis(interposer) if run.log_error is None and (fail_on or not quiet) else None
+    _report(run, log, quiet, summary_path, analysis)
     if run.log_error is not None:
         raise BenchguardError(run.log_error)
     if run.images_error is not None:
         raise run.images_error
-    status = _findings(log, fail_on, quiet) if interposer.surface.api == "cuda" else exit_status.PASS
+    status = _findings(analysis, fail_on, quiet) if analysis is not None else exit_status.PASS
     return status or run.status
 
 
-def _findings(log: LogWriter, fail_on: tuple[str, ...], quiet: bool) -> int:
-    """Examine the timing windows of the run. Returns the status that --fail-on asks for."""
-    if quiet and not fail_on:
-        return exit_status.PASS
-    from ..findings import analyse_log
+def _analysis(interposer: Interposer) -> Analysis | None:
+    """An analysis of the timing windows, which HIP logs do not have."""
+    from ..findings import Analysis
+
+    return Analysis() if interposer.surface.api == "cuda" else None
+
+
+def _findings(analysis: Analysis, fail_on: tuple[str, ...], quiet: bool) -> int:
+    """Show the findings above info. Returns the status that --fail-on asks for.
+
+    Raises FindingsError if the log cannot be examined and --fail-on asks for findings.
+    """
+    from ..findings import FindingsError
     from .findings_text import failed, render
 
-    report = analyse_log(log.path)
+    try:
+        report = analysis.report()
+    except FindingsError as error:
+        if fail_on:
+            raise
+        notify(f"the timing windows are not examined: {error}")
+        return exit_status.PASS
     if not quiet and (report.windows or report.findings):
         render(report, report.above_info(), sys.stderr)
     return failed(report, fail_on, sys.stderr)
@@ -141,12 +158,17 @@ def _make_folder(path: Path) -> None:
         raise UsageError(f"cannot keep images in {path}: {error.strerror}; name another folder") from error
 
 
-def _report(run: Run, log: LogWriter, quiet: bool, summary_path: Path | None) -> None:
-    if run.log_error is not None or (quiet and summary_path is None):
+def _report(
+    run: Run, log: LogWriter, quiet: bool, summary_path: Path | None, analysis: Analysis | None
+) -> None:
+    """Summarise and examine the log, in one reading."""
+    if run.log_error is not None or (quiet and summary_path is None and analysis is None):
         return
-    from ..audit.summary import summarise
+    from ..audit.log import checked_lines
+    from ..audit.summary import summarise_lines
 
-    summary = summarise(log.path)
+    lines = checked_lines(log.path)
+    summary = summarise_lines(lines if analysis is None else analysis.through(lines))
     if summary_path is not None:
         text = summary.to_json()
         if is_stdout(summary_path):

@@ -30,6 +30,7 @@ from .options import (
 from .output import notify
 from .recorded import capture_folder, check_replay, only_region, record_into
 from .selection import SELECTION
+from .timing import timing_options
 from .trailing import TrailingCommand, trailing_words
 
 if TYPE_CHECKING:
@@ -47,20 +48,10 @@ NAME = "capture"
     "(--require-evidence); 65 a kernel or COMMAND failed; 70 internal error; 124 timeout.",
 )
 @click.argument("path", metavar="CAPTURE", required=False, type=click.Path(path_type=Path))
+@timing_options(ReplayOptions)
 @options_of(
     ReplayOptions,
     {
-        "cold": "How to make the data caches cold before each sample: map other memory behind the same addresses "
-        "(remap), write and read scratch memory (flush), replay copies of the state in turn (rotate), only write "
-        "scratch memory (memset; biased), or not at all (none).  [default: flush]",
-        "icache": "Instruction cache: replay copies of the code in turn (cold), or one copy (warm).",
-        "flush_cache": "Empty the instruction caches before each sample: by a kernel on AMD devices, else as --icache "
-        "cold.",
-        "rotating_count": Flag(
-            "Replay N copies of the state in turn, of 2 GiB together at most (--cold rotate).  [default: as many as "
-            "fill the L2 cache five times]",
-            "N",
-        ),
         "prime": "Do not hold the stream until a sample is queued: launch latency may be in the sample.",
         "verify": "Compare memory after one replay with the captured memory, byte for byte.",
         "samples": Flag("Take exactly N samples, even if the median has not converged.", "N"),

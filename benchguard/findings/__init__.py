@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .analyse import analyse_log
+from .analyse import Analysis, analyse_log
 from .errors import FindingsError
 from .report import Finding, FindingsReport
 from .rules import Severity
 
-__all__ = ["Finding", "FindingsError", "FindingsReport", "Severity", "analyse_log"]
+__all__ = ["Analysis", "Finding", "FindingsError", "FindingsReport", "Severity", "analyse_log"]

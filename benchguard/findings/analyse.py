@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from .checks import CHECKS
 from .checks.log import check_end
 from .errors import FindingsError
 from .fields import Line
-from .order import in_order
+from .order import Ordered
 from .process import Process
 from .report import FindingsReport, Found
 from .window import Moment
@@ -37,34 +37,66 @@ class _Observed:
             check.finish(self.process)
 
 
-class _Analysis:
+class Analysis:
+    """Examines the lines of a log as they are read."""
+
     def __init__(self) -> None:
-        self.found = Found()
-        self.windows = self.lines = 0
-        self.command: list[str] = []
-        self.is_complete = False
+        self._found = Found()
+        self._windows = self._lines = 0
+        self._command: list[str] = []
+        self._is_complete = False
+        self._ordered = Ordered()
         self._observed: dict[int, _Observed] = {}
         self._processes = 0
+        self._error: FindingsError | None = None
 
-    def watched(self, lines: Iterable[tuple[dict[str, Any], str]]) -> Iterator[Line]:
-        """Number the lines, and use those of the whole run."""
-        for number, (values, _) in enumerate(lines, 1):
-            self.lines = number
-            line = Line(number, values)
-            kind = line.text("kind")
-            if kind == "session":
-                self._session(line)
-            elif kind == "end":
-                self.is_complete = check_end(self.found, line)
-            else:
-                yield line
+    def through(self, lines: Iterable[tuple[dict[str, Any], str]]) -> Iterator[tuple[dict[str, Any], str]]:
+        """Examine lines, each with its hash, and pass them on. A line that cannot be examined ends the examination."""
+        for pair in lines:
+            if self._error is None:
+                self._try(self._take, pair[0])
+            yield pair
+        if self._error is None:
+            self._try(self._take_rest)
+
+    def report(self) -> FindingsReport:
+        """The findings of all lines. Raises FindingsError."""
+        if self._error is not None:
+            raise self._error
+        findings = self._found.findings()
+        return FindingsReport(findings, self._windows, self._lines, self._is_complete, self._command)
+
+    def _try(self, step: Callable[..., None], *arguments: Any) -> None:
+        try:
+            step(*arguments)
+        except FindingsError as error:
+            self._error = error
+            self._observed.clear()
+
+    def _take(self, values: dict[str, Any]) -> None:
+        self._lines += 1
+        line = Line(self._lines, values)
+        kind = line.text("kind")
+        if kind == "session":
+            self._session(line)
+        elif kind == "end":
+            self._is_complete = check_end(self._found, line)
+        else:
+            for each in self._ordered.push(line):
+                self._add(each)
+
+    def _take_rest(self) -> None:
+        for line in self._ordered.rest():
+            self._add(line)
+        for number in list(self._observed):
+            self._finish_one(number)
 
     def _session(self, line: Line) -> None:
         if line.text_or_none("api") not in (None, "cuda"):
             raise FindingsError("the log is of a HIP program; findings reads logs of CUDA programs")
-        self.command = list(line.texts("command"))
+        self._command = list(line.texts("command"))
 
-    def add(self, line: Line) -> None:
+    def _add(self, line: Line) -> None:
         kind = line.text("kind")
         if kind == "process":
             self._finish_one(line.integer("process"))
@@ -84,7 +116,7 @@ class _Analysis:
                 raise FindingsError(
                     f"the log has more than {PROCESSES_MAX} processes; findings follows no more"
                 )
-            observed = self._observed[number] = _Observed(number, self.found)
+            observed = self._observed[number] = _Observed(number, self._found)
         return observed
 
     def _launch(self, line: Line) -> None:
@@ -120,7 +152,7 @@ class _Analysis:
             start, end = line.argument("hStart"), line.argument("hEnd")
             window = observed.process.elapsed(at, start, end, 1e6 * line.float_argument("pMilliseconds"))
             if window is not None:
-                self.windows += 1
+                self._windows += 1
                 for check in observed.checks:
                     check.window(window)
 
@@ -128,11 +160,6 @@ class _Analysis:
         observed = self._observed.pop(number, None)
         if observed is not None:
             observed.finish()
-
-    def report(self) -> FindingsReport:
-        for number in list(self._observed):
-            self._finish_one(number)
-        return FindingsReport(self.found.findings(), self.windows, self.lines, self.is_complete, self.command)
 
 
 def _moment(line: Line) -> Moment:
@@ -153,7 +180,7 @@ def analyse_log(path: Path | str) -> FindingsReport:
         LogError: The log's hash chain is broken.
         FindingsError: A line has a field that no run writes, or the log has too many processes or streams.
     """
-    analysis = _Analysis()
-    for line in in_order(analysis.watched(checked_lines(Path(path)))):
-        analysis.add(line)
+    analysis = Analysis()
+    for _ in analysis.through(checked_lines(Path(path))):
+        pass
     return analysis.report()

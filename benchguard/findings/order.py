@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ..audit.order import InOrder
 from .fields import Line
@@ -13,18 +13,25 @@ HELD_NS = 200_000_000
 THREADS_MAX = 1 << 16
 
 
-def in_order(lines: Iterable[Line]) -> Iterator[Line]:
-    """The lines that have a time, by time; lines of one thread stay in order. Holds a bounded number of lines."""
-    held: InOrder[Line] = InOrder()
-    last: dict[tuple[int, int], int] = {}
-    for line in lines:
+class Ordered:
+    """Gives lines by time; lines of one thread stay in order. Holds a bounded number of lines."""
+
+    def __init__(self) -> None:
+        self._held: InOrder[Line] = InOrder()
+        self._last: dict[tuple[int, int], int] = {}
+
+    def push(self, line: Line) -> Iterator[Line]:
+        """Add a line; give those that are old enough. Lines without a time or a thread are left out."""
         if "time_ns" not in line.values or "thread" not in line.values:
-            continue
+            return
         thread = line.integer("process"), line.integer("thread")
-        time = max(line.time("time_ns"), last.get(thread, -HELD_NS))
-        if len(last) >= THREADS_MAX:
-            last.clear()
-        last[thread] = time
-        yield from held.push(time, line)
-        yield from held.until(time - HELD_NS)
-    yield from held.rest()
+        time = max(line.time("time_ns"), self._last.get(thread, -HELD_NS))
+        if len(self._last) >= THREADS_MAX:
+            self._last.clear()
+        self._last[thread] = time
+        yield from self._held.push(time, line)
+        yield from self._held.until(time - HELD_NS)
+
+    def rest(self) -> Iterator[Line]:
+        """Give all that is left."""
+        yield from self._held.rest()

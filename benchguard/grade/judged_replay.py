@@ -93,7 +93,9 @@ def judged_replay(
     how = ReplayOptions(
         strict=True,
         cold=options.cold or "flush",
+        icache=options.icache,
         flush_cache=options.flush_cache,
+        warm_up_samples=options.warm_up_samples,
         samples=options.samples,
         until=options.until,
         require_converged=options.require_converged,
@@ -101,7 +103,7 @@ def judged_replay(
         driver=options.driver,
         device=options.device,
         require_sandbox=options.require_sandbox,
-        warm_samples=warm_samples,
+        warm_samples=0 if options.cold == "warm" else warm_samples,
     )
 
     def tell(progress: Progress) -> None:

@@ -13,6 +13,7 @@ from ..errors import UsageError
 from ..inline.contract import SAMPLES_MAX as INLINE_SAMPLES_MAX
 from ..quarantine.contract import Convention, Language
 from ..replay.convergence import rule_of
+from ..replay.protocol import WARM_UP_SAMPLES_MAX
 
 TIMEOUT_SECONDS = 300.0
 BLOCKS, BLOCKS_MIN = 6, 3
@@ -24,7 +25,7 @@ COMPARE_SAMPLES = 100
 SIM_SAMPLES = 20
 """Samples per case on the CPU driver, whose times depend on the machine's other work and seldom converge."""
 
-Cold = Literal["flush", "memset", "none"]
+Cold = Literal["flush", "memset", "none", "warm"]
 """A replay can also remap or rotate memory, but then copies of the state lie where a hostile kernel reaches them."""
 
 _FIXED_COUNT = "inline timing takes a fixed number of samples; give --samples"
@@ -33,6 +34,8 @@ _NOT_INLINE = {
     "cold": "inline timing always flushes the data caches",
     "device": "the submission's process uses device 0; choose the device with CUDA_VISIBLE_DEVICES",
     "flush_cache": "inline timing does not empty the instruction caches",
+    "icache": "inline timing does not empty the instruction caches",
+    "warm_up_samples": "inline timing uses each input set once",
     "until": _FIXED_COUNT,
     "require_converged": _FIXED_COUNT,
     "require_evidence": "the checks of a time need a replay",
@@ -43,6 +46,7 @@ _NOT_INLINE = {
 
 _BOUNDS = {
     "warm_up": (1, 1000),
+    "warm_up_samples": (0, WARM_UP_SAMPLES_MAX),
     "device": (0, 2**31 - 1),
     "timeout": (1, 1e6),
     "memory_bytes": (0, 2**63 - 1),
@@ -67,9 +71,11 @@ class GradeOptions:
         driver: "auto" (this machine's CUDA driver, else the CPU driver), "sim" (the CPU driver), or the
             path of a driver library.
         device: ordinal of the device, from 0.
-        cold: how data caches are made cold before each sample (see ReplayOptions): "flush", "memset" or "none". None:
-            "flush"; on the CPU driver, which has no caches of its own, "none".
-        flush_cache: make the instruction caches cold before each sample, by running copies of the code in turn.
+        cold: how data caches are made cold before each sample (see ReplayOptions): "flush", "memset" or "none";
+            or "warm". None: "flush"; on the CPU driver, which has no caches of its own, "none".
+        icache: "cold" runs copies of the code in turn, so that no sample finds its code in the instruction cache.
+        flush_cache: as icache="cold".
+        warm_up_samples: samples that are discarded before the timed ones. None: until their times are steady.
         samples: number of timed samples per case. None: sample until the rule `until` is met; on the CPU driver, 20.
         until: stop rule, as in ReplayOptions. None: "ci=0.005".
         require_converged: the verdict is "unconverged" if the median is not known well enough (see ReplayOptions).
@@ -89,9 +95,9 @@ class GradeOptions:
             installed library that contains its code, or "submission" for all other code. Empty: all may run. With
             `inline` no code is searched: `forbid_library` acts on names and loaders, `allow_images` on the SHA-256.
         inline: time in the submission's own process, for work that cannot be replayed. Such times are less
-            trustworthy: do not rank them with replayed times. Not with `cold` (except "flush"), `flush_cache`,
-            `until`, `require_converged`, `require_evidence`, `sets`, `one_use`, a `device` other than 0, or more than
-            1023 `samples`.
+            trustworthy: do not rank them with replayed times. Not with `cold` (except "flush"), `icache`,
+            `flush_cache`, `warm_up_samples`, `until`, `require_converged`, `require_evidence`, `sets`, `one_use`, a
+            `device` other than 0, or more than 1023 `samples`.
         reference_device: device that computes the reference results.
         keep: folder for the captures and the audit log. None: they are deleted.
         seed: seed of the secret inputs, for tests only: whoever knows the seed knows the inputs. None: random.
@@ -110,7 +116,9 @@ class GradeOptions:
     driver: str = "auto"
     device: int = 0
     cold: Cold | None = None
+    icache: Literal["warm", "cold"] = "warm"
     flush_cache: bool = False
+    warm_up_samples: int | None = None
     samples: int | None = None
     until: str | None = None
     require_converged: bool = False
@@ -143,6 +151,8 @@ class GradeOptions:
             raise UsageError(
                 f"cold cannot be {self.cold!r} for a submission; give {', '.join(get_args(Cold))}"
             )
+        if self.icache not in {"warm", "cold"}:
+            raise UsageError(f"icache is {self.icache!r}; give warm or cold")
         self.check_inline({each.name for each in fields(self) if getattr(self, each.name) != each.default})
 
     def check_inline(self, given: Collection[str]) -> None:

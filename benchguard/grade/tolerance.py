@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from ..problem.spec import Tolerance
 from .result import UsedTolerance
@@ -12,7 +13,7 @@ def used_tolerances(
     problem: Mapping[str, Tolerance], factors: Mapping[str, float]
 ) -> dict[str, UsedTolerance]:
     return {
-        name: UsedTolerance(each.atol, each.rtol, factor, "reference" if factor > 1 else "problem")
+        name: UsedTolerance(each.atol, each.rtol, factor, _source(factor))
         for name, each in problem.items()
         for factor in (factors.get(name, 1.0),)
     }
@@ -20,7 +21,14 @@ def used_tolerances(
 
 def tolerance_notes(factors: Mapping[str, float]) -> Iterator[str]:
     for name, factor in sorted(factors.items()):
-        yield (
-            f"{name}: tolerance {factor:.3g} times the problem's, which is twice the error of the problem's own "
-            "reference in the submission's precision"
-        )
+        if factor < 1:
+            why = "zeros would pass under the problem's"
+        else:
+            why = "this is twice the error of the problem's own reference in the submission's precision"
+        yield f"{name}: tolerance {factor:.3g} times the problem's: {why}"
+
+
+def _source(factor: float) -> Literal["problem", "reference", "zeros"]:
+    if factor == 1:
+        return "problem"
+    return "reference" if factor > 1 else "zeros"

@@ -351,11 +351,9 @@ class CaseJudge:
     def _factors(self) -> dict[str, float]:
         """The largest factor of each buffer's tolerance over all sets."""
         assert self._sets is not None
-        largest: dict[str, float] = {}
-        for factors in self._sets.factors:
-            for name, factor in factors.items():
-                largest[name] = max(largest.get(name, 1.0), factor)
-        return largest
+        named = {name for factors in self._sets.factors for name in factors}
+        largest = {name: max(each.get(name, 1.0) for each in self._sets.factors) for name in named}
+        return {name: factor for name, factor in largest.items() if factor != 1}
 
     def _precision(self, samples: Samples) -> str:
         """The note on precision, from the problem's own distribution only: others are chosen to be difficult."""

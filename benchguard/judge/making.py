@@ -41,7 +41,7 @@ class Order(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Made:
-    """`answers` are empty if the order did not ask for them. `factors` widen the set's tolerances (slack.py)."""
+    """`answers` are empty if the order did not ask for them. `factors` change the set's tolerances (slack.py)."""
 
     digests: Mapping[str, bytes]
     answers: dict[str, Array]

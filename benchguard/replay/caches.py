@@ -8,11 +8,12 @@ several copies in turn, the first of which is the original.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import get_args
 
 from ..errors import UsageError
 from ..shim.vendors import Api
-from .options import ReplayOptions
-from .protocol import COLD, Cold, Prepared
+from .options import Caching, ReplayOptions
+from .protocol import Cold, Prepared
 
 ROTATING_MAX = 1 << 20
 FLUSH_THREADS = 64
@@ -27,6 +28,13 @@ class Caches:
     rotating_count: int
     cold_code: bool
     flush_code: bool
+    warm: bool = False
+    """Read the captured memory after the caches were made cold."""
+
+    @property
+    def name(self) -> Caching:
+        """As the options and the result name it."""
+        return "warm" if self.warm else self.cold
 
 
 def caches_of(api: Api, options: ReplayOptions) -> Caches:
@@ -35,8 +43,8 @@ def caches_of(api: Api, options: ReplayOptions) -> Caches:
     CUDA has no instruction that empties an instruction cache, so `flush_cache` runs copies of the code there.
     """
     cold, icache, rotating_count = options.cold, options.icache, options.rotating_count
-    if cold is not None and cold not in COLD:
-        raise UsageError(f"cold is {cold!r}; give {', '.join(sorted(COLD))}")
+    if cold is not None and cold not in get_args(Caching):
+        raise UsageError(f"cold is {cold!r}; give {', '.join(sorted(get_args(Caching)))}")
     if icache not in {"warm", "cold"}:
         raise UsageError(f"icache is {icache!r}; give warm or cold")
     if rotating_count is not None and not 1 <= rotating_count <= ROTATING_MAX:
@@ -48,7 +56,7 @@ def caches_of(api: Api, options: ReplayOptions) -> Caches:
         raise UsageError(
             f"a rotating count has no effect with cold {cold!r}; give rotate, or leave the count out"
         )
-    mode: Cold = cold or ("rotate" if rotates else "flush")
+    mode: Cold = "flush" if cold == "warm" else cold or ("rotate" if rotates else "flush")
     if options.strict and mode in {"remap", "rotate"}:
         raise UsageError(
             f"cold {mode!r} keeps copies of the state that kernels can reach; give flush or none with strict"
@@ -58,6 +66,7 @@ def caches_of(api: Api, options: ReplayOptions) -> Caches:
         rotating_count=rotating_count or 0 if mode == "rotate" else 0,
         cold_code=icache == "cold" or (options.flush_cache and api == "cuda"),
         flush_code=options.flush_cache and api == "hip",
+        warm=cold == "warm",
     )
 
 
@@ -77,4 +86,6 @@ def icache_text(prepared: Prepared) -> str:
 
 def data_text(cold: str, prepared: Prepared) -> str:
     """How the caches of the region's memory were made cold."""
+    if cold == "warm":
+        return "no (captured memory is read into the cache before each sample)"
     return f"{cold} ({prepared.copies} in turn)" if cold == "rotate" else cold

@@ -134,6 +134,8 @@ class _Loop:
             count, differences = self._engine.verify(DIFFERENCES_MAX)
             self._send(Verified(count, tuple(differences[:DIFFERENCES_MAX])))
         self._give_inputs()
+        if self._request.warm:  # before the overhead, which counts the work that this adds
+            self._engine.warm(True)
         self._begin("overhead")
         overhead = self._engine.measure_overhead()
         self._send(Measured(overhead))
@@ -198,7 +200,9 @@ class _Loop:
             )
 
     def _warm_up(self) -> int:
-        """Take and discard samples until their times are steady; returns their number."""
+        """Take and discard samples until their times are steady, or the requested number; returns their number."""
+        if self._request.warm_up_samples is not None:
+            return self._discard(self._request.warm_up_samples)
         started, count, before = self._clock(), 0, -1.0
         while True:
             times: list[float] = []
@@ -213,6 +217,13 @@ class _Loop:
             if steady and spent >= WARM_UP_MIN_SECONDS:
                 return count
             before = now
+
+    def _discard(self, wanted: int) -> int:
+        count = 0
+        while count < wanted and self._clock() < self._deadline:
+            self._sample_on(self._schedule.warm_up())
+            count += 1
+        return count
 
     def _sample_until(self, tick: float) -> tuple[Decision, bool]:
         """The last decision, and whether the time cap forced it."""

@@ -7,7 +7,10 @@ from typing import Literal
 
 from ..errors import UsageError
 from .buffers import Keep
-from .protocol import NO_SET, WARM_MAX, Cold
+from .protocol import NO_SET, WARM_MAX, WARM_UP_SAMPLES_MAX, Cold
+
+Caching = Literal[Cold, "warm"]
+"""A way to make caches cold, or the opposite."""
 
 TIMEOUT_SECONDS = 120.0
 TIMEOUT_SECONDS_MAX = 1e6
@@ -22,7 +25,8 @@ class ReplayOptions:
             "hip-sim", or the path of a driver library. Its vendor must be the capture's.
         device: ordinal of the device, from 0.
         cold: how data caches are made cold before each sample. None: "rotate" with a `rotating_count` above 1,
-            otherwise "flush".
+            otherwise "flush". "warm": after a flush, all captured memory is read, so that each sample finds it in the
+            cache as far as it fits.
         icache: "cold" runs copies of the code in turn, so that no sample finds its code in the instruction cache.
         flush_cache: empty the instruction caches before each sample: by a kernel on AMD devices, otherwise like
             icache="cold". `ReplayResult.icache` says what was done.
@@ -47,12 +51,14 @@ class ReplayOptions:
         require_evidence: "full" gives the verdict "unproven" if a check could not tell. Only with `strict`.
         require_sandbox: "full" refuses to read the capture if a protection of the process's sandbox is off. Only with
             `strict`, whose process has a sandbox.
-        warm_samples: further samples that find all captured memory in the cache: `ReplayResult.warm_us`.
+        warm_samples: further samples that find all captured memory in the cache: `ReplayResult.warm_us`. Not with
+            cold="warm", whose samples all do.
+        warm_up_samples: samples that are discarded before the timed ones. None: until their times are steady.
     """
 
     driver: str = "auto"
     device: int = 0
-    cold: Cold | None = None
+    cold: Caching | None = None
     icache: Literal["warm", "cold"] = "warm"
     flush_cache: bool = False
     rotating_count: int | None = None
@@ -69,6 +75,7 @@ class ReplayOptions:
     require_evidence: Literal["full"] | None = None
     require_sandbox: Literal["full"] | None = None
     warm_samples: int = 0
+    warm_up_samples: int | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout < TIMEOUT_SECONDS_MAX:
@@ -81,5 +88,9 @@ class ReplayOptions:
             raise UsageError("only a strict replay has evidence; give strict, or leave require-evidence out")
         if not 0 <= self.warm_samples <= WARM_MAX:
             raise UsageError(f"warm-samples is {self.warm_samples}; give 0 to {WARM_MAX}")
+        if self.warm_samples and self.cold == "warm":
+            raise UsageError("all samples of cold 'warm' are warm; leave warm-samples out")
+        if self.warm_up_samples is not None and not 0 <= self.warm_up_samples <= WARM_UP_SAMPLES_MAX:
+            raise UsageError(f"warm-up-samples is {self.warm_up_samples}; give 0 to {WARM_UP_SAMPLES_MAX}")
         if not 0 <= self.device < NO_SET:
             raise UsageError(f"device is {self.device}; give an ordinal from 0")

@@ -78,6 +78,8 @@ class Options(msgspec.Struct, frozen=True):
 WARM_MAX = 1024
 """Limit on warm samples."""
 
+WARM_UP_SAMPLES_MAX = 10_000
+
 
 class InputPart(msgspec.Struct, frozen=True):
     """Part of input set `number`: `bytes` bytes at `offset` of the inputs' memory go to device address `address`."""
@@ -155,6 +157,10 @@ class Request(msgspec.Struct, frozen=True):
     slots: SlotRequest | None = None
     single_set: bool = False
     inputs_ready: int = -1
+    warm: bool = False
+    """All samples, also those of an empty kernel, come with the state in the cache."""
+    warm_up_samples: int | None = None
+    """Samples to discard; None: until they are steady."""
     warm_samples: int = 0
     """Samples after the others, with the state in the cache."""
     checked: tuple[OutputPart, ...] | None = None

@@ -153,6 +153,8 @@ def replay_buffers(
             slots=slots,
             single_set=pool.is_single,
             inputs_ready=pool.ready,
+            warm=caches.warm,
+            warm_up_samples=options.warm_up_samples,
             warm_samples=options.warm_samples,
             checked=checked_parts(outputs, subject) if options.strict and slots is None else None,
         )
@@ -160,7 +162,7 @@ def replay_buffers(
         memory_max = memory_bytes or (request.limits.host_bytes if options.strict else 0)
         ran = _run(request, target, progress, memory_max + shared if memory_max else 0, options)
         settings = Settings(
-            cold=caches.cold,
+            cold=caches.name,
             icache="cold" if caches.cold_code else "warm",
             prime=options.prime,
             until=text_of(rule),
@@ -174,6 +176,7 @@ def replay_buffers(
             api=subject.api,
             flush_cache=options.flush_cache,
             rotating_count=options.rotating_count,
+            warm_up_samples=options.warm_up_samples,
         )
         return _result(ran, subject, str(opened.path), settings, outputs, started, options)
 

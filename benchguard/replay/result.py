@@ -95,6 +95,7 @@ class Settings:
     api: str = "cuda"
     flush_cache: bool = False
     rotating_count: int | None = None
+    warm_up_samples: int | None = None
 
 
 @dataclass(frozen=True)

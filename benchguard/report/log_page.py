@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator
 
 from ..audit.kernel_name import display_name
-from ..units import duration_text, size_text
-from .log_report import LogReport, Texts
-from .memory import Curve
-from .page import (
-    FAILED_COLOR,
-    OTHER_COLOR,
-    PALETTE,
-    Badge,
-    Cell,
-    Chart,
-    Column,
-    Page,
-    Section,
-    first_rows,
-    number,
-    text,
-)
-from .tables import CallRow, ImageRow, KernelRow
+from ..units import duration_text
+from .curves import Curve
+from .log_report import LogReport
+from .log_tables import calls, images, kernels, losses, memory_tables
+from .page import FAILED_COLOR, OTHER_COLOR, PALETTE, Badge, Chart, Page, Section
 from .timeline import LANES_MAX, Box, Lane, Timeline
 
-SHORT = 12
-"""Digits of a SHA-256 in a table."""
+PROCESSES_MAX = 8
+"""Processes that the first section names."""
 
 HINT = (
     "Point at the chart, or give it the focus and press n or p to go from box to box, "
@@ -38,60 +24,64 @@ HINT = (
 
 def log_page(report: LogReport, more: tuple[Section, ...] = ()) -> Page:
     """The page of a log, with further sections behind the timeline's."""
-    command = " ".join(report.session.command) if report.session else str(report.path)
+    command = " ".join(report.summary.command) or str(report.path)
     sections = [_run(report), _timeline(report), _memory(report), *more]
-    sections += [_kernels(report), _calls(report), _images(report), _losses(report)]
+    sections += [kernels(report), calls(report), images(report), losses(report)]
     return Page(f"Run of {command}", list(_badges(report)), list(_warnings(report)), sections)
 
 
 def _badges(report: LogReport) -> Iterator[Badge]:
-    if report.end is not None:
-        status = report.end.status
-        if status is not None:  # `serve` is not the program's parent
-            yield Badge(f"exit status {status}", "good" if status == 0 else "bad")
-        yield Badge("complete", "good") if report.end.complete else Badge("incomplete", "bad")
-    else:
+    summary, end = report.summary, report.facts.end
+    if end is None:
         yield Badge("no end line", "bad")
-    kernels = report.tables.kernels.values()
-    launches = sum(row.launches for row in kernels)
-    yield Badge(f"launches: {launches:,}")
-    yield Badge(f"kernels: {sum(1 for row in kernels if row.total):,}")
-    failed = sum(row.failed for row in kernels)
-    if failed:
-        yield Badge(f"failed launches: {failed:,}", "bad")
-    errors = sum(row.errors.total() for row in report.tables.calls.values())
-    if errors:
-        yield Badge(f"calls with an error: {errors:,}")
+    else:
+        if end.status is not None:
+            yield Badge(f"exit status {end.status}", "good" if end.status == 0 else "bad")
+        yield Badge("complete", "good") if end.complete else Badge("incomplete", "bad")
+    yield Badge(f"launches: {summary.launches + summary.graph_launches:,}")
+    yield Badge(f"kernels: {sum(1 for row in summary.kernels if row.total):,}")
+    if summary.failed_calls:
+        yield Badge(f"failed calls: {summary.failed_calls:,}", "bad")
+    if summary.denied_calls:
+        yield Badge(f"denied calls: {summary.denied_calls:,}", "bad")
+    if summary.bad_frees:
+        yield Badge(f"refused frees: {len(summary.bad_frees):,}", "bad")
+    alive = sum(row.alive for row in summary.memory)
+    if alive:
+        yield Badge(f"allocations never freed: {alive:,}")
 
 
 def _warnings(report: LogReport) -> Iterator[str]:
     if report.problem:
         yield f"{report.problem}. The page shows the lines before."
-    end = report.end
+    end = report.facts.end
     if end is not None and not end.complete:
         yield "The log is incomplete, so counts are too low and calls are missing. The section Losses has the reasons."
-    if end is not None and end.unobserved:
-        yield f"{len(end.unobserved)} child processes ran unobserved; the section Losses lists them."
+    if report.summary.unobserved:
+        yield f"{len(report.summary.unobserved)} child processes ran unobserved; the section Losses lists them."
+    for limit in report.summary.limits:
+        yield f"Left out: {limit}."
 
 
 def _run(report: LogReport) -> Section:
-    facts = [("Log", str(report.path)), ("Lines", f"{report.lines:,}")]
-    if report.session is not None:
-        session = report.session
+    summary, session, processes = report.summary, report.facts.session, report.facts.processes
+    facts = [("Log", str(report.path)), ("Lines", f"{summary.lines:,}")]
+    if session is not None:
         facts += [
             ("Command", " ".join(session.command)),
             ("Started", session.started),
             ("API", session.api),
-            ("Driver", str(session.driver.get("path", ""))),
+            ("Driver", summary.driver),
             ("Recorded by", f"neutrino-bench {session.version}"),
         ]
-    if report.end is not None:
-        facts.append(("Duration", duration_text(report.end.time_ns)))
-    for process in list(report.processes.values())[:8]:
-        facts.append((f"Process {process.process}", process.executable))
-    facts.append(("Head", report.head))
-    if len(report.processes) > 8:
-        facts.append(("Processes", f"{len(report.processes):,}"))
+    if report.facts.end is not None:
+        facts.append(("Duration", duration_text(report.facts.end.time_ns)))
+    facts += [
+        (f"Process {each.process}", each.executable) for each in list(processes.values())[:PROCESSES_MAX]
+    ]
+    if len(processes) > PROCESSES_MAX:
+        facts.append(("Processes", f"{summary.processes:,}"))
+    facts.append(("Head", summary.head))
     return Section("run", "Run", facts=facts)
 
 
@@ -100,20 +90,20 @@ def _timeline(report: LogReport) -> Section:
         "All times are the host's: a box is as long as the driver call, not as long as the kernel ran. "
         "The log has no times of the GPU."
     ]
-    notes += _merged("launches", report.launches) + _merged("other calls", report.calls)
+    notes += _merged("launches", report.facts.launches) + _merged("other calls", report.facts.calls)
     warnings = [
         f"{each.misplaced:,} {name} have an impossible time and are not in the timeline."
-        for name, each in (("launches", report.launches), ("other calls", report.calls))
+        for name, each in (("launches", report.facts.launches), ("other calls", report.facts.calls))
         if each.misplaced
     ]
-    lanes = report.lanes()
+    lanes = report.facts.lanes()
     if not lanes:
         return Section("timeline", "Timeline", ["The log has no calls."])
     labels = _lane_labels(lanes)
     boxes = [
         (position, box, kind)
         for position, lane in enumerate(lanes)
-        for kind, timeline in enumerate((report.launches, report.calls))
+        for kind, timeline in enumerate((report.facts.launches, report.facts.calls))
         for box in timeline.lanes.get(lane, ())
     ]
     leading = [_leading(box) for _, box, _ in boxes]
@@ -121,7 +111,7 @@ def _timeline(report: LogReport) -> Section:
     for (_, box, kind), name in zip(boxes, leading, strict=True):
         counts[name] += box.count if kind == 0 else 0
     coloured = {name: place for place, (name, count) in enumerate(counts.most_common(len(PALETTE))) if count}
-    names = [display_name(name) for name in report.names]
+    names = [display_name(name) for name in report.facts.names]
     groups = [{"name": names[name], "color": PALETTE[place]} for name, place in coloured.items()]
     groups += [
         {"name": "other kernels", "color": OTHER_COLOR},
@@ -144,9 +134,8 @@ def _timeline(report: LogReport) -> Section:
         "groups": [groups[place] for place in used],
         "boxes": _columns(boxes, [used.index(place) for place in of_box]),
     }
-    label = (
-        f"Timeline of {report.launches.events:,} launches and {report.calls.events:,} other calls by stream"
-    )
+    counts_text = f"{report.facts.launches.events:,} launches and {report.facts.calls.events:,} other calls"
+    label = f"Timeline of {counts_text} by stream"
     return Section("timeline", "Timeline", notes, warnings, charts=[Chart("timeline", label, chart)])
 
 
@@ -192,7 +181,7 @@ def _range(report: LogReport) -> list[int]:
     """The time from the first event to the last, with a margin."""
     boxes = [
         box
-        for timeline in (report.launches, report.calls)
+        for timeline in (report.facts.launches, report.facts.calls)
         for each in timeline.lanes.values()
         for box in each
     ]
@@ -229,23 +218,21 @@ def _stream(stream: int | None) -> str:
 
 
 def _memory(report: LogReport) -> Section:
-    memory = report.memory
-    if not memory.curves:
-        return Section("memory", "Memory", ["The log has no call that allocates memory."])
-    notes = [
-        "Allocated and not yet freed, by the sizes that the program asked for. Memory that ends with its context, its "
-        "process or its graph is not seen to be freed."
-    ]
-    curves = list(memory.curves.values())
-    points = sum(len(curve.points) for curve in curves)
-    if points < memory.changes:
-        notes.append(f"Showing {points:,} of {memory.changes:,} changes; peaks and lows are kept.")
-    if memory.unmatched:
-        notes.append(f"{memory.unmatched:,} frees are of memory whose allocation is not in the log.")
-    if memory.left_out:
-        notes.append(
-            f"{memory.left_out:,} allocations are left out: too many at a time, or an impossible size."
+    followed, tables = report.facts.curves, memory_tables(report.summary)
+    if not followed.curves:
+        return Section(
+            "memory", "Memory", ["No call of the log has allocated memory of a known size."], tables=tables
         )
+    notes = [
+        "Allocated and not yet freed, by the sizes that the program asked for. The end of a context frees its memory. "
+        "Memory of a graph, and memory that ends with its process, is not seen to be freed."
+    ]
+    curves = list(followed.curves.values())
+    points = sum(len(curve.points) for curve in curves)
+    if points < followed.changes:
+        notes.append(f"Showing {points:,} of {followed.changes:,} changes; peaks and lows are kept.")
+    if followed.left_out:
+        notes.append(f"{len(curves)} curves are shown; the table has the other processes and kinds.")
     several = len({curve.process for curve in curves}) > 1
     names = [f"{curve.kind}, process {curve.process}" if several else curve.kind for curve in curves]
     window = _range(report)
@@ -254,25 +241,15 @@ def _memory(report: LogReport) -> Section:
         "axis": "time",
         "hint": "Point at the chart to read it.",
         "range": window,
-        "ticks": _ticks(max(curve.peak for curve in curves)),
+        "ticks": _ticks(max(size for curve in curves for _, size in curve.points)),
         "curves": [
             {"name": name, "color": PALETTE[place % len(PALETTE)], **_points(curve, window[1])}
             for place, (name, curve) in enumerate(zip(names, curves, strict=True))
         ],
     }
-    columns = [Column("Memory"), *(Column(name, True) for name in ("Peak", "At the end", "Allocations"))]
-    rows = [
-        [
-            text(name),
-            number(curve.peak, size_text(curve.peak)),
-            number(curve.bytes, size_text(curve.bytes)),
-            number(curve.allocations),
-        ]
-        for name, curve in zip(names, curves, strict=True)
-    ]
-    table = first_rows("Memory by kind", columns, rows, "")
-    chart = Chart("memory", "Allocated memory over time", data)
-    return Section("memory", "Memory", notes, charts=[chart], tables=[table])
+    return Section(
+        "memory", "Memory", notes, charts=[Chart("memory", "Allocated memory over time", data)], tables=tables
+    )
 
 
 def _points(curve: Curve, end: int) -> dict[str, list[int]]:
@@ -291,149 +268,3 @@ def _ticks(peak: int) -> list[int]:
     )
     step = max(step, 1)
     return list(range(0, peak + step, step))[:12]
-
-
-def _kernels(report: LogReport) -> Section:
-    rows = sorted(report.tables.kernels.values(), key=lambda row: -row.total)
-    columns = [
-        Column("Kernel"),
-        *(Column(name, True) for name in ("Launches", "By graphs", "Failed")),
-        *(
-            Column(name, True)
-            for name in ("Grid", "Block", "Shapes", "Registers", "Shared", "Local", "Launch calls")
-        ),
-        Column("Image"),
-    ]
-    table = first_rows("Kernels", columns, [_kernel(row) for row in rows], "most launched first")
-    notes = ["Launch calls: time that the host spent in the launch calls, not time on the GPU."]
-    if report.tables.uncounted_nodes:
-        notes.append(
-            f"Launches of {report.tables.uncounted_nodes:,} kernel nodes are not counted: the graphs are too many."
-        )
-    return Section("kernels", "Kernels", notes, tables=[table] if rows else [])
-
-
-def _kernel(row: KernelRow) -> list[Cell]:
-    (grid, block), _ = row.shapes.most_common(1)[0] if row.shapes else (((0, 0, 0), (0, 0, 0)), 0)
-    code = row.resources
-    shared = row.shared_bytes + (code.static_shared_bytes if code else 0)
-    return [
-        text(display_name(row.name)),
-        number(row.launches),
-        number(row.graph_launches),
-        number(row.failed),
-        Cell("x".join(map(str, grid)), math.prod(grid)) if row.shapes else Cell("", 0),
-        Cell("x".join(map(str, block)), math.prod(block)) if row.shapes else Cell("", 0),
-        number(len(row.shapes)),
-        number(code.registers) if code else Cell("", -1),
-        number(shared, size_text(shared)),
-        number(code.local_bytes, size_text(code.local_bytes)) if code else Cell("", -1),
-        number(row.host_ns, duration_text(row.host_ns)),
-        Cell((row.image or "")[:SHORT], code=True),
-    ]
-
-
-def _calls(report: LogReport) -> Section:
-    rows = sorted(report.tables.calls.values(), key=lambda row: -row.total_ns)
-    columns = [
-        Column("Call"),
-        Column("Group"),
-        *(Column(name, True) for name in ("Calls", "Total", "Mean", "Longest", "Errors")),
-        Column("Results other than 0"),
-    ]
-    table = first_rows("Driver calls", columns, [_call(row) for row in rows], "longest total first")
-    return Section("calls", "Calls", tables=[table] if rows else [])
-
-
-def _call(row: CallRow) -> list[Cell]:
-    errors = ", ".join(f"{result} ({count:,} times)" for result, count in row.errors.most_common(4))
-    mean = row.total_ns / max(row.count, 1)
-    return [
-        text(row.name),
-        text(row.group.replace("_", " ")),
-        number(row.count),
-        number(row.total_ns, duration_text(row.total_ns)),
-        number(mean, duration_text(mean)),
-        number(row.longest_ns, duration_text(row.longest_ns)),
-        number(row.errors.total()),
-        text(errors + (", …" if len(row.errors) > 4 else "")),
-    ]
-
-
-def _images(report: LogReport) -> Section:
-    launches: Counter[str | None] = Counter()
-    for row in report.tables.kernels.values():
-        launches[row.image] += row.total
-    rows = sorted(report.tables.images.values(), key=lambda row: -launches[row.sha256])
-    columns = [
-        Column("Image"),
-        Column("Format"),
-        *(Column(name, True) for name in ("Size", "Loads", "Launches")),
-        Column("From"),
-        Column("Note"),
-    ]
-    cells = [_image(row, launches[row.sha256] if row.sha256 else 0) for row in rows]
-    table = first_rows("Code images", columns, cells, "most launched first")
-    notes = [] if rows else ["The log has no code image."]
-    return Section("images", "Images", notes, tables=[table] if rows else [])
-
-
-def _image(row: ImageRow, launches: int) -> list[Cell]:
-    return [
-        Cell(row.sha256[:SHORT] if row.sha256 else "not stored", code=True),
-        text(row.format.replace("_", " ")),
-        number(row.bytes, size_text(row.bytes)),
-        number(row.loads),
-        number(launches),
-        text(row.origin),
-        text(row.note or ""),
-    ]
-
-
-def _losses(report: LogReport) -> Section:
-    notes = list(_loss_lines(report))
-    if not notes:
-        notes = ["The log is complete: it has every launch and recorded call of the observed processes."]
-    columns = [Column("Kind"), Column("Text")]
-    kinds = {
-        "in flight at the end": report.in_flight,
-        "unmapped entry point": report.unmapped,
-        "ring unreadable": report.corrupt,
-        "note": report.notes,
-    }
-    rows = [[text(kind), text(each)] for kind, texts in kinds.items() for each in _shown(texts)]
-    if report.end is not None:
-        rows += [[text("unobserved process"), text(each)] for each in report.end.unobserved]
-    rows += [
-        [text("records dropped"), text(f"{count:,} of process {process}, thread {thread}")]
-        for (process, thread), count in report.lost.most_common()
-        if count
-    ]
-    table = first_rows("Losses and notes", columns, rows, "")
-    return Section("losses", "Losses", notes, tables=[table] if rows else [])
-
-
-def _shown(texts: Texts) -> list[str]:
-    more = texts.count - len(texts.shown)
-    return [*texts.shown, f"{more:,} more"] if more else texts.shown
-
-
-def _loss_lines(report: LogReport) -> Iterator[str]:
-    end = report.end
-    if end is None:
-        yield "The log has no end line, so it does not say what was lost."
-    elif not end.complete or end.unobserved or end.images_dropped:
-        if end.dropped:
-            yield f"{end.dropped:,} records were dropped: a ring was full."
-        if end.images_dropped:
-            yield f"{end.images_dropped:,} code images were not stored."
-        if end.rings_exhausted:
-            yield f"{end.rings_exhausted:,} threads had no ring, so their calls are missing."
-        if end.corrupt_rings:
-            yield f"{end.corrupt_rings:,} rings could not be read to their end."
-        if end.outlived:
-            yield f"{len(end.outlived):,} processes were still running at the end: {end.outlived[:8]}."
-        if end.unobserved:
-            yield f"{len(end.unobserved):,} child processes ran without the shim's environment."
-    if report.unknown_lines:
-        yield f"{report.unknown_lines:,} lines are of kinds that this version does not know."

@@ -9,28 +9,30 @@ from pathlib import Path
 from ..audit.entries import (
     CallEntry,
     EndEntry,
-    Entry,
-    GraphEntry,
     GraphLaunchEntry,
-    ImageEntry,
     InFlightEntry,
     KernelEntry,
     LaunchEntry,
+    Line,
     LostEntry,
-    NoteEntry,
+    PhaseEntry,
     ProcessEntry,
+    RepeatedEntry,
     SessionEntry,
-    UnmappedEntry,
 )
+from ..audit.names import is_failure
+from ..audit.rows import Summary
+from ..audit.tally import Tally
 from ..audit.typed_log import LogEntries, end_time
-from .memory import Memory
-from .tables import OTHERS, Tables
+from ..units import duration_text
+from .curves import Curves
 from .timeline import Lane, Timeline
 
 LAUNCH_BOXES = 20_000
 CALL_BOXES = 10_000
 POINTS = 4_000
 NAMES_MAX = 20_000
+OTHERS = "(other names)"
 TEXTS_MAX = 200
 """Processes, notes and calls in flight that a report lists. It counts all of them."""
 
@@ -49,66 +51,50 @@ class Texts:
 
 
 @dataclass
-class LogReport:
-    """The facts of a log. `problem` says why reading ended before the end line; it is empty if it did not."""
+class Facts:
+    """Facts of a log besides its summary.
 
-    path: Path
+    Attributes:
+        names: names of launches and calls, by the numbers that the boxes of a timeline have.
+        kernels: what the log says of each kernel's code, by name and image.
+        phases: marks of a benchmark's phases.
+        lost: dropped records by process and thread.
+    """
+
     session: SessionEntry | None = None
     end: EndEntry | None = None
-    problem: str = ""
-    lines: int = 0
-    head: str = ""
-    unknown_lines: int = 0
     names: list[str] = field(default_factory=list)
     launches: Timeline = field(default_factory=lambda: Timeline(LAUNCH_BOXES))
     calls: Timeline = field(default_factory=lambda: Timeline(CALL_BOXES))
-    memory: Memory = field(default_factory=lambda: Memory(POINTS))
-    tables: Tables = field(default_factory=Tables)
+    curves: Curves = field(default_factory=lambda: Curves(POINTS))
+    kernels: dict[tuple[str, str | None], KernelEntry] = field(default_factory=dict)
     processes: dict[int, ProcessEntry] = field(default_factory=dict)
-    notes: Texts = field(default_factory=Texts)
     in_flight: Texts = field(default_factory=Texts)
-    unmapped: Texts = field(default_factory=Texts)
+    phases: Texts = field(default_factory=Texts)
     lost: Counter[tuple[int, int]] = field(default_factory=Counter)
     corrupt: Texts = field(default_factory=Texts)
     _numbers: dict[str, int] = field(default_factory=dict)
 
-    def add(self, line: Entry) -> None:
+    def add(self, line: Line) -> None:
         match line:
             case LaunchEntry():
-                self.tables.launch(line)
                 name = line.demangled or line.name or "(unknown)"
                 self._launch(line, f"{name} (captured into a graph)" if line.captured else name)
-                self.tables.call(line.call, "launch", line.duration_ns, line.result)
             case GraphLaunchEntry():
-                self.tables.graph_launch(line)
                 self._launch(line, f"graph {line.graph}")
-                self.tables.call(line.call, "launch", line.duration_ns, line.result)
             case CallEntry():
-                self.tables.call(line.call, line.group or "", line.duration_ns, line.result)
-                self.memory.add(line)
-                lane = Lane(line.process, line.thread, None)
-                number, failed = self._number(line.call), line.result != 0
-                self.calls.add(lane, Lane(0, 0, None), line.time_ns, line.duration_ns, number, failed)
-            case KernelEntry():
-                self.tables.kernel(line)
-            case GraphEntry():
-                self.tables.graph(line)
-            case ImageEntry():
-                self.tables.image(line)
-            case _:
-                self._rare(line)
-
-    def _rare(self, line: Entry) -> None:
-        match line:
-            case ProcessEntry():
-                if len(self.processes) < TEXTS_MAX:
-                    self.processes[line.process] = line
-            case NoteEntry():
-                self.notes.add(line.text)
+                self._call(line)
+            case KernelEntry() if len(self.kernels) < NAMES_MAX:
+                self.kernels[line.demangled or line.name, line.image] = line
+            case ProcessEntry() if len(self.processes) < TEXTS_MAX:
+                self.processes[line.process] = line
             case InFlightEntry():
                 self.in_flight.add(f"{line.call} of process {line.process}, thread {line.thread}")
-            case UnmappedEntry():
-                self.unmapped.add(line.name)
+            case PhaseEntry():
+                label = f" {line.label}" if line.label else ""
+                self.phases.add(
+                    f"{duration_text(line.time_ns)}: {line.phase}{label} (process {line.process})"
+                )
             case LostEntry():
                 self._lost(line)
             case SessionEntry():
@@ -120,6 +106,12 @@ class LogReport:
         lane, rest = Lane(line.process, line.thread, line.stream), Lane(0, 0, 0)
         number, failed = self._number(name), line.result != 0
         self.launches.add(lane, rest, line.time_ns, line.duration_ns, number, failed)
+
+    def _call(self, line: CallEntry) -> None:
+        count = line.repeats if isinstance(line, RepeatedEntry) else 1
+        lane, number = Lane(line.process, line.thread, None), self._number(line.call)
+        failed = is_failure(line.call, line.result)
+        self.calls.add(lane, Lane(0, 0, None), line.time_ns, line.duration_ns, number, failed, count)
 
     def _lost(self, line: LostEntry) -> None:
         if len(self.lost) < TEXTS_MAX:
@@ -146,18 +138,29 @@ class LogReport:
         )
 
 
+@dataclass(frozen=True)
+class LogReport:
+    """A log as a report shows it. `problem` says why reading ended before the end line; it is empty if it did not."""
+
+    path: Path
+    summary: Summary
+    facts: Facts
+    problem: str
+    unknown_lines: int
+
+
 def read_log_report(path: Path) -> LogReport:
     """Read a log to its end, or to the place where it is cut short or altered.
 
     Raises LogError if the file is not an audit log.
     """
-    report, source = LogReport(path), LogEntries(path)
-    report.launches.end = report.calls.end = end_time(path)
+    facts, source = Facts(), LogEntries(path)
+    tally = Tally(facts.curves.watch)
+    facts.launches.end = facts.calls.end = end_time(path)
     for line in source:
-        report.add(line)
-    report.tables.finish()
-    report.launches.finish()
-    report.calls.finish()
-    report.problem, report.lines, report.head = source.problem, source.lines, source.head
-    report.unknown_lines = source.unknown
-    return report
+        tally.add_entry(line)
+        if line is not None:
+            facts.add(line)
+    facts.launches.finish()
+    facts.calls.finish()
+    return LogReport(path, tally.summary(source.head), facts, source.problem, source.unknown)

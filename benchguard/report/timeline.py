@@ -52,17 +52,21 @@ class Timeline:
     _boxes: int = 0
     _width: int = 1
 
-    def add(self, lane: Lane, rest: Lane, begin: int, duration: int, name: int, failed: bool) -> None:
-        """Add an event to a lane, or to the lane `rest` if there are too many lanes."""
+    def add(
+        self, lane: Lane, rest: Lane, begin: int, duration: int, name: int, failed: bool, count: int = 1
+    ) -> None:
+        """Add `count` equal events to a lane, or to the lane `rest` if there are too many lanes."""
         last = TIME_MAX if self.end is None else self.end
         if not (0 <= begin <= last and 0 <= duration < TIME_MAX):
-            self.misplaced += 1
+            self.misplaced += count
             return
         if lane not in self.lanes and len(self.lanes) >= LANES_MAX:
             self.joined.add(lane)
             lane = rest
-        self.lanes.setdefault(lane, []).append(Box(begin, begin + duration, 1, int(failed), {name: 1}))
-        self.events += 1
+        self.lanes.setdefault(lane, []).append(
+            Box(begin, begin + duration, count, count * failed, {name: count})
+        )
+        self.events += count
         self._boxes += 1
         if self._boxes >= 2 * self.limit:
             self._merge()

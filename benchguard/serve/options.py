@@ -14,6 +14,6 @@ class ServeOptions:
     max_programs: int = 64
     max_programs_per_user: int = 48
     max_log_bytes: int = 1 << 30
-    max_total_bytes: int = 16 << 30
+    max_total_bytes: int = 64 << 30
     image_bytes: int = 1 << 30
     """Shared memory for the code images of one program."""

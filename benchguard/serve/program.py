@@ -8,6 +8,7 @@ import resource
 import select
 import signal
 import socket
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,10 @@ from .peer import Peer
 REPORT_MAX = 1 << 14
 MEMORY_BYTES = 4 << 30
 """Limit of one recorder, besides the shared memory. A program that invents endless kernels loses only its own log."""
+IDLE_SECONDS = 0.03
+"""Between two looks at an idle program. Many programs are idle; each look of each recorder takes time of a core."""
+ATTACH_SECONDS = 0.5
+"""Time for a shim to map its session. A process with two shims attaches twice, and keeps both sessions."""
 FINISH, ATTACHED_AGAIN = signal.SIGTERM, signal.SIGUSR1
 
 
@@ -105,7 +110,7 @@ def _record(program: Program, connection: socket.socket, version: str, parent: i
         session = Session(image_bytes=program.memory)
     except BenchguardError as error:
         return _refuse(connection, str(error))
-    recorder = Recorder(session, program.interposer, log)
+    recorder = Recorder(session, program.interposer, log, idle_seconds=IDLE_SECONDS)
     peer = program.peer
     recorder.start(
         program.command, version, {"process": peer.process, "user": peer.user, "group": peer.group}
@@ -136,8 +141,10 @@ def _wait(peer: Peer, signals: socket.socket, inode: int) -> bool:
         numbers = set(signals.recv(64)) if signals.fileno() in ready else set()
         if FINISH in numbers:
             return False
-        if ATTACHED_AGAIN in numbers and not peer.maps(inode):
-            return True  # it executed another program, which has a session of its own
+        if ATTACHED_AGAIN in numbers:
+            time.sleep(ATTACH_SECONDS)
+            if not peer.maps(inode):
+                return True  # it executed another program, which has a session of its own
 
 
 def _report(recording: Recording, log: LogWriter) -> Report:

@@ -26,6 +26,7 @@ from .peer import Peer, peer_of
 from .place import LOG_SUFFIX, claimed
 from .program import ATTACHED_AGAIN, FINISH, REPORT_MAX, Program, Report, fork_recorder
 from .space import Space
+from .unobserved import Unobserved
 
 SCHEMA = "neutrino-bench/serve/1"
 REQUEST_SECONDS = 5.0
@@ -92,6 +93,7 @@ class Service:
         self._recorders: dict[int, _Recorder] = {}  # by the descriptor of the report
         self._pending: dict[socket.socket, float] = {}  # connections without a request, and their deadlines
         self._said: dict[str, float] = {}
+        self._unobserved = Unobserved(self.path, list(self.interposers.values()))
         self._statuses: dict[int, int] = {}  # of ended children that nobody has asked for yet
         self._command = 0
         self._is_ending = False
@@ -105,7 +107,9 @@ class Service:
             if command:
                 self._command = _start(command, environment or {})
             while not self._is_ending:
-                self._turn()
+                self._turn(max(0.0, self._unobserved.due - time.monotonic()))
+                if time.monotonic() >= self._unobserved.due:
+                    self._name_unobserved()
             self._selector.unregister(listener)
             for connection in list(self._pending):
                 self._drop(connection)
@@ -114,10 +118,9 @@ class Service:
 
     # --- events -------------------------------------------------------------------------------------------
 
-    def _turn(self, seconds: float | None = None) -> None:
+    def _turn(self, seconds: float) -> None:
         """Handle the events of one wait."""
-        if self._pending:
-            seconds = min([seconds or REQUEST_SECONDS, *self._deadlines()])
+        seconds = min([seconds, *self._deadlines()])
         for key, _ in self._selector.select(seconds):
             key.data(key.fileobj)
         now = time.monotonic()
@@ -238,7 +241,8 @@ class Service:
         name = Path(peer.executable).name if peer.executable else ""
         name = Request(request.kind, "", (name,)).program if name else request.program
         log = self._log_path(peer, name)
-        log_bytes = self._space.promise(log, self.options.max_log_bytes)
+        shares = self.options.max_programs - len(self._recorders)
+        log_bytes = self._space.promise(log, self.options.max_log_bytes, shares)
         program = Program(peer, name, request.command, interposer, log, log_bytes, self.options.image_bytes)
         try:
             process, report = fork_recorder(program, connection, self.version)
@@ -278,6 +282,14 @@ class Service:
     def _is_planned(self, path: Path) -> bool:
         return any(each.program.log == path for each in self._recorders.values())
 
+    def _name_unobserved(self) -> None:
+        own = [os.getpid()] if not self._command else [each.process for each in self._recorders.values()]
+        for process, command in self._unobserved.scan(own).items():
+            self.say(
+                f"process {process} ({command}) uses the driver without the shim, so it is not recorded; "
+                "give it the variables of `neutrino-bench env`"
+            )
+
     def _list(self) -> str:
         """The programs that run now."""
         programs = [
@@ -297,6 +309,7 @@ class Service:
                 "folder": str(self.folder),
                 "ended": self.ending.programs - len(programs),
                 "refused": self.ending.refused,
+                "unobserved": {str(pid): command for pid, command in self._unobserved.found.items()},
                 "programs": programs,
             }
         ).decode()

@@ -26,8 +26,11 @@ class Space:
         self._promised: dict[Path, int] = {}
         self._scanned = time.monotonic()
 
-    def promise(self, log: Path, wanted: int) -> int:
-        """Bytes for a new log, at most `wanted`. Raises RequestError if no space is left."""
+    def promise(self, log: Path, wanted: int, shares: int = 1) -> int:
+        """Bytes for a new log: at most `wanted`, and a fair part if `shares` logs may still come.
+
+        Raises RequestError if no space is left.
+        """
         if self._left() < LEAST_BYTES and time.monotonic() - self._scanned > RESCAN_SECONDS:
             self._used, self._scanned = self._scan(), time.monotonic()
         if self._left() < LEAST_BYTES:
@@ -35,7 +38,7 @@ class Space:
                 f"the logs of the service take {self.most_bytes} bytes, which is its limit; "
                 "remove old ones, or start it with a larger --max-total-bytes"
             )
-        self._promised[log] = min(wanted, self._left())
+        self._promised[log] = min(wanted, max(self._left() // shares, LEAST_BYTES))
         return self._promised[log]
 
     def settle(self, log: Path) -> None:

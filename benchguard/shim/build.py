@@ -68,16 +68,16 @@ def shim_for(
     environment = os.environ if environment is None else environment
     try:
         tools = find_tools(driver.path, driver.soname, driver.vendor, environment)
-        cache = _cache_folder(environment)
+        folder = _cache_folder(environment) / _key(driver, tools, sanitize)
+        name = driver.vendor.shim_name(driver.soname)
+        if _is_complete(folder, name):  # perhaps in an image, with a root that is read-only
+            return Shim(folder / name, folder / _SURFACE, built=False)
+        _make(folder.parent)
     except (ShimError, CodegenError) as error:
         if driver.api == "hip":
             raise ShimError(f"cannot build a shim for the HIP driver {driver.path}: {error}") from error
         return _generic(driver, str(error))
-    name = driver.vendor.shim_name(driver.soname)
-    folder = cache / _key(driver, tools, sanitize)
-    if _is_complete(folder, name):
-        return Shim(folder / name, folder / _SURFACE, built=False)
-    scratch = Path(tempfile.mkdtemp(prefix=".building-", dir=cache))
+    scratch = Path(tempfile.mkdtemp(prefix=".building-", dir=folder.parent))
     try:
         compile_library(tools.compiler, _prepare(driver, tools, scratch), scratch / name, scratch, sanitize)
         _publish(scratch, folder, name)
@@ -141,7 +141,10 @@ def _cache_folder(environment: Mapping[str, str]) -> Path:
     base = Path(
         environment.get("XDG_CACHE_HOME") or Path(environment.get("HOME") or "~").expanduser() / ".cache"
     )
-    folder = base / "neutrino-bench" / "shim"
+    return base / "neutrino-bench" / "shim"
+
+
+def _make(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -150,7 +153,6 @@ def _cache_folder(environment: Mapping[str, str]) -> Path:
         ) from error
     if not os.access(folder, os.W_OK):
         raise ShimError(f"{folder}: cannot be written; set XDG_CACHE_HOME to a folder that can be")
-    return folder
 
 
 def _generic(driver: Driver, reason: str) -> Shim:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import BenchguardError
-from ..toolchain.paths import PRELOAD
+from ..toolchain.paths import PRELOAD, SIM_RUNTIME
 from .build import Shim, shim_for
 from .driver import Driver, discover
 from .nvrtc import hiprtc_environment
@@ -30,6 +31,9 @@ class Interposer:
     """Whether the loader finds this driver by itself, as tools that ask ldconfig do."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Default values of variables that this driver needs."""
+    runtime_folder: Path | None = None
+    """Folder that the command's loader searches first: NVIDIA's CUDA runtime cannot run on the CPU driver, and the
+    folder has one that can."""
 
 
 def interpose(driver: Driver, shim: Shim) -> Interposer:
@@ -48,7 +52,8 @@ def interpose(driver: Driver, shim: Shim) -> Interposer:
     }
     found_by_loader = driver.origin in _ON_LOADER_PATH
     variables = hiprtc_environment(driver.path)
-    return Interposer(driver.path, shim.path, surface, PRELOAD, facts, found_by_loader, variables)
+    runtime = SIM_RUNTIME.parent if driver.is_sim and driver.api == "cuda" else None
+    return Interposer(driver.path, shim.path, surface, PRELOAD, facts, found_by_loader, variables, runtime)
 
 
 def interposer_for(spec: str, api: Api | None = None) -> tuple[Interposer, Driver, Shim]:
@@ -56,6 +61,24 @@ def interposer_for(spec: str, api: Api | None = None) -> tuple[Interposer, Drive
     driver = discover(spec, api=api)
     shim = shim_for(driver)
     return interpose(driver, shim), driver, shim
+
+
+def copy_to(folder: Path, interposer: Interposer) -> Interposer:
+    """The same interposer with its two libraries copied to a folder, for programs that cannot read ours.
+
+    Raises BenchguardError.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        copies = []
+        for library in (interposer.shim, interposer.preload):
+            temporary = folder / f".{library.name}.new"
+            shutil.copyfile(library, temporary)
+            temporary.chmod(0o755)
+            copies.append(temporary.rename(folder / library.name))  # a running program keeps the old one
+    except OSError as error:
+        raise BenchguardError(f"cannot copy to {folder}: {error.strerror}; name another folder") from error
+    return replace(interposer, shim=copies[0], preload=copies[1])
 
 
 def gap_text(shim: Shim) -> str | None:

@@ -81,7 +81,8 @@ def hip_shim_library(generated: Path, headers: Headers, hip_headers: HipHeaders,
 def preload_library() -> Library:
     """The dlopen redirection, with the caller filter that it shares with the shim."""
     preload = SOURCE / "preload"
-    sources = [*_sources(preload), *_sources(preload, "*.S"), SOURCE / "hook" / "core" / "base" / "filter.c"]
+    base = SOURCE / "hook" / "core" / "base"
+    sources = [*_sources(preload), *_sources(preload, "*.S"), base / "filter.c", base / "log.c"]
     return Library(
         sources=tuple(sources),
         soname=PRELOAD_SONAME,

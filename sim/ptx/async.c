@@ -102,7 +102,8 @@ enum ptx_status ptx_run_mbarrier(struct warp *warp, const struct instruction *in
         uint64_t *d = result_values(warp, instruction->to[0]);
         EACH_LANE(mask, lane, d[lane] = results[lane]);
     }
-    return PTX_OK;
+    const bool tests = instruction->variant == MBARRIER_TEST || instruction->variant == MBARRIER_TEST_PARITY;
+    return tests && truth != mask ? PTX_WAITS : PTX_OK;
 }
 
 /* Copies from global to shared memory; fills bytes beyond the source size with zeros. */

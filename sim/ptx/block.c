@@ -154,19 +154,20 @@ static bool open_barriers(struct block *block, bool *waiting)
 }
 
 /* Runs the warps in turns: a warp that spins on a value must not starve the warp that writes it. */
-enum ptx_status ptx_run_block(struct block *block, bool *ended)
+enum ptx_status ptx_run_block(struct block *block, bool *ended, bool *worked)
 {
     bool waiting, yielded = false;
     const struct instruction *code = block->grid->module->code;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         if (block->warps[i].group_count == 0)
             continue;
-        const enum ptx_status status = ptx_run_warp(&block->warps[i], &yielded);
+        const enum ptx_status status = ptx_run_warp(&block->warps[i], &yielded, worked);
         if (status != PTX_OK)
             return status;
     }
     const bool opened = open_barriers(block, &waiting);
     *ended = !waiting;
+    *worked |= opened || *ended;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct warp *warp = &block->warps[i];
         if (warp->group_count == 0)

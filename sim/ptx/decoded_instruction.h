@@ -84,6 +84,7 @@ enum operation {
     OP_IMAGE_TEST,
     OP_COPY_ASYNC,
     OP_MBARRIER,
+    OP_PAUSE, /* nanosleep */
     OP_ADDRESS_LOCAL,
     OP_ADDRESS_DYNAMIC,
     OP_CVTA,
@@ -248,7 +249,8 @@ enum flag {
     FLAG_REDUCE = 512,
     FLAG_RELU = 1024,     /* negative results become 0 */
     FLAG_XOR_SIGN = 2048, /* min.xorsign.abs */
-    FLAG_FINITE = 4096    /* .satfinite: overflow becomes the largest number */
+    FLAG_FINITE = 4096,   /* .satfinite: overflow becomes the largest number */
+    FLAG_STRONG = 8192    /* a load that sees what other threads write: .volatile, .relaxed, .acquire */
 };
 
 enum special {
@@ -316,6 +318,7 @@ struct instruction {
     uint8_t vector; /* elements of a load, store or packed move */
     uint16_t flags;
     bool common;          /* ptx_run_common may have a fast version */
+    bool waits;           /* a branch back to a loop that waits for memory (spin.c) */
     struct operand guard; /* OPERAND_NONE: no guard */
     struct operand to[4];
     struct operand from[4];

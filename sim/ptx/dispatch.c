@@ -17,6 +17,13 @@ static enum ptx_status run_nothing(struct warp *warp, const struct instruction *
     return PTX_OK;
 }
 
+/* A thread that sleeps lets all others go first. */
+static enum ptx_status run_pause(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    (void)warp, (void)instruction, (void)mask;
+    return PTX_WAITS;
+}
+
 /* Operations without an entry are arithmetic: ptx_run_float or ptx_run_integer, by type. */
 static runner *const runners[] = {
     [OP_MOV] = ptx_run_move,
@@ -38,6 +45,7 @@ static runner *const runners[] = {
     [OP_IMAGE_TEST] = ptx_run_image_query,
     [OP_COPY_ASYNC] = ptx_run_copy_async,
     [OP_MBARRIER] = ptx_run_mbarrier,
+    [OP_PAUSE] = run_pause,
     [OP_ADDRESS_LOCAL] = ptx_run_move,
     [OP_ADDRESS_DYNAMIC] = ptx_run_move,
     [OP_CVTA] = ptx_run_move,

@@ -10,6 +10,9 @@ enum { DEPTH_MAX = 1024, RANGES = 8 };
 
 #define ALL_LANES UINT32_MAX
 
+/* Result of a runner: the group waits for other threads, and has passed the instruction. */
+#define PTX_WAITS ((enum ptx_status) - 1)
+
 /* Lanes of a warp that run together. A warp is one group until its lanes diverge; groups that meet at an
  * instruction merge. */
 enum group_state { GROUP_RUNS, GROUP_AT_BARRIER, GROUP_CONVERGES };
@@ -25,7 +28,9 @@ struct group {
     uint32_t alloca;  /* bytes after the function's own local memory */
     uint32_t barrier; /* the barrier it waits at */
     uint8_t state;
-    bool forced; /* run the collective although lanes are missing: they cannot come */
+    bool forced;                  /* run the collective although lanes are missing: they cannot come */
+    bool waits;                   /* it waits for other threads: they run first */
+    uint32_t loop, rounds, lanes; /* the loop that it runs in vain, how often, and with which lanes */
 };
 
 /* Return state of a lane. */
@@ -189,8 +194,9 @@ enum ptx_status ptx_enter_call(struct warp *warp, struct group *group, const str
 enum ptx_status ptx_run_stack(struct warp *warp, struct group *group, const struct instruction *instruction);
 void ptx_leave_call(struct warp *warp, struct group *group);
 
-/* Runs a warp until all lanes have ended or wait at a barrier. Sets `yielded` if its turn ended first. */
-enum ptx_status ptx_run_warp(struct warp *warp, bool *yielded);
+/* Runs a warp until all lanes have ended or wait. Sets `yielded` if its turn ended before they were at a
+ * barrier, and `worked` unless they did little but wait. */
+enum ptx_status ptx_run_warp(struct warp *warp, bool *yielded, bool *worked);
 
 /* Returns PTX_OK unless the grid is cancelled, timed out or faulted. */
 enum ptx_status ptx_poll_grid(struct warp *warp, const struct instruction *instruction);
@@ -198,7 +204,7 @@ enum ptx_status ptx_poll_grid(struct warp *warp, const struct instruction *instr
 struct block *ptx_make_block(const struct grid *grid); /* NULL if out of memory */
 void ptx_free_block(struct block *block);
 void ptx_start_block(struct block *block, uint64_t number);
-enum ptx_status ptx_run_block(struct block *block, bool *ended);
+enum ptx_status ptx_run_block(struct block *block, bool *ended, bool *worked);
 
 uint64_t ptx_now_ns(void);
 

@@ -69,7 +69,7 @@ static const struct row rows[] = {
     {"movmatrix", ptx_decode_ldmatrix, OP_MATRIX_MOVE},
     {"mul", ptx_decode_multiply, OP_MUL_LO, "dtt"},
     {"mul24", ptx_decode_row, OP_MUL24_LO, "dtt", ".lo .hi", .words_are_operations = true},
-    {"nanosleep", ptx_decode_plain, OP_NOP},
+    {"nanosleep", ptx_decode_plain, OP_PAUSE},
     {"neg", ptx_decode_arithmetic, OP_NEG, "dt"},
     {"not", ptx_decode_logic, OP_NOT, "dt"},
     {"or", ptx_decode_logic, OP_OR, "dtt"},

@@ -182,6 +182,7 @@ int ptx_parse_module(const char *text, size_t bytes, bool partial, struct ptx_mo
     free(tokens);
     if (good) {
         ptx_bind_runners(parser.module);
+        ptx_mark_waiting_loops(parser.module);
     } else {
         ptx_module_free(parser.module);
         parser.module = NULL;

@@ -112,6 +112,9 @@ bool ptx_skip_braces(struct parser *parser);
 /* dispatch.c: chooses the function that runs each instruction. */
 void ptx_bind_runners(struct ptx_module *module);
 
+/* spin.c: sets `waits` of the branches back to loops that wait for memory. */
+void ptx_mark_waiting_loops(struct ptx_module *module);
+
 /* Parses one instruction, with guard and semicolon. */
 bool ptx_parse_instruction(struct parser *parser);
 

@@ -111,7 +111,7 @@ struct ptx_memory {
     uint64_t (*allocate)(void *context, size_t bytes);
     void (*release)(void *context, uint64_t address);
     /* The texture or surface object of a handle; the engine may remember it for the rest of one launch.
-     * False: there is none, or its memory was freed. NULL: no handle is valid. */
+     * False: the handle is invalid, or its memory was freed. If NULL, every handle is invalid. */
     bool (*image)(void *context, uint64_t handle, bool is_surface, struct ptx_image *image);
     void *context;
 };

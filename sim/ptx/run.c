@@ -1,5 +1,6 @@
 /* Run grids: distribute blocks over host threads. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -8,9 +9,9 @@
 #include "ptx/engine.h"
 
 /* Limits of a worker. A block may spin on a block that has not started: programs expect that blocks which fit
- * a GPU run at the same time. So after PATIENCE rounds without progress a worker starts one more block, up to
- * RESIDENT_MAX. */
-enum { WORKERS_MAX = 256, RESIDENT_MAX = 64, PATIENCE = 64, COOPERATIVE_MAX = 1 << 16 };
+ * a GPU run at the same time. So after PATIENCE rounds without an end, a worker starts one more block, up to
+ * RESIDENT_MAX; a round in which all blocks only waited counts as IDLE rounds. */
+enum { WORKERS_MAX = 256, RESIDENT_MAX = 64, PATIENCE = 64, IDLE = 16, COOPERATIVE_MAX = 1 << 16 };
 
 uint64_t ptx_now_ns(void)
 {
@@ -55,13 +56,13 @@ static bool begin_block(struct worker *worker)
     return true;
 }
 
-/* Gives each block a turn; false after a fault. */
-static bool run_round(struct worker *worker)
+/* Gives each block a turn; false after a fault. `worked`: a block did more than wait. */
+static bool run_round(struct worker *worker, bool *worked)
 {
     for (uint32_t i = 0; i < worker->running;) {
         struct block *block = worker->blocks[i];
         bool ended = false;
-        if (ptx_run_block(block, &ended) != PTX_OK)
+        if (ptx_run_block(block, &ended, worked) != PTX_OK)
             return false;
         if (ended) {
             worker->blocks[i] = worker->blocks[--worker->running];
@@ -79,9 +80,14 @@ static void run_blocks(struct worker *worker)
     const uint32_t patience = grid->launch->cooperative ? 1 : PATIENCE;
     while ((begin_block(worker) || worker->running != 0) && atomic_load(&grid->status) == PTX_OK) {
         const uint32_t running = worker->running;
-        for (uint32_t round = 0; round < patience && worker->running == running; round++)
-            if (!run_round(worker))
+        for (uint32_t round = 0; round < patience && worker->running == running;) {
+            bool worked = false;
+            if (!run_round(worker, &worked))
                 return;
+            if (!worked)
+                (void)sched_yield(); /* they wait for blocks of another worker, or for the host */
+            round += worked ? 1 : IDLE;
+        }
     }
 }
 

@@ -48,7 +48,7 @@ static void *locate(struct touch *touch)
         return ptx_reach_element(touch->warp, touch->instruction, touch->image, level, place, touch->bytes,
                                  ACCESS_WRITE, touch->lane, &touch->status);
     touch->status = ptx_fault(touch->warp, touch->instruction, PTX_MISALIGNED,
-                              "x of a surface access is no multiple of its size", place[0]);
+                              "the byte offset in a surface is not a multiple of the access size", place[0]);
     return NULL;
 }
 

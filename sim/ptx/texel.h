@@ -33,7 +33,7 @@ struct image_access {
     struct operand resident;        /* predicate; OPERAND_NONE: absent */
 };
 
-/* What txq and suq ask for. */
+/* Properties that txq and suq return. */
 enum image_query {
     QUERY_WIDTH,
     QUERY_HEIGHT,

@@ -2,7 +2,8 @@
  * deepest call stack runs first; among equals, the group with the lowest program counter. Since code moves
  * forward to the point where branches meet, groups reconverge there without an analysis of the control flow.
  * A group that spins on another group of its warp would starve it, so after PATIENCE diverged steps the last
- * group gets a turn. */
+ * group gets a turn. A group that is known to wait for other threads (nanosleep, an mbarrier that is not
+ * complete, a loop over a flag) lets the other groups run, and then ends the turn of the warp. */
 #if defined(__SANITIZE_THREAD__)
 #pragma GCC diagnostic ignored                                                                               \
     "-Wtsan" /* ThreadSanitizer ignores fences; the driver's own data does not depend on this one */
@@ -13,6 +14,10 @@
 #include "ptx/engine.h"
 
 enum { PATIENCE = 20000, TURN = 2000, YIELD = 4096 };
+
+/* Rounds of a waiting loop without a lane that leaves before the group gives way: a loop over atom.cas ends
+ * for one lane after the other. And instructions that a turn needs to count as work. */
+enum { VAIN = 16, WORK = 256 };
 
 static void unpack(struct warp *warp, struct group *group)
 {
@@ -29,6 +34,8 @@ struct group *ptx_add_group(struct warp *warp, const struct group *like, uint32_
     group->pc = pc;
     group->state = GROUP_RUNS;
     group->forced = false;
+    group->waits = false;
+    group->rounds = 0;
     return group;
 }
 
@@ -57,6 +64,7 @@ static void merge(struct warp *warp)
             }
             one->mask |= other->mask;
             one->state = GROUP_RUNS;
+            one->waits = one->waits && other->waits;
             ptx_remove_group(warp, other);
         }
 }
@@ -66,13 +74,18 @@ static bool comes_first(const struct group *one, const struct group *other)
     return one->depth != other->depth ? one->depth > other->depth : one->pc < other->pc;
 }
 
-static struct group *select_group(struct warp *warp)
+/* NULL: all groups wait. `waits`: one of them not at a barrier. */
+static struct group *select_group(struct warp *warp, bool *waits)
 {
     struct group *best = NULL;
-    for (int state = GROUP_RUNS; best == NULL && state <= GROUP_CONVERGES; state += GROUP_CONVERGES) {
+    *waits = false;
+    for (int state = GROUP_RUNS; best == NULL && !*waits && state <= GROUP_CONVERGES;
+         state += GROUP_CONVERGES) {
         for (uint32_t i = 0; i < warp->group_count; i++) {
             struct group *group = &warp->groups[i];
-            if (group->state == state && (best == NULL || comes_first(group, best)))
+            if (group->state == state && group->waits)
+                *waits = true;
+            else if (group->state == state && (best == NULL || comes_first(group, best)))
                 best = group;
         }
         if (best != NULL && state == GROUP_CONVERGES) {
@@ -93,11 +106,29 @@ static void end_lanes(struct warp *warp, struct group *group, uint32_t mask)
         group->pc++;
 }
 
-static void branch(struct warp *warp, struct group *group, uint32_t taken, uint32_t target)
+/* Counts a round of a loop that waits. */
+static enum ptx_status go_round(struct group *group, uint32_t target)
 {
-    const uint32_t rest = group->mask & ~taken;
+    if (group->loop != target || group->lanes != group->mask)
+        group->rounds = 0;
+    group->loop = target;
+    group->lanes = group->mask;
+    if (group->rounds < VAIN) {
+        group->rounds++;
+        return PTX_OK;
+    }
+    group->waits = true;
+    return PTX_WAITS;
+}
+
+static enum ptx_status branch(struct warp *warp, struct group *group, const struct instruction *instruction,
+                              uint32_t taken)
+{
+    const uint32_t rest = group->mask & ~taken, target = (uint32_t)instruction->offset;
     if (rest == 0) {
         group->pc = target;
+        if (instruction->waits)
+            return go_round(group, target);
     } else if (taken == 0) {
         group->pc++;
     } else {
@@ -105,6 +136,7 @@ static void branch(struct warp *warp, struct group *group, uint32_t taken, uint3
         group->pc++;
         ptx_add_group(warp, group, taken, target);
     }
+    return PTX_OK;
 }
 
 static enum ptx_status branch_by_table(struct warp *warp, struct group *group,
@@ -179,10 +211,8 @@ static bool must_wait(struct warp *warp, const struct group *group, const struct
 static enum ptx_status run_control(struct warp *warp, struct group *group,
                                    const struct instruction *instruction, uint32_t mask)
 {
-    if (instruction->operation == OP_BRA) {
-        branch(warp, group, mask, (uint32_t)instruction->offset);
-        return PTX_OK;
-    }
+    if (instruction->operation == OP_BRA)
+        return branch(warp, group, instruction, mask);
     if (instruction->operation == OP_BRX)
         return branch_by_table(warp, group, instruction, mask);
     if (mask == 0) {
@@ -251,6 +281,15 @@ static uint32_t next_meeting(const struct warp *warp, const struct group *group)
     return meeting; /* if another group is already behind, the group runs single steps */
 }
 
+/* The instruction has run: the group goes on behind it, after the others. */
+static enum ptx_status give_way(struct group *group)
+{
+    group->waits = true;
+    group->forced = false;
+    group->pc++;
+    return PTX_WAITS;
+}
+
 /* Runs one group until another group may have to be selected. */
 static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_t turns,
                                  uint32_t *until_yield)
@@ -282,7 +321,7 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
             if (!instruction->common || !ptx_run_common(warp, instruction, mask)) {
                 const enum ptx_status status = instruction->run(warp, instruction, mask);
                 if (status != PTX_OK)
-                    return status;
+                    return status == PTX_WAITS ? give_way(group) : status;
             }
         }
         group->forced = false;
@@ -293,30 +332,33 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
     return PTX_OK;
 }
 
-enum ptx_status ptx_run_warp(struct warp *warp, bool *yielded)
+enum ptx_status ptx_run_warp(struct warp *warp, bool *yielded, bool *worked)
 {
     uint32_t until_yield = YIELD;
+    for (uint32_t i = 0; i < warp->group_count; i++)
+        warp->groups[i].waits = false;
     for (;;) {
         if (warp->group_count > 1)
             merge(warp);
-        struct group *group = select_group(warp);
-        if (group == NULL)
-            return PTX_OK;
-        if (until_yield == 0) {
-            *yielded = true;
-            return ptx_poll_grid(warp, &warp->block->grid->module->code[group->pc]);
+        bool waits;
+        struct group *group = select_group(warp, &waits);
+        if (group == NULL || until_yield == 0) {
+            *worked |= YIELD - until_yield >= WORK;
+            *yielded |= group != NULL || waits;
+            return group == NULL ? PTX_OK : ptx_poll_grid(warp, &warp->block->grid->module->code[group->pc]);
         }
         warp->diverged = warp->group_count > 1 ? warp->diverged + 1 : 0;
         if (warp->diverged > PATIENCE) {
             /* Run the last group: it may hold the lock that the first one spins on. */
             for (uint32_t i = 0; i < warp->group_count; i++)
-                if (warp->groups[i].state == GROUP_RUNS && comes_first(group, &warp->groups[i]))
+                if (warp->groups[i].state == GROUP_RUNS && !warp->groups[i].waits &&
+                    comes_first(group, &warp->groups[i]))
                     group = &warp->groups[i];
             if (warp->diverged > PATIENCE + TURN)
                 warp->diverged = 0;
         }
         const enum ptx_status status = run_group(warp, group, UINT32_MAX, &until_yield);
-        if (status != PTX_OK)
+        if (status != PTX_OK && status != PTX_WAITS)
             return status;
     }
 }

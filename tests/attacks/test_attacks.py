@@ -60,6 +60,20 @@ def _controls() -> list[object]:
     ]
 
 
+@pytest.mark.quick
+def test_cached_output_is_wrong_with_warm_caches_and_the_control_passes() -> None:
+    """With `--cold warm`, too, outputs are filled and checked, and one-use inputs come."""
+    warm = ("--cold", "warm", "--warm-up-samples", "2")
+    (attack,) = (each for each in ATTACK_LIST if each.name == "16_cached_output")
+    assert grade(attack.path, attack.problem, SIM, SIM.case(attack), warm).verdict == "wrong"
+    honest = grade(HONEST / CONTROLS[attack.problem], attack.problem, SIM, SIM.case(attack), warm)
+    assert (honest.verdict, honest.whole["settings"]["cold"]) == ("pass", "warm")
+    assert (
+        honest.whole["cases"][0]["inputs"]["one_use"] == 12
+        and honest.whole["cases"][0]["times"]["warm"] is None
+    )
+
+
 @pytest.mark.parametrize("attack", _attacks())
 def test_attack_gets_one_of_its_verdicts(attack: Attack) -> None:
     _skip_without_compiler(attack.path.suffix)

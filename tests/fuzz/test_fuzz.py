@@ -134,3 +134,21 @@ def test_python_decoder_that_fails_otherwise_is_a_finding(folder: Path) -> None:
     result = decode(folder, "--count", "50", "--break-decoder")
     assert result.returncode == 1
     assert "ZeroDivisionError" in result.stdout
+
+
+def analyse(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(HERE / "findings.py"), *words, "--out", str(folder)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+
+
+def test_analysis_of_mutated_logs_raises_nothing_else(folder: Path) -> None:
+    result = analyse(folder, "--count", "1500", "--seed", "2026")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "1500 inputs" in result.stdout and " 0 analysed" not in result.stdout
+
+
+def test_analysis_that_fails_is_a_finding(folder: Path) -> None:
+    """Control: an analysis with a mistake."""
+    result = analyse(folder, "--count", "50", "--break-analysis")
+    assert result.returncode == 1
+    assert "ZeroDivisionError" in result.stdout

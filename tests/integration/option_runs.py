@@ -427,12 +427,17 @@ RUNS: dict[str, OptionRun] = {
         {"--list": lambda ran: json.loads(ran.out)["schema"]},
     ),
     "env": OptionRun(
-        ("env", "--log", "logs", *SIM, "--filter", "cublas", "--require", "--format", "json"),
+        ("env", "--log", "logs", *SIM, "--filter", "cublas", "--require", "--copy", "copies",
+         "--format", "json"),
         ("env", "--socket", "s", *SIM),
         {
             "--log": lambda ran: json.loads(ran.out)["NEUTRINO_SERVE"].endswith("/logs/serve.sock"),
             "--filter": lambda ran: json.loads(ran.out)["NEUTRINO_FILTER"] == "cublas",
             "--require": lambda ran: json.loads(ran.out)["NEUTRINO_REQUIRE"] == "1",
+            "--copy": lambda ran: (
+                Path(json.loads(ran.out)["NEUTRINO_SHIM"]) == ran.folder / "copies" / "libcuda.so.1"
+                and (ran.folder / "copies" / "libneutrino_preload.so").is_file()
+            ),
             "--format": lambda ran: json.loads(ran.out),
         },
     ),
@@ -561,9 +566,20 @@ RUNS: dict[str, OptionRun] = {
         {"--sass": lambda ran: ".text.saxpy" in ran.out or "--sass needs nvdisasm" in ran.err},
     ),
     "report": OptionRun(
-        ("report", "launches.jsonl", "--html", "x.html"),
+        ("report", "launches.jsonl", "--html", "x.html", "--perfetto", "x.json", "--csv", "csv", "--parquet",
+         "parquet"),
         ("report", "launches.jsonl"),
-        {"--html": lambda ran: "saxpy" in ran.text("x.html")},
+        {
+            "--html": lambda ran: "saxpy" in ran.text("x.html"),
+            "--perfetto": lambda ran: json.loads(ran.text("x.json"))["traceEvents"],
+            "--csv": lambda ran: "saxpy" in ran.text("csv/launches.csv"),
+            "--parquet": lambda ran: list((ran.folder / "parquet").glob("*.parquet")),
+        },
+    ),
+    "report, result": OptionRun(
+        ("report", "launches.jsonl", "--html", "x.html", "--result", "absent.json"),
+        ("report", "launches.jsonl", "--html", "x.html"),
+        {"--result": ended_with(2, "cannot read absent.json")},
     ),
     "replay": OptionRun(
         ("replay", "saxpy.ncap", "--driver", "sim", "--cold", "rotate", "--rotating-count", "3", "--icache", "cold",
@@ -627,6 +643,14 @@ RUNS: dict[str, OptionRun] = {
         (*REPLAY_COMMAND, "--", *PY),
         {"--window": ended_with(70, "no stream saw 9 pairs")},
     ),
+    "replay, warm": OptionRun(
+        (*REPLAY, "--cold", "warm", "--samples", "3", "--warm-up-samples", "4"),
+        (*REPLAY, "--samples", "3"),
+        {
+            "--cold": lambda ran: ran.result["settings"]["cold"] == "warm",
+            "--warm-up-samples": lambda ran: ran.result["convergence"]["warm_up_samples"] == 4,
+        },
+    ),
     "replay, timeout": OptionRun((*REPLAY, "--timeout", "0.01"), REPLAY, {"--timeout": ended_with(124, "timeout")}),
     "replay, device": OptionRun((*REPLAY, "--device", "99"), REPLAY, {"--device": lambda ran: "99" in ran.err}),
     "replay, driver": OptionRun(
@@ -639,13 +663,15 @@ RUNS: dict[str, OptionRun] = {
     ),
     "grade": OptionRun(
         ("grade", PROBLEM, "kernel.ptx", *SIM, "--json", "other.json", "--case", "two", "--cold", "flush",
-         "--flush-cache", "--samples", "7", "--sets", "4", "--one-use", "9", "--warm-up", "3", "--keep",
+         "--flush-cache", "--warm-up-samples", "4", "--samples", "7", "--sets", "4", "--one-use", "9", "--warm-up", "3",
+         "--keep",
          "kept", "--popcorn", "--quiet"),
         GRADE,
         {
             "--case": lambda ran: [case["name"] for case in ran.result["cases"]] == ["two"],
             "--cold": lambda ran: ran.result["settings"]["cold"] == "flush",
             "--flush-cache": lambda ran: ran.result["settings"]["flush_cache"],
+            "--warm-up-samples": lambda ran: ran.result["settings"]["warm_up_samples"] == 4,
             "--samples": lambda ran: len(ran.case["samples"]) == 7,
             "--sets": lambda ran: ran.case["inputs"]["sets"] - ran.case["inputs"]["one_use"] == 4,
             "--one-use": lambda ran: ran.case["inputs"]["one_use"] == 9,
@@ -658,7 +684,7 @@ RUNS: dict[str, OptionRun] = {
     ),
     "grade, call": OptionRun(
         ("grade", PROBLEM, "submission.txt", *SIM, *JSON, "--case", "one", "--language", "python", "--entry", "renamed",
-         "--convention", "tuple", "--network", "--until", "cv=1"),
+         "--convention", "tuple", "--network", "--until", "cv=1", "--icache", "cold"),
         PYTHON,
         {
             "--language": lambda ran: ran.result["submission"]["path"].endswith("submission.txt"),
@@ -666,6 +692,7 @@ RUNS: dict[str, OptionRun] = {
             "--convention": lambda ran: "arguments: 1\n" in ran.result["output"],
             "--network": lambda ran: "network on" in ran.result["output"],
             "--until": lambda ran: ran.result["settings"]["until"] == "cv=1",
+            "--icache": lambda ran: ran.result["settings"]["icache"] == "cold",
         },
     ),
     "grade, rule": OptionRun(
@@ -741,11 +768,12 @@ RUNS: dict[str, OptionRun] = {
     ),
     "compare, captures": OptionRun(
         ("compare", "saxpy.ncap", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "4", "--icache", "cold",
-         "--rotating-count", "3", "--verify", "--input", "x=x1.bin", "--input", "x=x2.bin"),
+         "--rotating-count", "3", "--warm-up-samples", "4", "--verify", "--input", "x=x1.bin", "--input", "x=x2.bin"),
         COMPARE_CAPTURES,
         {
             "--icache": lambda ran: ran.compared["settings"]["icache"] == "cold",
             "--rotating-count": lambda ran: ran.compared["settings"]["cold"] == "rotate",
+            "--warm-up-samples": lambda ran: ran.compared["settings"]["warm_up_samples"] == 4,
             "--verify": lambda ran: ran.compared["verified"] is True,
             "--input": lambda ran: ran.compared["settings"]["input_sets"] == 2,
         },

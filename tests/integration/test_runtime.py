@@ -90,17 +90,19 @@ Compile = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def compile_cuda(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """Compile programs/runtime/NAME.cu with nvcc, linked to the shared runtime; each once a session."""
+    """Compile programs/runtime/NAME.cu with nvcc, linked to the shared or the static runtime; once a session."""
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("nvcc is not installed")
     folder = tmp_path_factory.mktemp("runtime")
 
-    def compile_(name: str, *flags: str, code: tuple[str, ...] = PTX) -> Path:
-        output = folder / re.sub(r"\W", "_", "-".join([name, *flags, *code]))  # nvcc reads "," and "=" in it
+    def compile_(name: str, *flags: str, code: tuple[str, ...] = PTX, runtime: str = "shared") -> Path:
+        output = folder / re.sub(
+            r"\W", "_", "-".join([name, runtime, *flags, *code])
+        )  # nvcc reads "," and "=" in it
         if not output.exists():
             source = PROGRAMS / "runtime" / f"{name}.cu"
-            command = [nvcc, "-cudart", "shared", *code, *flags, str(source), "-o", str(output), "-ldl"]
+            command = [nvcc, "-cudart", runtime, *code, *flags, str(source), "-o", str(output), "-ldl"]
             subprocess.run(command, check=True, timeout=120)
         return output
 
@@ -141,6 +143,31 @@ def test_program_behaves_the_same_under_the_shim(
     if name not in ("streams", "graphs"):  # whose graphs launch kernels without a call
         assert observed.launches == observed.driver_launches
     assert sum(observed.launches.values()) > 0
+
+
+def observe_alone(program: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run as a user does who has read no further than `--driver sim`."""
+    words = [sys.executable, "-m", "benchguard", "--driver", "sim", "--quiet", "--", program]
+    base = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    return run(words, {**base, "PYTHONPATH": str(ROOT), **variables})
+
+
+def test_observed_program_finds_our_runtime_without_help(compile_cuda: Compile) -> None:
+    result = observe_alone(compile_cuda("memory"))
+    assert (result.stdout, result.returncode) == (SAID["memory"], 0), result.stderr
+
+
+@pytest.mark.skipif(not NVIDIAS.exists(), reason=f"{NVIDIAS} is not installed")
+def test_our_runtime_precedes_nvidias_in_the_users_path(compile_cuda: Compile) -> None:
+    result = observe_alone(compile_cuda("memory"), LD_LIBRARY_PATH=str(NVIDIAS.parent))
+    assert (result.stdout, result.returncode) == (SAID["memory"], 0), result.stderr
+
+
+def test_static_runtime_is_refused_in_one_line(compile_cuda: Compile) -> None:
+    result = observe_alone(compile_cuda("memory", runtime="static"))
+    assert result.returncode == 1
+    (line,) = [line for line in result.stderr.splitlines() if line.startswith("CPU driver: ")]
+    assert "NVIDIA's CUDA runtime cannot run here" in line and "`nvcc -cudart shared`" in line
 
 
 @pytest.mark.parametrize("name", list(SAID))
@@ -220,6 +247,22 @@ def test_runtime_region_is_recorded_and_replayed(compile_cuda: Compile, record: 
     )
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["verification"]["exact"]
+
+
+@pytest.mark.usefixtures("environment")
+def test_runtime_regions_with_textures_and_arrays_are_refused(compile_cuda: Compile, record: Record) -> None:
+    """Captures hold no arrays; a region of the same program without them is captured."""
+    recorded = record([compile_cuda("images_region")])
+    assert recorded.status == 0, recorded.stderr
+    lines = [line.removeprefix("neutrino-bench: ") for line in recorded.said]
+    assert [line.split(":")[0] if ".ncap" in line else line for line in lines] == [
+        "x.ncap",
+        "cannot be replayed: texture or surface objects exist; a kernel may read arrays through them, which a capture "
+        "cannot contain",
+        "x.2.ncap",
+        "cannot be replayed: cuMemcpy3DAsync_v2: uses an array, which a capture cannot contain",
+        "x.3.ncap",
+    ]
 
 
 def test_symbol_versions_match_nvidias(native: Path) -> None:

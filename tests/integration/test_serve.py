@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import mmap
+import os
+import random
 import signal
+import socket
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,8 +20,14 @@ from typing import Any
 import pytest
 
 from benchguard import read_log
+from benchguard.serve import layout
+from benchguard.serve.client import list_programs
+from benchguard.serve.layout import Status
+from benchguard.serve.messages import parse_answer
+from benchguard.shim.interposer import interposer_for
 from tests.integration.apis import Api, both_apis
 from tests.support.service import Service, environment_for, running_service
+from tests.support.waiting import wait_until
 
 Program = Callable[[str], Path]
 
@@ -247,3 +260,159 @@ def test_terminated_service_terminates_its_command(tmp_path: Path) -> None:
     (log,) = tmp_path.glob("*.audit.jsonl")
     lines = list(read_log(log))
     assert (lines[-1]["outlived"], lines[-1]["complete"]) == ([], True)
+
+
+def test_doctor_says_whether_the_service_answers(service: Service) -> None:
+    """In an environment of the service, in one that lacks the shim, and after the service has ended."""
+    environment = environment_for(service.folder)
+
+    def finding(**more: str) -> dict[str, str]:
+        words = [sys.executable, "-m", "benchguard", "doctor", "--json"]
+        ran = subprocess.run(
+            words, env={**environment, **more}, capture_output=True, check=False, timeout=120
+        )
+        found: list[dict[str, str]] = json.loads(ran.stdout)["findings"]
+        return next(each for each in found if each["subject"] == "service")
+
+    assert (finding()["level"], "answers" in finding()["found"]) == ("ok", True)
+    assert finding(LD_PRELOAD="")["found"].endswith("LD_PRELOAD lacks the shim")
+    assert service.end() == 0
+    assert (finding()["level"], "no service answers" in finding()["found"]) == ("fail", True)
+
+
+# --- hostile clients ------------------------------------------------------------------------------------------
+
+
+def connect(service: Service) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.settimeout(20)
+    connection.connect(str(service.socket))
+    return connection
+
+
+def attach_request(**changes: Any) -> bytes:
+    """A request as the shim's, but for the changes."""
+    surface = hashlib.sha256(interposer_for("sim")[0].shim.with_name("surface.json").read_bytes()).digest()
+    words = {"magic": layout.MAGIC, "version": layout.VERSION, "kind": 1, "surface": surface, "format": 1}
+    words |= {"process": 1, "size": 4, **changes}
+    return layout.REQUEST.pack(*words.values()) + b"abc\0"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"magic": 5}, "unknown format"),
+        ({"version": 9}, "another version"),
+        ({"kind": 7}, "another version"),
+        ({"format": 77}, "records of format 77"),
+        ({"size": 4000}, "wrong size"),
+        ({"surface": bytes(32)}, "not for the driver of the service"),
+    ],
+)
+def test_malformed_request_is_refused(
+    service: Service, run: Run, program: Program, change: dict[str, Any], reason: str
+) -> None:
+    """The service goes on, and records the next program."""
+    with connect(service) as connection:
+        connection.send(attach_request(**change))
+        status, text = parse_answer(connection.recv(4096))
+    assert (status, reason in text) == (Status.REFUSED, True), text
+    assert run(program("linked")).stderr == ""
+    service.wait_for_programs(0)
+    assert service.end() == 0
+    assert launches(service) == [3]
+    assert "refused a program: " in service.text
+
+
+def test_hostile_connections_do_not_hold_the_service(service: Service, run: Run, program: Program) -> None:
+    """Silent connections, oversized messages, descriptors nobody asked for, and a client that never reads."""
+    silent = [connect(service) for _ in range(60)]
+    with connect(service) as large, connect(service) as giver:
+        large.send(bytes(100_000))
+        socket.send_fds(giver, [attach_request(magic=1)], [0, 1, 2])
+    before = len(list(Path(f"/proc/{service.process.pid}/fd").iterdir()))
+    assert run(program("linked")).stderr == ""
+    for connection in silent:
+        connection.close()
+    service.wait_for_programs(0)
+    after = len(list(Path(f"/proc/{service.process.pid}/fd").iterdir()))
+    assert after < before
+    assert service.end() == 0
+    assert launches(service) == [3]
+
+
+def test_hostile_memory_of_a_program_harms_its_own_log_only(
+    service: Service, run: Run, program: Program, sleeper: subprocess.Popen[bytes]
+) -> None:
+    """A client fills its session with noise; a program beside it has a whole log."""
+    with connect(service) as connection:
+        connection.send(attach_request())
+        data, descriptors, _, _ = socket.recv_fds(connection, 4096, 4)
+        assert parse_answer(data)[0] == Status.GRANTED
+        (descriptor,) = descriptors
+        with pytest.raises(OSError):
+            os.ftruncate(descriptor, 0)
+        size = os.fstat(descriptor).st_size
+        with mmap.mmap(descriptor, size) as memory:
+            os.close(descriptor)
+            memory[: 64 << 20] = random.Random(5).randbytes(1 << 20) * 64
+    assert run(program("linked")).stderr == ""
+    sleeper.kill()
+    service.wait_for_programs(1)  # this process itself is the hostile program, and stays
+    assert service.end() == 0
+    hostile = [log for log in service.logs if f"-{os.getpid()}-" in log.name]
+    ends = [service.verified(log)[-1] for log in service.logs if log not in hostile]
+    assert sorted((end["launches"], end["complete"]) for end in ends) == [(0, True), (3, True)]
+    assert service.verified(hostile[0])[-1]["complete"] is False
+
+
+def test_session_count_of_a_process_is_limited(service: Service) -> None:
+    """Each session has a recorder process: one client must not fork the service's machine full."""
+    answers, kept = [], []
+    for _ in range(12):
+        with connect(service) as connection:
+            connection.send(attach_request())
+            data, descriptors, _, _ = socket.recv_fds(connection, 4096, 4)
+            answers.append(parse_answer(data)[0])
+            kept += [mmap.mmap(descriptor, 4096) for descriptor in descriptors]
+            for descriptor in descriptors:
+                os.close(descriptor)
+    assert answers.count(Status.GRANTED) == len(kept) == 8
+    assert service.end() == 0
+    for memory in kept:
+        memory.close()
+
+
+def test_program_with_a_cleaned_environment_is_named(service: Service) -> None:
+    """It has the driver and not the shim. Its parent, which has both, and a child without a driver are not named."""
+    driver = interposer_for("sim")[0].driver
+    cleaned = f"import ctypes, time; ctypes.CDLL({str(driver)!r}).cuInit(0); time.sleep(60)"
+    parent = f"""
+import ctypes, subprocess, sys
+assert ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
+children = [["-c", {cleaned!r}], ["-c", "import time; time.sleep(60)"]]
+started = [subprocess.Popen([sys.executable, *words], env={{}}) for words in children]
+print(*(each.pid for each in started), flush=True)
+sys.stdin.read()
+for each in started:
+    each.kill()
+    each.wait()
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", parent],
+        env=environment_for(service.folder),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    user, other = process.stdout.readline().split()
+    wait_until(lambda: list_programs(service.socket)["unobserved"] != {})
+    time.sleep(1)
+    assert set(list_programs(service.socket)["unobserved"]) == {user}
+    process.communicate("")
+    assert service.end() == 0
+    named = [line for line in service.text.splitlines() if "uses the driver without the shim" in line]
+    assert len(named) == 1
+    assert f"process {user} (" in named[0]
+    assert other

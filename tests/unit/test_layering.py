@@ -62,7 +62,7 @@ MAY_IMPORT = {
         "toolchain",
     },
     "images": {"audit", "capture", "errors", "ipc", "quarantine"},
-    "report": {"audit", "errors", "grade", "ipc"},
+    "report": {"audit", "errors", "findings", "grade", "ipc"},
     "compat": {"capture", "errors", "grade", "ipc", "judge", "problem", "replay", "shim", "toolchain"},
     "cli": {
         "audit",

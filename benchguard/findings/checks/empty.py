@@ -105,12 +105,14 @@ class EmptyWindows(Check):
         for thread in self._threads.values():
             if not thread.run.windows:
                 continue
-            if thread.worked or not process.counts.launches:
+            if thread.worked or not process.counts.work:
                 is_prepared = thread.prepared > thread.worked // 2 or not thread.worked
                 self._judge(thread, is_before=False, is_prepared=is_prepared)
             else:
-                launches = count(process.counts.launches, "launch", "launches")
-                text = f"none of the {count(thread.run.windows, 'window')} has work, and the process has {launches}"
+                windows, launches = count(thread.run.windows, "window"), process.counts.launches
+                copies = process.counts.work - launches
+                launched, copied = count(launches, "launch", "launches"), count(copies, "other operation")
+                text = f"none of the {windows} has work, and the process has {launched} and {copied}"
                 self._tell(EMPTY, text, thread.run)
 
     def _judge(self, thread: _Thread, *, is_before: bool, is_prepared: bool) -> None:

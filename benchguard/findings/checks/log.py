@@ -16,7 +16,7 @@ INCOMPLETE = Rule(
 )
 UNOBSERVED = Rule(
     "unobserved-process",
-    Severity.warning,
+    Severity.info,
     "a child process ran without the shim",
     "A child process was started without the environment that puts it under the shim. Its GPU work is not "
     "in the log.",

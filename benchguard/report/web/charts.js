@@ -144,7 +144,7 @@
         fillcolor: "rgba(0,0,0,0)",
       })),
       axes: (range) => ({
-        xaxis: axis({ range, title: { text: plain(chart.unit), standoff: 6 } }),
+        xaxis: axis({ range, tickformat: ",~g", title: { text: plain(chart.unit), standoff: 6 } }),
         yaxis: axis({
           tickvals: chart.series.map((_, index) => index), range: [chart.series.length - 0.5, -0.5], fixedrange: true,
           ticktext: chart.series.map((series) => plain(cut(series.name, 16))), showgrid: false, zeroline: false,

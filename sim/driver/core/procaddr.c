@@ -2,9 +2,11 @@
 #include "driver/core/procaddr.h"
 #include "driver/core/api.h"
 #include "driver/core/inject.h"
+#include "driver/core/message.h"
 #include "driver/core/state.h"
 #include "driver/core/undeclared.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -82,6 +84,20 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cu
     return look_up(symbol, pfn, cudaVersion, flags, symbolStatus);
 }
 
+/* The table that NVIDIA's CUDA runtimes 12.9 and 13.0 cannot start without. */
+static const unsigned char runtime_table_id[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                                   0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+
+static void explain_runtime(const CUuuid *id)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (memcmp(id, runtime_table_id, sizeof runtime_table_id) == 0 && !atomic_flag_test_and_set(&said))
+        sim_print(
+            "NVIDIA's CUDA runtime cannot run here: it calls private tables of NVIDIA's driver. Link the "
+            "program with `nvcc -cudart shared`, and run it with `neutrino-bench --driver sim`, or with "
+            "this driver's folder first in LD_LIBRARY_PATH");
+}
+
 /* Export tables are private interfaces between a vendor's libraries. This driver has only its own. */
 CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 {
@@ -89,5 +105,6 @@ CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTable
         return CUDA_ERROR_INVALID_VALUE;
     const bool ours = memcmp(pExportTableId, &sim_inject_table_id, sizeof sim_inject_table_id) == 0;
     *ppExportTable = ours ? &sim_inject_table : NULL;
+    explain_runtime(pExportTableId);
     return ours ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

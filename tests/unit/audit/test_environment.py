@@ -55,6 +55,16 @@ def test_shim_of_outer_session_removed(session: Session) -> None:
     assert not {"NEUTRINO_SHIM", "NEUTRINO_DRIVER", "NEUTRINO_FILTER"} & set(inner)
 
 
+def test_cpu_drivers_runtime_is_searched_first(session: Session) -> None:
+    own = replace(interposer("cuda"), runtime_folder=Path("/sim"))
+    assert command_environment(own, session, None, {})["LD_LIBRARY_PATH"] == "/sim"
+    base = {"LD_LIBRARY_PATH": "/cuda/lib64:/sim"}
+    assert command_environment(own, session, None, base)["LD_LIBRARY_PATH"] == "/sim:/cuda/lib64"
+    assert (
+        command_environment(interposer("cuda"), session, None, base)["LD_LIBRARY_PATH"] == "/cuda/lib64:/sim"
+    )
+
+
 def test_driver_variables_set_unless_user_sets_them(session: Session) -> None:
     between = replace(interposer("hip"), environment={"NEUTRINO_NVRTC": "/found"})
     assert command_environment(between, session, None, {})["NEUTRINO_NVRTC"] == "/found"

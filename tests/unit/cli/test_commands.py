@@ -93,7 +93,7 @@ def test_package_import_loads_nothing_heavy() -> None:
         ),
         (["findings", "x", "--fail-on", "worse"], "'worse' is neither"),
         (["findings"], "LOG"),
-        (["inspect"], "CAPTURE"),
+        (["inspect"], "FILE"),
         (["completion", "tcsh"], "tcsh"),
         (["--log", "x", "--"], "COMMAND"),
         (["--log", "/nowhere/x", "--", "true"], "/nowhere is not a folder"),
@@ -119,9 +119,11 @@ def test_invalid_driver_message_is_one_line(driver: str, message: str, tmp_path:
     assert len(result.stderr.splitlines()) == 1 and message in result.stderr
 
 
-def test_missing_log_message_is_one_line() -> None:
-    result = run("verify-log", "/nowhere/log")
-    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+@pytest.mark.parametrize("command", ["verify-log", "findings", "inspect", "replay"])
+def test_missing_file_is_a_usage_error_of_one_line(command: str) -> None:
+    result = run(command, "/nowhere/x")
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert "/nowhere/x: No such file" in result.stderr
 
 
 def test_no_arguments_print_help() -> None:
@@ -178,6 +180,7 @@ def test_doctor_reports_every_subject() -> None:
         "hip shim",
         "hip headers",
         "memfd",
+        "service",
         "torch",
         "landlock",
         "mseal",

@@ -43,6 +43,16 @@ def never_launches(log: WindowLog) -> None:
     windows(log, [0, 0, 0])
 
 
+def only_copies_inputs(log: WindowLog) -> None:
+    """The answer comes from the host, before the windows."""
+    log.call("cuMemcpyHtoD_v2", dstDevice=1, srcHost=2, ByteCount=4)
+    bare_windows(log, 3)
+
+
+def measures_overhead_alone(log: WindowLog) -> None:
+    bare_windows(log, 3)
+
+
 def launches_always(log: WindowLog) -> None:
     windows(log, [1, 1, 1, 1])
 
@@ -426,6 +436,7 @@ class Case:
 CASES = (
     Case("empty-window", stops_launching, launches_always),
     Case("empty-window", never_launches, launches_always),
+    Case("empty-window", only_copies_inputs, measures_overhead_alone),
     Case("empty-window", never_launches, measures_overhead_first),
     Case("empty-window", stops_launching, measures_overhead_last),
     Case("empty-windows-first", skips_first_calls_without_flush, measures_overhead_first),
@@ -466,6 +477,7 @@ CASES = (
 )
 
 LOG_RULES = {"incomplete-log", "unobserved-process", "unexamined-events"}
+"""Tested below."""
 HONEST = (
     launches_always, measures_overhead_first, measures_overhead_last, times_copies_alone, works_on_blocking_stream,
     forks_and_joins, waits_for_earlier_work, ends_on_joined_stream, reuses_events, measures_laps,
@@ -492,6 +504,33 @@ def test_program_gives_its_finding_and_look_alike_does_not(case: Case, tmp_path:
 def test_honest_program_has_no_finding_above_info(program: Program, tmp_path: Path) -> None:
     serious = {name for name in ids_of(program, tmp_path / "log") if RULES[name].severity > Severity.info}
     assert serious == set()
+
+
+def test_incomplete_log_is_an_error(tmp_path: Path) -> None:
+    report = analyse_log(WindowLog(tmp_path / "log").close(complete=False))
+    assert [finding.id for finding in report.failing(["error"])] == ["incomplete-log"]
+    assert not report.complete
+
+
+def test_unobserved_child_process_is_named(tmp_path: Path) -> None:
+    report = analyse_log(WindowLog(tmp_path / "log").close(unobserved=("4711 nvcc",)))
+    assert [finding.evidence[0].message for finding in report.findings] == ["4711 nvcc"]
+
+
+def test_forgotten_events_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchguard.findings.process.EVENTS_MAX", 4)
+    log = WindowLog(tmp_path / "log")
+    log.events(*range(10, 18))
+    for start in range(10, 18, 2):
+        log.record(start)
+        log.launch()
+        log.record(start + 1)
+    log.synchronize()
+    for start in range(10, 18, 2):
+        log.elapsed(start, start + 1)
+    report = analyse_log(log.close())
+    assert "unexamined-events" in {finding.id for finding in report.findings}
+    assert report.windows < 4
 
 
 def test_every_rule_has_a_case() -> None:

@@ -74,6 +74,33 @@ def test_reference_that_is_noise_is_refused() -> None:
         allowed(-EXPECTED.astype(np.float32))
 
 
+SMALL = EXPECTED * 2e-6
+"""Numbers like a softmax over a long row: all within the tolerance of zero."""
+
+
+def test_zeros_fail_where_all_numbers_are_within_the_tolerance() -> None:
+    assert wrong(np.zeros(101, np.float32), SMALL, {}) == 0
+    expected, factors = allowed(SMALL.astype(np.float32), SMALL)
+    assert factors["y"] == pytest.approx(0.1 * 2e-6 / TOLERANCE.atol, rel=0.01)
+    assert wrong(np.zeros(101, np.float32), expected, factors) > 80
+    assert wrong(np.full(101, SMALL.mean(), np.float32), expected, factors) > 80
+    assert wrong(SMALL.astype(np.float32), expected, factors) == 0
+    assert wrong(SMALL.astype(np.float16).astype(np.float32), expected, factors) == 0
+
+
+def test_narrowed_tolerance_is_at_least_twice_the_error_of_the_reference() -> None:
+    own = (SMALL + 4e-7).astype(np.float32)
+    expected, factors = allowed(own, SMALL)
+    assert factors["y"] == pytest.approx(8e-7 / TOLERANCE.atol, rel=0.01)
+    assert wrong(own, expected, factors) == 0 and wrong(np.zeros(101, np.float32), expected, factors) > 0
+
+
+def test_noise_around_zero_and_exact_zeros_keep_the_tolerance() -> None:
+    """A set of equal inputs may cancel to zero: then zeros are right."""
+    assert allowed(-SMALL.astype(np.float32), SMALL)[1] == {}
+    assert allowed(np.zeros(101, np.float32), np.zeros(101))[1] == {}
+
+
 def test_suite_without_a_baseline_keeps_the_tolerance() -> None:
     assert baseline_of(cast(suite.TestCase, SimpleNamespace()), {}) == {}
     made = case(EXPECTED.astype(np.float32))

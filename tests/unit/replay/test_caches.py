@@ -19,6 +19,7 @@ from tests.unit.replay.fake_engine import PREPARED
         ({}, Caches("flush", 0, False, False)),
         ({"cold": "remap"}, Caches("remap", 0, False, False)),
         ({"cold": "rotate"}, Caches("rotate", 0, False, False)),
+        ({"cold": "warm", "strict": True}, Caches("flush", 0, False, False, warm=True)),
         ({"rotating_count": 3}, Caches("rotate", 3, False, False)),
         ({"rotating_count": 1}, Caches("flush", 0, False, False)),
         ({"rotating_count": 1, "cold": "none"}, Caches("none", 0, False, False)),
@@ -48,7 +49,7 @@ def test_cache_options_on_hip_select_engine_options(asked: dict[str, Any], told:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"cold": "hot"}, "cold is 'hot'; give flush, memset, none, remap, rotate"),
+        ({"cold": "hot"}, "cold is 'hot'; give flush, memset, none, remap, rotate, warm"),
         ({"icache": "hot"}, "icache is 'hot'; give warm or cold"),
         (
             {"rotating_count": 0},
@@ -61,6 +62,10 @@ def test_cache_options_on_hip_select_engine_options(asked: dict[str, Any], told:
         (
             {"rotating_count": 3, "cold": "flush"},
             "a rotating count has no effect with cold 'flush'; give rotate, or leave",
+        ),
+        (
+            {"rotating_count": 3, "cold": "warm"},
+            "a rotating count has no effect with cold 'warm'",
         ),
         (
             {"rotating_count": 3, "strict": True},

@@ -321,6 +321,34 @@ def test_warm_samples_follow_the_others_and_are_reported_apart() -> None:
     assert warm[:5] == ["warm True", "measure", "measure", "measure", "warm False"]
 
 
+def test_warm_caches_begin_before_the_overhead_and_never_end() -> None:
+    """So empty samples, before and between the others, do the same work beside the events."""
+    engine = FakeEngine()
+    assert done_of(events_of(engine, request(Count(5), warm=True, empty=True))).empty
+    assert engine.calls.index("warm True") < engine.calls.index("overhead")
+    assert "warm False" not in engine.calls
+
+
+def test_input_sets_of_samples_are_the_same_with_warm_caches() -> None:
+    sets = {"input_sets": 20, "one_use_sets": 12, "schedule_seed": 7}
+    parts = tuple(InputPart(number, 100, 4, 4 * number) for number in range(20))
+    drawn = []
+    for warm in (False, True):
+        engine = FakeEngine()
+        events = events_of(engine, request(Count(60), warm=warm, inputs=parts, **sets), inputs=bytes(80))
+        drawn.append(engine.sets[-60:])
+        assert done_of(events).warm_up > 0
+    assert drawn[0] == drawn[1] and all(drawn[0].count(number) == 1 for number in range(8, 20))
+
+
+@pytest.mark.parametrize("count", [0, 3, 25])
+def test_fixed_number_of_warm_up_samples_is_discarded(count: int) -> None:
+    engine = FakeEngine(lambda n: sample(float(n)))
+    events = events_of(engine, request(Count(2), warm_up_samples=count))
+    assert done_of(events).warm_up == count
+    assert times_of(events) == [float(count), float(count + 1)]
+
+
 def test_warm_samples_end_at_the_deadline() -> None:
     events = events_of(FakeEngine(cost=1.0), request(Count(5), deadline=START + 20.0, warm_samples=100))
     assert 1 <= len(done_of(events).warm) <= 15

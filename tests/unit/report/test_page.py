@@ -174,7 +174,7 @@ def test_cut_log_is_shown_with_status_1_and_one_line(
 def test_file_that_is_not_a_log_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "log").write_text(content)
     result = report(tmp_path / "log", "--html", tmp_path / "x.html")
-    assert isinstance(result.exception, LogError) and not (tmp_path / "x.html").exists()
+    assert isinstance(result.exception, LogError | UsageError) and not (tmp_path / "x.html").exists()
 
 
 def test_missing_extra_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,117 @@
+"""The tables of a log as columns: launches, calls, kernels and images. docs/formats.md describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..audit.entries import CallEntry, GraphLaunchEntry, ImageEntry, KernelEntry, LaunchEntry, Line
+from ..ipc.json_text import json_line
+
+Type = Literal["int64", "uint64", "bool", "text"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """`row` gives the values of a line in the order of `columns`; None if the line is not of this table."""
+
+    name: str
+    columns: dict[str, Type]
+    row: Callable[[Line], list[Any] | None]
+
+
+_LIMITS = {"int64": (-(1 << 63), 1 << 63), "uint64": (0, 1 << 64)}
+
+
+def fitted(table: Table, row: list[Any]) -> list[Any]:
+    """The row with null for each number that its column cannot hold. Only a forged log has such numbers."""
+    return [
+        None
+        if isinstance(value, int) and kind in _LIMITS and not _LIMITS[kind][0] <= value < _LIMITS[kind][1]
+        else value
+        for value, kind in zip(row, table.columns.values(), strict=True)
+    ]
+
+
+_COMMON: dict[str, Type] = {"time_ns": "int64", "duration_ns": "int64", "process": "int64", "thread": "int64"}
+_SHAPE: dict[str, Type] = {f"{word}_{axis}": "int64" for word in ("grid", "block") for axis in "xyz"}
+
+
+def _launch(line: Line) -> list[Any] | None:
+    if isinstance(line, LaunchEntry):
+        return [
+            line.time_ns, line.duration_ns, line.process, line.thread, line.call, line.stream, None, line.kernel,
+            line.name, line.demangled, line.image, *line.grid, *line.block, line.shared_bytes, line.cooperative,
+            line.captured, line.parameter_bytes, " ".join(line.parameters), line.result,
+        ]  # fmt: skip
+    if isinstance(line, GraphLaunchEntry):
+        return [
+            line.time_ns, line.duration_ns, line.process, line.thread, line.call, line.stream, line.graph, None, None,
+            None, None, *[None] * 6, None, None, None, None, None, line.result,
+        ]  # fmt: skip
+    return None
+
+
+def _call(line: Line) -> list[Any] | None:
+    if not isinstance(line, CallEntry):
+        return None
+    return [
+        line.time_ns, line.duration_ns, line.process, line.thread, line.call, line.group,
+        getattr(line, "repeats", 1), json_line(line.arguments).decode(), line.result,
+    ]  # fmt: skip
+
+
+def _kernel(line: Line) -> list[Any] | None:
+    if not isinstance(line, KernelEntry):
+        return None
+    return [
+        line.time_ns, line.process, line.thread, line.kernel, line.name, line.demangled, line.image, line.registers,
+        line.static_shared_bytes, line.local_bytes, line.constant_bytes, line.max_threads, line.binary_version,
+        line.layout_source, json_line(line.layout).decode(),
+    ]  # fmt: skip
+
+
+def _image(line: Line) -> list[Any] | None:
+    if not isinstance(line, ImageEntry):
+        return None
+    return [
+        line.time_ns, line.process, line.thread, line.image, line.sha256, line.bytes, line.format, line.origin,
+        line.call, line.note,
+    ]  # fmt: skip
+
+
+TABLES = (
+    Table(
+        "launches",
+        {
+            **_COMMON, "call": "text", "stream": "uint64", "graph": "int64", "kernel": "int64", "name": "text",
+            "demangled": "text", "image": "text", **_SHAPE, "shared_bytes": "int64", "cooperative": "bool",
+            "captured": "bool", "parameter_bytes": "int64", "parameters": "text", "result": "int64",
+        },
+        _launch,
+    ),
+    Table(
+        "calls",
+        {**_COMMON, "call": "text", "group": "text", "repeats": "int64", "arguments": "text", "result": "int64"},
+        _call,
+    ),
+    Table(
+        "kernels",
+        {
+            "time_ns": "int64", "process": "int64", "thread": "int64", "kernel": "int64", "name": "text",
+            "demangled": "text", "image": "text", "registers": "int64", "static_shared_bytes": "int64",
+            "local_bytes": "int64", "constant_bytes": "int64", "max_threads": "int64", "binary_version": "int64",
+            "layout_source": "text", "layout": "text",
+        },
+        _kernel,
+    ),
+    Table(
+        "images",
+        {
+            "time_ns": "int64", "process": "int64", "thread": "int64", "number": "int64", "sha256": "text",
+            "bytes": "int64", "format": "text", "origin": "text", "call": "text", "note": "text",
+        },
+        _image,
+    ),
+)  # fmt: skip

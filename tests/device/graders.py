@@ -1,0 +1,172 @@
+"""Run five graders under the shim, unchanged, on honest submissions and attacks: python tests/device/graders.py FOLDER
+
+FOLDER/manifest.toml says where the graders lie (tests/device/README.md); nothing is downloaded. Prints the findings of
+each attack by each grader, and what the shim adds to the graders' times. Exits with 1 if an honest submission has a
+finding above info, an attack does not have its finding, or the shim adds more than 1 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # run as a script, not as a module of tests/
+
+from benchguard.errors import BenchguardError
+from benchguard.findings import analyse_log
+from tests.device.compare import no_gpu
+
+ROOT = Path(__file__).resolve().parents[2]
+ONE = Path(__file__).parent / "graded" / "one.py"
+OVERHEAD_MAX = 0.01
+ROUNDS = 5
+
+GRADERS = ("do_bench", "torch_benchmark", "kernelbot", "kernelbench", "pygpubench")
+NEED_FILES = {"kernelbot": ("path", "problem", "spec"), "kernelbench": ("path",), "pygpubench": ()}
+HONEST = ("honest", "joined")
+ATTACKS = {
+    "unjoined": {"unjoined-kernel"},
+    "cached": {"empty-window", "copies-only", "fewer-kernels"},
+    "again": {"start-recorded-again", "window-restarted", "end-recorded-again"},
+    "patched": {"time-not-asked"},
+    "late": {"empty-window", "late-launch", "unjoined-kernel"},
+}
+"""Each attack, and the findings of which it must have one."""
+
+NOT_EXPOSED = {
+    "torch_benchmark": set(ATTACKS),  # times with the host's clock
+    "pygpubench": {
+        "cached",
+        "again",
+        "patched",
+    },  # its events are not Python's; its inputs and the copy out are new
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run. `problem` is empty if it came out as expected."""
+
+    grader: str
+    variant: str
+    time_us: float | None
+    found: tuple[str, ...]
+    problem: str
+
+
+def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
+    """The graders that can run, with absolute paths. Raises ValueError."""
+    path = folder / "manifest.toml"
+    try:
+        tables = tomllib.loads(path.read_text()) if path.exists() else {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"{path}: {error}") from error
+    settings: dict[str, dict[str, Any]] = {"do_bench": {}, "torch_benchmark": {}}
+    for name, table in tables.items():
+        if name not in NEED_FILES:
+            raise ValueError(f"{path}: {name} is not one of {', '.join(NEED_FILES)}")
+        missing = [key for key in NEED_FILES[name] if key not in table]
+        if missing:
+            raise ValueError(f"{path}: [{name}] lacks {', '.join(missing)}")
+        settings[name] = dict(table)
+        if "path" in table:
+            settings[name]["path"] = str((folder / table["path"]).resolve())
+    return settings
+
+
+def run_one(
+    grader: str, variant: str, settings: dict[str, Any], log: Path | None
+) -> tuple[float | None, str]:
+    """The grader's time in microseconds, and the end of what it printed if it failed."""
+    words = [sys.executable, str(ONE), grader, variant, json.dumps(settings)]
+    if log is not None:
+        words = [sys.executable, "-m", "benchguard", "--log", str(log), "-q", "--", *words]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+    }
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=900)
+    for line in reversed(done.stdout.splitlines()):
+        if line.startswith('{"time_us"'):
+            return float(json.loads(line)["time_us"]), ""
+    return None, (done.stdout + done.stderr).strip()[-300:]
+
+
+def examine(grader: str, variant: str, settings: dict[str, Any], folder: Path) -> Row:
+    log = folder / f"{grader}-{variant}.audit.jsonl"
+    time_us, text = run_one(grader, variant, settings, log)
+    try:
+        found = tuple(finding.id for finding in analyse_log(log).above_info())
+    except BenchguardError as error:
+        return Row(grader, variant, time_us, (), str(error))
+    if variant in HONEST:
+        problem = "finding above info" if found else "" if time_us is not None else f"failed: {text}"
+    else:
+        problem = "" if ATTACKS[variant] & set(found) else "no finding"
+    return Row(grader, variant, time_us, found, problem)
+
+
+def overhead_of(grader: str, settings: dict[str, Any], folder: Path) -> float | None:
+    """The time that the shim adds, as a share of the median; None if the grader failed."""
+    plain, observed = [], []
+    for number in range(ROUNDS):
+        plain.append(run_one(grader, "honest", settings, None)[0])
+        observed.append(run_one(grader, "honest", settings, folder / f"{grader}-{number}.audit.jsonl")[0])
+    if None in plain or None in observed:
+        return None
+    return statistics.median(map(float, observed)) / statistics.median(map(float, plain)) - 1  # type: ignore[arg-type]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", action="append", choices=GRADERS, help="a grader; may be repeated")
+    options = parser.parse_args(arguments)
+    try:
+        settings = read_manifest(options.folder)
+    except ValueError as error:
+        print(f"graders: {error}", file=sys.stderr)
+        return 2
+    reason = no_gpu()
+    if reason is not None:
+        print(f"graders: skipped: {reason}", file=sys.stderr)
+        return 0
+    is_good = True
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(os.environ.get("OUT", scratch))
+        for grader in options.only or GRADERS:
+            if grader not in settings:
+                print(f"{grader:16} skipped: not in {options.folder / 'manifest.toml'}")
+                continue
+            for variant in (*HONEST, *ATTACKS):
+                if variant in NOT_EXPOSED.get(grader, ()):
+                    continue
+                row = examine(grader, variant, settings[grader], folder)
+                time = "failed" if row.time_us is None else f"{row.time_us:.2f} us"
+                print(
+                    f"{grader:16} {variant:10} {time:>12}  {', '.join(row.found) or '-':50} "
+                    f"{row.problem or 'as expected'}"
+                )
+                is_good &= not row.problem
+            overhead = overhead_of(grader, settings[grader], folder)
+            print(f"{grader:16} overhead   {'failed' if overhead is None else f'{overhead:+.2%}'}")
+            is_good &= overhead is not None and overhead <= OVERHEAD_MAX
+    return int(not is_good)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""The findings of a run on the command line: what is shown, and the exit status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchguard.audit.log import checked_lines
+from benchguard.cli.main import main
+from benchguard.cli.observe import _findings
+from benchguard.findings import Analysis, FindingsError
+from tests.support.window_logs import WindowLog
+
+
+@pytest.fixture
+def attack(tmp_path: Path) -> Path:
+    log = WindowLog(tmp_path / "attack.jsonl")
+    log.call("cuStreamCreate", phStream=64, Flags=1)
+    with log.window():
+        log.launch(64)
+    return log.close()
+
+
+def status_of(*words: str | Path) -> object:
+    with pytest.raises(SystemExit) as ended:
+        main(list(map(str, words)))
+    return ended.value.code
+
+
+def test_findings_are_listed_and_do_not_fail_by_themselves(
+    attack: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status_of("findings", attack) == 0
+    out = capsys.readouterr().out
+    assert "unjoined-kernel" in out and "1 timing window, 2 findings" in out
+
+
+@pytest.mark.parametrize(
+    ("wanted", "status"),
+    [("unjoined-kernel", 3), ("warning", 3), ("error", 3), ("late-launch,empty-window", 0)],
+)
+def test_fail_on_takes_ids_and_severities(attack: Path, wanted: str, status: int) -> None:
+    assert status_of("findings", attack, "--quiet", "--fail-on", wanted) == status
+
+
+def test_json_on_standard_output_is_alone(attack: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status_of("findings", attack, "--json", "-") == 0
+    assert capsys.readouterr().out.startswith("{")
+
+
+def broken(path: Path) -> Analysis:
+    log = WindowLog(path)
+    log.call("cuEventRecord", hEvent=-1, hStream=0)
+    analysis = Analysis()
+    for _ in analysis.through(checked_lines(log.close())):
+        pass
+    return analysis
+
+
+def test_run_that_cannot_be_examined_says_so_and_keeps_its_status(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _findings(broken(tmp_path / "log"), (), quiet=False) == 0
+    assert "the timing windows are not examined: line 3" in capsys.readouterr().err
+
+
+def test_fail_on_with_a_run_that_cannot_be_examined_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FindingsError):
+        _findings(broken(tmp_path / "log"), ("error",), quiet=True)

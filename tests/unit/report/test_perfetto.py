@@ -1,0 +1,102 @@
+"""The trace for Perfetto: a golden file, the rules of the format, and hostile logs."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchguard.audit import entries
+from benchguard.audit.log import LogError
+from benchguard.report.perfetto import STREAMS, write_trace
+from tests.support import logs
+
+GOLDEN = Path(__file__).parent / "golden" / "trace.json"
+
+
+def golden_lines() -> list[Any]:
+    return [
+        logs.session(),
+        entries.ProcessEntry(500, 100, 100, 1, "/usr/bin/program", "/lib/libcuda.so.1"),
+        logs.call(1000, "cuMemAlloc_v2", {"dptr": 1 << 40, "bytesize": 4096}),
+        entries.PhaseEntry(1500, 100, 100, "timing", "program", "case 3", ""),
+        logs.launch(2000, "_Z5saxpyPf", demangled="saxpy(float*)"),
+        logs.launch(4000, stream=0, thread=101, result=1),
+        entries.GraphLaunchEntry(6000, 1500, 100, 100, "cuGraphLaunch", 5, 7, 2, 0),
+        logs.call(8000, "cuMemFree_v2", {"dptr": 1 << 40}),
+        logs.end(10_000),
+    ]
+
+
+def trace_of(tmp_path: Path, lines: Iterable[Any]) -> dict[str, Any]:
+    trace, problem = write_trace(logs.write_log(tmp_path / "log", lines), tmp_path / "trace.json")
+    assert (trace.misplaced, problem) == (0, "")
+    document: dict[str, Any] = json.loads((tmp_path / "trace.json").read_bytes())
+    return document
+
+
+def test_trace_equals_golden_file(tmp_path: Path) -> None:
+    document = trace_of(tmp_path, golden_lines())
+    del document["otherData"]["log"], document["otherData"]["head"]
+    assert document == json.loads(GOLDEN.read_text())
+
+
+def test_slices_of_a_track_never_overlap_and_flows_end_on_a_stream(tmp_path: Path) -> None:
+    lines = [logs.session()]
+    lines += [
+        logs.launch(at * 700, stream=at % 3, thread=100 + at % 2) for at in range(200)
+    ]  # overlap by thread
+    document = trace_of(tmp_path, [*lines, logs.end()])
+    tracks: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
+    flows: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for event in document["traceEvents"]:
+        if event["ph"] == "X":
+            tracks[event["pid"], event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
+        elif event["ph"] in "sf":
+            flows[event["id"]].append(event)
+    assert len(tracks) == 2 + 6 and len(flows) == 200
+    for slices in tracks.values():
+        assert all(one[1] <= two[0] for one, two in pairwise(slices))
+    for begin, end in flows.values():
+        assert (begin["ph"], end["ph"]) == ("s", "f") and begin["tid"] < STREAMS <= end["tid"]
+
+
+def test_memory_is_a_counter(tmp_path: Path) -> None:
+    document = trace_of(tmp_path, golden_lines())
+    counters = [event["args"] for event in document["traceEvents"] if event["ph"] == "C"]
+    assert counters == [{"device": 4096}, {"device": 0}]
+
+
+def test_trace_says_that_times_are_the_host_s(tmp_path: Path) -> None:
+    assert "no times of the GPU" in trace_of(tmp_path, golden_lines())["otherData"]["times"]
+
+
+def test_cut_log_gives_a_whole_document_with_the_reason(tmp_path: Path) -> None:
+    path = logs.write_log(tmp_path / "log", golden_lines())
+    path.write_bytes(path.read_bytes()[:-40])
+    _, problem = write_trace(path, tmp_path / "trace.json")
+    document = json.loads((tmp_path / "trace.json").read_bytes())
+    assert "cut short" in problem and "cut short" in document["otherData"]["problem"]
+    assert any(event["name"] == "saxpy(float*)" for event in document["traceEvents"])
+
+
+def test_hostile_text_and_times_leave_a_valid_document(tmp_path: Path) -> None:
+    text = '"},]\x00\u202e</script>'
+    lines = [logs.session(), logs.launch(10, text), logs.launch(1 << 60), logs.launch(-1), logs.end()]
+    trace, _ = write_trace(logs.write_log(tmp_path / "log", lines), tmp_path / "trace.json")
+    raw = (tmp_path / "trace.json").read_text()
+    assert trace.misplaced == 2 and text in [event["name"] for event in json.loads(raw)["traceEvents"]]
+    assert all(each.isprintable() or each == "\n" for each in raw)
+
+
+def test_file_that_is_not_a_log_replaces_nothing(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("text\n")
+    (tmp_path / "trace.json").write_text("earlier")
+    with pytest.raises(LogError):
+        write_trace(tmp_path / "log", tmp_path / "trace.json")
+    assert (tmp_path / "trace.json").read_text() == "earlier"

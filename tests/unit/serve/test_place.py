@@ -1,0 +1,63 @@
+"""A service's folder and socket: one service, and no file of others harmed."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from benchguard.errors import BenchguardError, UsageError
+from benchguard.serve.place import claimed, socket_in
+
+
+def test_socket_is_the_users_alone(tmp_path: Path) -> None:
+    path = socket_in(tmp_path)
+    with claimed(tmp_path, path, any_user=False):
+        assert path.stat().st_mode & 0o777 == 0o700
+    assert not path.exists()
+    with claimed(tmp_path, path, any_user=True):
+        assert path.stat().st_mode & 0o777 == 0o777
+
+
+def test_stale_socket_is_replaced(tmp_path: Path) -> None:
+    path = socket_in(tmp_path)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as left_behind:
+        left_behind.bind(str(path))
+    with claimed(tmp_path, path, any_user=False) as listener:
+        assert listener.getsockname() == str(path)
+
+
+def test_second_service_is_refused(tmp_path: Path) -> None:
+    """Also one with another folder and the same socket."""
+    path = socket_in(tmp_path)
+    with claimed(tmp_path, path, any_user=False):
+        for folder in (tmp_path, tmp_path / "other"):
+            with (
+                pytest.raises(BenchguardError, match="another service"),
+                claimed(folder, path, any_user=False),
+            ):
+                pass
+        assert path.is_socket()
+
+
+def test_other_file_at_the_sockets_path_is_kept(tmp_path: Path) -> None:
+    path = socket_in(tmp_path)
+    path.write_text("mine")
+    with pytest.raises(BenchguardError, match="cannot listen at"), claimed(tmp_path, path, any_user=False):
+        pass
+    assert path.read_text() == "mine"
+
+
+def test_long_path_is_a_usage_error(tmp_path: Path) -> None:
+    with (
+        pytest.raises(UsageError, match="longer than 107 bytes"),
+        claimed(tmp_path, tmp_path / ("x" * 120), False),
+    ):
+        pass
+
+
+def test_folder_that_is_a_file_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot make"), claimed(tmp_path / "file", tmp_path / "s", False):
+        pass
