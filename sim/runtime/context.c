@@ -10,7 +10,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static CUcontext primary[DEVICES_MAX]; /* retained once per process */
 static _Thread_local int chosen;       /* device of cudaSetDevice */
 
-static CUresult primary_context(int device, CUcontext *context)
+CUresult runtime_primary_context(int device, CUcontext *context)
 {
     if (device < 0 || device >= DEVICES_MAX)
         return CUDA_ERROR_INVALID_DEVICE;
@@ -28,7 +28,7 @@ static CUresult use(int device)
     CUcontext context;
     CUresult result = DRIVER(cuInit)(0);
     if (result == CUDA_SUCCESS)
-        result = primary_context(device, &context);
+        result = runtime_primary_context(device, &context);
     return result == CUDA_SUCCESS ? DRIVER(cuCtxSetCurrent)(context) : result;
 }
 
@@ -83,7 +83,7 @@ cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int fl
     CUresult result = DRIVER(cuInit)(0);
     if (result == CUDA_SUCCESS && flags == cudaInitDeviceFlagsAreValid)
         result = set_flags(device, deviceFlags);
-    return runtime_result(result == CUDA_SUCCESS ? primary_context(device, &context) : result);
+    return runtime_result(result == CUDA_SUCCESS ? runtime_primary_context(device, &context) : result);
 }
 
 cudaError_t cudaSetDeviceFlags(unsigned int flags)

@@ -22,8 +22,7 @@ cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
     return size == NULL ? runtime_error(cudaErrorInvalidValue) : runtime_global(symbol, &at, size);
 }
 
-/* The address of the part of a global that a copy touches. */
-static cudaError_t part_of(const void *symbol, size_t offset, size_t count, void **part)
+cudaError_t copy_symbol_part(const void *symbol, size_t offset, size_t count, void **part)
 {
     CUdeviceptr at;
     size_t bytes;
@@ -42,7 +41,7 @@ static cudaError_t to_symbol(const void *symbol, const void *src, size_t count, 
     void *part = NULL;
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
         return runtime_error(cudaErrorInvalidMemcpyDirection);
-    const cudaError_t error = part_of(symbol, offset, count, &part);
+    const cudaError_t error = copy_symbol_part(symbol, offset, count, &part);
     return error == cudaSuccess ? copy_bytes(part, src, count, kind, stream, wait) : error;
 }
 
@@ -52,7 +51,7 @@ static cudaError_t from_symbol(void *dst, const void *symbol, size_t count, size
     void *part = NULL;
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
         return runtime_error(cudaErrorInvalidMemcpyDirection);
-    const cudaError_t error = part_of(symbol, offset, count, &part);
+    const cudaError_t error = copy_symbol_part(symbol, offset, count, &part);
     return error == cudaSuccess ? copy_bytes(dst, part, count, kind, stream, wait) : error;
 }
 

@@ -12,16 +12,13 @@ struct side {
     size_t pitch, rows;
 };
 
-static cudaError_t copy_volume(const struct side *to, const struct side *from, struct cudaExtent bytes,
-                               enum cudaMemcpyKind kind, cudaStream_t stream, enum copy_wait wait)
+static cudaError_t describe(const struct side *to, const struct side *from, struct cudaExtent bytes,
+                            enum cudaMemcpyKind kind, CUDA_MEMCPY3D *copy)
 {
-    READY();
     if ((unsigned)kind > cudaMemcpyDefault)
         return runtime_error(cudaErrorInvalidMemcpyDirection);
-    if (bytes.width == 0 || bytes.height == 0 || bytes.depth == 0)
-        return cudaSuccess;
     const struct copy_sides types = copy_sides_of(kind);
-    const CUDA_MEMCPY3D copy = {
+    *copy = (CUDA_MEMCPY3D){
         .srcMemoryType = from->array != NULL ? CU_MEMORYTYPE_ARRAY : types.from,
         .srcArray = from->array,
         .srcHost = from->pointer,
@@ -44,9 +41,25 @@ static cudaError_t copy_volume(const struct side *to, const struct side *from, s
         .Height = bytes.height,
         .Depth = bytes.depth,
     };
+    return cudaSuccess;
+}
+
+static cudaError_t run(const CUDA_MEMCPY3D *copy, cudaStream_t stream, enum copy_wait wait)
+{
+    READY();
+    if (copy->WidthInBytes == 0 || copy->Height == 0 || copy->Depth == 0)
+        return cudaSuccess;
     return runtime_result(wait == COPY_LEGACY
-                              ? DRIVER(cuMemcpy3D)(&copy)
-                              : copy_done(DRIVER(cuMemcpy3DAsync)(&copy, stream), stream, wait));
+                              ? DRIVER(cuMemcpy3D)(copy)
+                              : copy_done(DRIVER(cuMemcpy3DAsync)(copy, stream), stream, wait));
+}
+
+static cudaError_t copy_volume(const struct side *to, const struct side *from, struct cudaExtent bytes,
+                               enum cudaMemcpyKind kind, cudaStream_t stream, enum copy_wait wait)
+{
+    CUDA_MEMCPY3D copy;
+    const cudaError_t error = describe(to, from, bytes, kind, &copy);
+    return error == cudaSuccess ? run(&copy, stream, wait) : error;
 }
 
 /* Bytes of an array's element; 0: no array. */
@@ -61,7 +74,7 @@ static CUresult element_bytes(CUarray array, size_t *bytes)
 
 /* Positions in an array count its elements, positions in memory count bytes. The extent counts elements of an
  * array if one takes part (driver_types.h at cudaMemcpy3DParms). */
-static cudaError_t copy_box(const struct cudaMemcpy3DParms *p, cudaStream_t stream, enum copy_wait wait)
+cudaError_t copy_describe_box(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *copy)
 {
     size_t from_scale = 1, to_scale = 1;
     CUresult result = CUDA_SUCCESS;
@@ -95,7 +108,14 @@ static cudaError_t copy_box(const struct cudaMemcpy3DParms *p, cudaStream_t stre
         __builtin_mul_overflow(p->srcPos.x, from_scale, &from.x) ||
         __builtin_mul_overflow(p->dstPos.x, to_scale, &to.x))
         return runtime_error(cudaErrorInvalidValue);
-    return copy_volume(&to, &from, bytes, p->kind, stream, wait);
+    return describe(&to, &from, bytes, p->kind, copy);
+}
+
+static cudaError_t copy_box(const struct cudaMemcpy3DParms *p, cudaStream_t stream, enum copy_wait wait)
+{
+    CUDA_MEMCPY3D copy;
+    const cudaError_t error = copy_describe_box(p, &copy);
+    return error == cudaSuccess ? run(&copy, stream, wait) : error;
 }
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)

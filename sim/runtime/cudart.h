@@ -24,6 +24,9 @@ cudaError_t runtime_ensure_context(void);
 /* The device of the current context, or of cudaSetDevice without one. */
 CUdevice runtime_device(void);
 
+/* The primary context of a device, which stays retained. */
+CUresult runtime_primary_context(int device, CUcontext *context);
+
 /* The meaning of the default stream in code compiled with --default-stream per-thread. */
 static inline cudaStream_t runtime_per_thread(cudaStream_t stream)
 {

@@ -62,10 +62,28 @@
     X(cuGraphAddMemcpyNode) X(cuGraphNodeGetType) X(cuGraphChildGraphNodeGetGraph) \
     X(cuGraphNodeGetDependencies) X(cuGraphNodeGetDependentNodes) X(cuGraphDestroyNode) \
     X(cuGraphNodeSetEnabled) X(cuGraphNodeGetEnabled) X(cuGraphKernelNodeSetParams) \
-    X(cuGraphExecKernelNodeSetParams)
+    X(cuGraphExecKernelNodeSetParams) X(cuGraphKernelNodeCopyAttributes) X(cuGraphKernelNodeGetAttribute) \
+    X(cuGraphKernelNodeSetAttribute) X(cuGraphMemcpyNodeSetParams) X(cuGraphExecMemcpyNodeSetParams) \
+    X(cuGraphMemsetNodeGetParams) X(cuGraphMemsetNodeSetParams) X(cuGraphExecMemsetNodeSetParams) \
+    X(cuGraphHostNodeGetParams) X(cuGraphHostNodeSetParams) X(cuGraphExecHostNodeSetParams) \
+    X(cuGraphEventRecordNodeGetEvent) X(cuGraphEventRecordNodeSetEvent) \
+    X(cuGraphExecEventRecordNodeSetEvent) X(cuGraphEventWaitNodeGetEvent) X(cuGraphEventWaitNodeSetEvent) \
+    X(cuGraphExecEventWaitNodeSetEvent) X(cuGraphExecChildGraphNodeSetParams) X(cuGraphAddMemAllocNode) \
+    X(cuGraphMemAllocNodeGetParams) X(cuGraphMemFreeNodeGetParams) X(cuGraphAddNode) \
+    X(cuGraphNodeSetParams) X(cuGraphExecNodeSetParams) X(cuGraphConditionalHandleCreate) \
+    X(cuUserObjectCreate) X(cuUserObjectRetain) X(cuUserObjectRelease) X(cuGraphRetainUserObject) \
+    X(cuGraphReleaseUserObject) X(cuDeviceGetGraphMemAttribute) X(cuDeviceSetGraphMemAttribute) \
+    X(cuDeviceGraphMemTrim)
+
+#define DRIVER_SHARING(X) \
+    X(cuMemcpyPeer) X(cuMemcpyPeerAsync) X(cuCtxEnablePeerAccess) X(cuCtxDisablePeerAccess) \
+    X(cuMemPoolExportToShareableHandle) X(cuMemPoolImportFromShareableHandle) X(cuMemPoolExportPointer) \
+    X(cuMemPoolImportPointer) X(cuIpcGetMemHandle) X(cuIpcOpenMemHandle) X(cuIpcCloseMemHandle) \
+    X(cuIpcGetEventHandle) X(cuIpcOpenEventHandle) X(cuMemRangeGetAttribute) X(cuMemRangeGetAttributes)
 
 #define DRIVER_FUNCTIONS(X) \
-    DRIVER_START(X) DRIVER_DEVICES(X) DRIVER_CODE(X) DRIVER_MEMORY(X) DRIVER_COPIES(X) DRIVER_IMAGES(X) DRIVER_STREAMS(X) DRIVER_GRAPHS(X)
+    DRIVER_START(X) DRIVER_DEVICES(X) DRIVER_CODE(X) DRIVER_MEMORY(X) DRIVER_COPIES(X) DRIVER_IMAGES(X) DRIVER_STREAMS(X) DRIVER_GRAPHS(X) \
+    DRIVER_SHARING(X)
 /* clang-format on */
 
 #endif

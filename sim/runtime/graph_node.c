@@ -91,7 +91,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGra
                : error;
 }
 
-/* Memset and memcpy nodes name the context that they run in. */
+/* Memset nodes name the context that they run in. */
 cudaError_t cudaGraphAddMemsetNode(ADD_PARAMETERS, const struct cudaMemsetParams *pMemsetParams)
 {
     CUcontext context;
@@ -100,25 +100,5 @@ cudaError_t cudaGraphAddMemsetNode(ADD_PARAMETERS, const struct cudaMemsetParams
     if (result == CUDA_SUCCESS)
         result = DRIVER(cuGraphAddMemsetNode)(
             ADD_ARGUMENTS, (const CUDA_MEMSET_NODE_PARAMS *)(const void *)pMemsetParams, context);
-    return runtime_result(result);
-}
-
-cudaError_t cudaGraphAddMemcpyNode1D(ADD_PARAMETERS, void *dst, const void *src, size_t count,
-                                     enum cudaMemcpyKind kind)
-{
-    CUcontext context;
-    READY();
-    if ((unsigned)kind > cudaMemcpyDefault)
-        return runtime_error(cudaErrorInvalidMemcpyDirection);
-    const CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
-                                .srcDevice = (CUdeviceptr)src,
-                                .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
-                                .dstDevice = (CUdeviceptr)dst,
-                                .WidthInBytes = count,
-                                .Height = 1,
-                                .Depth = 1};
-    CUresult result = DRIVER(cuCtxGetCurrent)(&context);
-    if (result == CUDA_SUCCESS)
-        result = DRIVER(cuGraphAddMemcpyNode)(ADD_ARGUMENTS, &copy, context);
     return runtime_result(result);
 }

@@ -80,9 +80,16 @@ blocking and mapped: 12
 two schedules: cudaErrorInvalidValue
 flags of initialization: 10
 mapped 42
+peer copy 42
+no device: cudaErrorInvalidDevice, itself: cudaErrorInvalidDevice
+handle: cudaErrorNotSupported
 """,
     "graphs": """\
 captured allocation 66
+rows 34
+any 15
+no parameters: cudaErrorInvalidValue
+changed 70
 """,
 }
 
@@ -193,7 +200,17 @@ def test_machine_code_without_ptx_is_reported(compile_cuda: Compile, environment
     assert result.returncode == 1
     assert "no kernel image is available for execution on the device" in result.stdout
     assert result.stderr.count("\n") == 1, "once an image, not once a kernel"
-    assert "contains no PTX" in result.stderr and "-gencode arch=compute_75,code=compute_75" in result.stderr
+    assert "contains no PTX" in result.stderr and "nvcc -arch=sm_75" in result.stderr
+
+
+def test_advice_for_missing_ptx_holds_with_relocatable_code(
+    compile_cuda: Compile, environment: dict[str, str]
+) -> None:
+    """nvcc -rdc=true links no PTX where there is nothing else."""
+    result = run([compile_cuda("memory", "-rdc=true")], environment)
+    assert result.returncode == 1 and "with -rdc=true, PTX alone is not linked" in result.stderr
+    result = run([compile_cuda("memory", "-rdc=true", code=("-arch=sm_75",))], environment)
+    assert (result.stdout, result.returncode) == (SAID["memory"], 0), result.stderr
 
 
 def test_missing_driver_is_reported_from_the_first_call(
@@ -206,6 +223,13 @@ def test_missing_driver_is_reported_from_the_first_call(
         pytest.skip("this machine has a driver of its own")
     assert result.returncode == 1
     assert "CUDA driver version is insufficient for CUDA runtime version" in result.stdout
+
+
+def test_dynamic_parallelism_is_named_as_missing(compile_cuda: Compile, environment: dict[str, str]) -> None:
+    result = run([compile_cuda("nested", "-rdc=true", code=("-arch=sm_90",))], environment)
+    assert (result.stdout, result.returncode) == ("cudaErrorNotSupported\n", 0)
+    (line,) = result.stderr.splitlines()
+    assert "dynamic parallelism is not supported" in line
 
 
 LOADS = """

@@ -36,6 +36,16 @@ static CUresult from_fatbin(const void *image, size_t bytes, struct sim_jit *jit
     }
 }
 
+/* Whether kernels of the text launch kernels: the functions that nvcc 12 and later call for that. */
+static bool launches_kernels(const struct sim_text *object)
+{
+    static const char *const calls[] = {"cudaLaunchDevice", "cudaGetParameterBuffer", "__cudaCDP2"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (memmem(object->text, object->bytes, calls[i], strlen(calls[i])) != NULL)
+            return true;
+    return false;
+}
+
 /* A program of several objects (nvcc -rdc=true) carries the code of each object. They are linked here if no
  * linked code fits the device. */
 static CUresult from_objects(const void *const *fatbins, struct sim_jit *jit, struct sim_text *text)
@@ -51,6 +61,11 @@ static CUresult from_objects(const void *const *fatbins, struct sim_jit *jit, st
         result = from_fatbin(fatbins[i], sim_fatbin_bytes(fatbins[i]), jit, &object);
         if (result == CUDA_SUCCESS)
             result = sim_header_check(object.text, object.bytes, jit);
+        if (result == CUDA_SUCCESS && launches_kernels(&object)) {
+            sim_jit_error(
+                jit, "error   : %s: its kernels launch kernels; dynamic parallelism is not supported", name);
+            result = CUDA_ERROR_NOT_SUPPORTED;
+        }
         if (result == CUDA_SUCCESS)
             status = ptx_link_add(link, object.text, object.bytes, name, &diagnostic);
         sim_image_release(&object);
@@ -85,10 +100,11 @@ static CUresult from_image(const void *image, size_t bytes, struct sim_jit *jit,
         memcpy(&wrapper, image, sizeof wrapper);
         if (wrapper.data != NULL && magic_of(wrapper.data, SIM_IMAGE_UNSIZED) == SIM_FATBIN_MAGIC) {
             const CUresult result = from_fatbin(wrapper.data, sim_fatbin_bytes(wrapper.data), jit, text);
-            return result == CUDA_ERROR_NO_BINARY_FOR_GPU && wrapper.version == 2 &&
-                           wrapper.filename_or_fatbins != NULL
-                       ? from_objects(wrapper.filename_or_fatbins, jit, text)
-                       : result;
+            if (result != CUDA_ERROR_NO_BINARY_FOR_GPU || wrapper.version != 2 ||
+                wrapper.filename_or_fatbins == NULL)
+                return result;
+            sim_jit_forget_errors(jit);
+            return from_objects(wrapper.filename_or_fatbins, jit, text);
         }
     } else if (magic == SIM_FATBIN_MAGIC) {
         return from_fatbin(image, unsized ? sim_fatbin_bytes(image) : bytes, jit, text);

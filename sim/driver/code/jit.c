@@ -105,6 +105,12 @@ void sim_jit_error(struct sim_jit *jit, const char *format, ...)
     va_end(arguments);
 }
 
+void sim_jit_forget_errors(struct sim_jit *jit)
+{
+    jit->error.used = 0;
+    (void)begin_log(&jit->error, jit->error.text != NULL);
+}
+
 void sim_jit_info(struct sim_jit *jit, const char *format, ...)
 {
     va_list arguments;

@@ -29,6 +29,9 @@ struct sim_jit {
 CUresult sim_jit_options(struct sim_jit *jit, unsigned count, const CUjit_option *options, void **values);
 
 __attribute__((format(printf, 2, 3))) void sim_jit_error(struct sim_jit *jit, const char *format, ...);
+/* Empty the error log: another part of the image may load. */
+void sim_jit_forget_errors(struct sim_jit *jit);
+
 __attribute__((format(printf, 2, 3))) void sim_jit_info(struct sim_jit *jit, const char *format, ...);
 
 /* Log why the engine refused a text, in ptxas' words. */

@@ -1,4 +1,4 @@
-// Flags of the device, and host memory that kernels reach.
+// Flags of the device, host memory that kernels reach, and calls for several devices.
 #include "check.h"
 
 __global__ void store(int *to, int value)
@@ -29,5 +29,13 @@ int main()
     store<<<1, 1>>>(device, 42);
     CHECK(cudaDeviceSynchronize());
     std::printf("mapped %d\n", *host);
+    int *other = allocate<int>(1);
+    CHECK(cudaMemcpyPeer(other, 0, host, 0, sizeof *other));
+    std::printf("peer copy %d\n", read(other));
+    std::printf("no device: %s, itself: %s\n",
+                cudaGetErrorName(cudaMemcpyPeer(other, 9, host, 0, sizeof *other)),
+                cudaGetErrorName(cudaDeviceEnablePeerAccess(0, 0)));
+    cudaIpcMemHandle_t handle;
+    std::printf("handle: %s\n", cudaGetErrorName(cudaIpcGetMemHandle(&handle, other)));
     CHECK(cudaFreeHost(host));
 }
