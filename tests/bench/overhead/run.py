@@ -1,6 +1,8 @@
 """Measure the extra nanoseconds per driver call under the shim, side by side in one run.
 
-    python tests/bench/overhead/run.py [null|null-hip|sim|auto] [--json FILE]
+    python tests/bench/overhead/run.py [null|null-hip|sim|auto] [--policy-rules N] [--json FILE]
+
+With --policy-rules, runs without a policy and runs under one of N rules take turns; no rule mentions the timed calls.
 
 `null` is a driver that does nothing, so that only the shim is timed; `null-hip` is the same for HIP. `sim` and `auto`
 time `cuLaunchKernel` on the CPU driver and on this machine's driver.
@@ -29,6 +31,9 @@ NULL_DRIVERS = {
     "null": ("null_driver.c", "libcuda.so.1"),
     "null-hip": ("null_hip_driver.c", "libamdhip64.so.5"),
 }
+ROUNDS = 4
+"""Runs of each side of a comparison."""
+
 TARGETS = {"passed": 1.0, "recorded": 25.0, "repeated": 25.0, "launch": 60.0}
 
 
@@ -61,7 +66,16 @@ def compile_c(source: str, output: Path, *flags: str) -> Path:
     return output
 
 
-def measure(driver: str, folder: Path) -> list[Overhead]:
+def write_policy(path: Path, rules: int) -> None:
+    """A policy of `rules` rules about calls that the benchmark does not time."""
+    text = 'format = "neutrino-bench/policy/1"\nname = "bench"\n'
+    for number in range(rules):
+        text += f'\n[[rule]]\nname = "rule {number}"\naction = "deny"\ncall = ["cuInit", "hipInit"]\n'
+        text += f'where = {{ library = "*/lib{number}.so" }}\n'
+    path.write_text(text)
+
+
+def measure(driver: str, folder: Path, policy: Path | None = None) -> list[Overhead]:
     calls = compile_c("calls.c", folder / "calls")
     if driver in NULL_DRIVERS:
         # The file name is not the vendor's, so that `calls` opens it directly, past the dlopen hook.
@@ -69,9 +83,11 @@ def measure(driver: str, folder: Path) -> list[Overhead]:
         path = compile_c(source, folder / "null_driver.so", "-shared", "-fPIC", f"-Wl,-soname,{soname}")
     else:
         path = folder / "driver_under_test.so"
-        path.symlink_to(discover(driver).path)
+        if not path.exists():
+            path.symlink_to(discover(driver).path)
     command = [sys.executable, "-m", "benchguard", "--quiet", "--driver", str(path.resolve())]
-    command += ["--log", str(folder / "run.audit.jsonl"), "--", str(calls), str(path)]
+    command += ["--policy", str(policy)] if policy is not None else []
+    command += ["--log", str(folder / "run.audit.jsonl"), "--force", "--", str(calls), str(path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if result.returncode != 0:
@@ -96,6 +112,28 @@ def summarise(kind: str, pairs: list[tuple[float, float]]) -> Overhead:
     )
 
 
+def compare_policies(driver: str, rules: int, output: Path | None) -> None:
+    """Print each kind's medians without and with the policy, over ROUNDS alternating runs, and their ratio."""
+    times: dict[tuple[str, bool], list[float]] = defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder:
+        policy = Path(folder) / "policy.toml"
+        write_policy(policy, rules)
+        for turn in range(2 * ROUNDS):
+            has_policy = turn % 4 in (1, 2)
+            for figure in measure(driver, Path(folder), policy if has_policy else None):
+                times[figure.kind, has_policy].append(figure.through_ns)
+    print(
+        f"{'call':10} {'no policy':>10} {f'{rules} rules':>10} {'ratio':>8}  ns a call; {ROUNDS} runs each, in turn"
+    )
+    rows = {}
+    for kind in dict.fromkeys(kind for kind, _ in times):
+        free, ruled = statistics.median(times[kind, False]), statistics.median(times[kind, True])
+        rows[kind] = {"none_ns": times[kind, False], "policy_ns": times[kind, True]}
+        print(f"{kind:10} {free:10.2f} {ruled:10.2f} {ruled / free:8.3f}")
+    if output is not None:
+        output.write_text(json.dumps(rows, indent=1))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -103,8 +141,14 @@ def main() -> None:
     parser.add_argument(
         "driver", nargs="?", default="null", help="null, null-hip, sim, auto or a path (default: null)"
     )
+    parser.add_argument(
+        "--policy-rules", type=int, metavar="N", help="compare with runs under a policy of N rules"
+    )
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
     options = parser.parse_args()
+    if options.policy_rules is not None:
+        compare_policies(options.driver, options.policy_rules, options.json)
+        return
     with tempfile.TemporaryDirectory() as folder:
         figures = measure(options.driver, Path(folder))
     print(
