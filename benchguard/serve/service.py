@@ -284,7 +284,8 @@ class Service:
 
     def _name_unobserved(self) -> None:
         own = [os.getpid()] if not self._command else [each.process for each in self._recorders.values()]
-        for process, command in self._unobserved.scan(own).items():
+        recorded = {each.program.peer.process for each in self._recorders.values()}
+        for process, command in self._unobserved.scan(own, recorded).items():
             self.say(
                 f"process {process} ({command}) uses the driver without the shim, so it is not recorded; "
                 "give it the variables of `neutrino-bench env`"

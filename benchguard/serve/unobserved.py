@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..ipc.processes import descendants, processes
+from ..ipc.processes import Process, descendants, processes
 from ..shim.interposer import Interposer
 
 PAUSE_SECONDS = 0.5
@@ -21,8 +21,9 @@ COMMAND_MAX = 200
 class Unobserved:
     """Looks at processes whose environment names the service's socket, and at their descendants.
 
-    A process is reported if it has the driver in its memory, but not the shim. Processes that this user may not read,
-    or that end between two scans, are missed.
+    A process is reported if two scans in a row find the driver in its memory, but not the shim: the list of a process's
+    memory is incomplete while the process ends. Processes that this user may not read, or that end within two scans,
+    are missed.
     """
 
     socket: Path
@@ -31,31 +32,36 @@ class Unobserved:
     """Time of the next scan, by the monotonic clock."""
     found: dict[int, str] = field(default_factory=dict)
     """Command lines by process number."""
+    _suspects: set[Process] = field(default_factory=set)
 
-    def scan(self, own: Iterable[int]) -> dict[int, str]:
-        """The processes that no earlier scan has found. `own` are the service's processes."""
+    def scan(self, own: Iterable[int], recorded: Container[int]) -> dict[int, str]:
+        """The processes that no earlier scan has found.
+
+        `own` are the service's processes, `recorded` those that have a session.
+        """
         began = time.monotonic()
-        everything = list(processes())
-        skipped = set(descendants(own, everything))
+        everything = {each.pid: each for each in processes()}
+        skipped = set(descendants(own, everything.values()))
         word = b"NEUTRINO_SERVE=" + bytes(self.socket)
-        led = [each.pid for each in everything if word in _read(each.pid, "environ").split(b"\0")]
-        new = {}
-        for pid in descendants(led, everything):
-            if (
-                pid not in skipped | self.found.keys()
-                and len(self.found) < NAMED_MAX
-                and self._is_past_shim(pid)
-            ):
-                command = _read(pid, "cmdline").rstrip(b"\0").replace(b"\0", b" ")[:COMMAND_MAX]
+        led = [pid for pid in everything if word in _read(pid, "environ").split(b"\0")]
+        suspects, new = set(), {}
+        for pid in descendants(led, everything.values()):
+            if pid in skipped | self.found.keys() or pid in recorded or not self._is_past_shim(pid):
+                continue
+            suspects.add(everything[pid])
+            command = _read(pid, "cmdline").rstrip(b"\0").replace(b"\0", b" ")[:COMMAND_MAX]
+            if everything[pid] in self._suspects and command and len(self.found) < NAMED_MAX:
                 new[pid] = self.found[pid] = command.decode("utf-8", "backslashreplace")
+        self._suspects = suspects
         self.due = time.monotonic() + max(PAUSE_SECONDS, COST_FACTOR * (time.monotonic() - began))
         return new
 
     def _is_past_shim(self, pid: int) -> bool:
+        """Whether the process has a driver and no shim. The soname of a shim is its driver's, its folder another."""
         maps = _read(pid, "maps")
         return any(
             bytes(each.driver) in maps
-            and b"/" + each.shim.name.encode() not in maps.replace(bytes(each.driver), b"")
+            and b"/" + bytes(Path(each.shim.name)) not in maps.replace(bytes(each.driver), b"")
             for each in self.interposers
         )
 

@@ -65,6 +65,7 @@ MAY_IMPORT = {
     "report": {"audit", "errors", "findings", "grade", "ipc"},
     "compat": {"capture", "errors", "grade", "ipc", "judge", "problem", "replay", "shim", "toolchain"},
     "cli": {
+        "adapters",
         "audit",
         "capture",
         "codegen",
