@@ -1,4 +1,4 @@
-"""Programs on a GPU under `neutrino-bench serve`: all of them at once, a complete log each, and none when it is required."""
+"""Programs on a GPU under `neutrino-bench serve`: at once, with a complete log each; and refused without a service."""
 
 from __future__ import annotations
 
