@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..audit.log import checked_lines
-from .calls import base_name, follow, stream_key
+from .calls import base_name, follow
 from .checks import CHECKS
 from .checks.log import check_end
 from .errors import FindingsError
@@ -133,7 +133,9 @@ class Analysis:
             )
         )
         parameters = hash((identity, line.texts("parameters")))
-        process.kernel(at, stream_key(line.integer("stream"), per_thread, at.thread), identity, parameters)
+        process.kernel(
+            at, process.stream_key(line.integer("stream"), per_thread, at.thread), identity, parameters
+        )
 
     def _graph_launch(self, line: Line) -> None:
         if line.integer("result") != 0:
@@ -141,7 +143,7 @@ class Analysis:
         at, process = _moment(line), self._of(line).process
         _, per_thread = base_name(line.text("call"))
         kernels = None if line.values.get("kernels") is None else line.integer("kernels")
-        stream = stream_key(line.integer("stream"), per_thread, at.thread)
+        stream = process.stream_key(line.integer("stream"), per_thread, at.thread)
         process.graph(at, stream, hash(("graph", line.integer("graph"))), kernels)
 
     def _call(self, line: Line) -> None:

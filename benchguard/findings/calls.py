@@ -8,25 +8,16 @@ from functools import lru_cache
 
 from .fields import Line
 from .process import Process
-from .streams import NON_BLOCKING, PER_THREAD
+from .streams import NON_BLOCKING
 from .window import DISABLE_TIMING, Moment
 
 _SUFFIX = re.compile(r"(_v[0-9])?(_ptsz|_ptds)?$")
-_PER_THREAD_STREAM = 1 << 64
-"""Per-thread default streams have keys above all handles."""
 
 
 @lru_cache(4096)
 def base_name(call: str) -> tuple[str, bool]:
     """A function's name in the documentation, and whether stream 0 is the thread's default stream in this form."""
     return _SUFFIX.sub("", call), call.endswith(("_ptsz", "_ptds"))
-
-
-def stream_key(handle: int, per_thread: bool, thread: int) -> int:
-    """One key for each stream of a process."""
-    if handle == PER_THREAD or (handle == 0 and per_thread):
-        return _PER_THREAD_STREAM + thread
-    return handle or 1
 
 
 def follow(process: Process, at: Moment, line: Line) -> None:
@@ -41,22 +32,24 @@ def follow(process: Process, at: Moment, line: Line) -> None:
 _Action = Callable[[Process, Moment, Line, bool], None]
 
 
-def _stream(at: Moment, line: Line, per_thread: bool) -> int:
-    return stream_key(line.argument("hStream", "stream"), per_thread, at.thread)
+def _stream(process: Process, at: Moment, line: Line, per_thread: bool) -> int:
+    return process.stream_key(line.argument("hStream", "stream"), per_thread, at.thread)
 
 
 def _record(process: Process, at: Moment, line: Line, per_thread: bool) -> None:
-    process.record(at, line.argument("hEvent"), _stream(at, line, per_thread))
+    process.record(at, line.argument("hEvent"), _stream(process, at, line, per_thread))
 
 
 def _wait(process: Process, at: Moment, line: Line, per_thread: bool) -> None:
-    process.wait(_stream(at, line, per_thread), line.argument("hEvent"))
+    process.wait(_stream(process, at, line, per_thread), line.argument("hEvent"))
 
 
 def _copy(process: Process, at: Moment, line: Line, per_thread: bool) -> None:
     name, _ = base_name(line.text("call"))
     has_stream = line.has_argument("hStream")
-    stream = _stream(at, line, per_thread) if has_stream else stream_key(0, per_thread, at.thread)
+    stream = (
+        _stream(process, at, line, per_thread) if has_stream else process.stream_key(0, per_thread, at.thread)
+    )
     is_read = "toH" in name
     waits = not has_stream and (is_read or "Hto" in name)  # other copies return before they are done
     process.copy(at, stream, is_set=False, is_read=is_read, waits=waits)
@@ -64,7 +57,9 @@ def _copy(process: Process, at: Moment, line: Line, per_thread: bool) -> None:
 
 def _set(process: Process, at: Moment, line: Line, per_thread: bool) -> None:
     has_stream = line.has_argument("hStream")
-    stream = _stream(at, line, per_thread) if has_stream else stream_key(0, per_thread, at.thread)
+    stream = (
+        _stream(process, at, line, per_thread) if has_stream else process.stream_key(0, per_thread, at.thread)
+    )
     process.copy(at, stream, is_set=True, is_read=False, waits=False)
 
 
@@ -73,11 +68,19 @@ def _create_event(process: Process, at: Moment, line: Line, per_thread: bool) ->
 
 
 def _create_stream(process: Process, at: Moment, line: Line, per_thread: bool) -> None:  # noqa: ARG001
-    process.streams.create(line.argument("phStream"), not line.argument("Flags", "flags") & NON_BLOCKING)
+    process.create_stream(at, line.argument("phStream"), not line.argument("Flags", "flags") & NON_BLOCKING)
+
+
+def _synchronize(process: Process, at: Moment, line: Line, per_thread: bool) -> None:  # noqa: ARG001
+    contexts = process.contexts
+    has_context = line.has_argument("ctx")
+    process.synchronize(
+        at, contexts.known(line.argument("ctx")) if has_context else contexts.current(at.thread)
+    )
 
 
 def _synchronize_stream(process: Process, at: Moment, line: Line, per_thread: bool) -> None:
-    process.synchronize_stream(at, _stream(at, line, per_thread))
+    process.synchronize_stream(at, _stream(process, at, line, per_thread))
 
 
 def _synchronize_event(process: Process, at: Moment, line: Line, per_thread: bool) -> None:  # noqa: ARG001
@@ -85,11 +88,11 @@ def _synchronize_event(process: Process, at: Moment, line: Line, per_thread: boo
 
 
 def _callback(process: Process, at: Moment, line: Line, per_thread: bool) -> None:
-    process.host_function(at, _stream(at, line, per_thread))
+    process.host_function(at, _stream(process, at, line, per_thread))
 
 
 def _gate(process: Process, at: Moment, line: Line, per_thread: bool) -> None:
-    process.gate(_stream(at, line, per_thread))
+    process.gate(_stream(process, at, line, per_thread))
 
 
 def _load(process: Process, at: Moment, line: Line, per_thread: bool) -> None:  # noqa: ARG001
@@ -120,18 +123,27 @@ _ACTIONS: dict[str, _Action] = {
     "cuStreamCreateWithPriority": _create_stream,
     "cuGreenCtxStreamCreate": _create_stream,
     "cuStreamDestroy": lambda process, _, line, __: process.streams.destroy(line.argument("hStream")),
-    "cuCtxSynchronize": lambda process, at, _, __: process.synchronize(at),
+    "cuCtxSynchronize": _synchronize,
+    "cuCtxCreate": lambda process, at, line, _: process.contexts.create(at.thread, line.argument("pctx")),
+    "cuCtxDestroy": lambda process, _, line, __: process.contexts.destroy(line.argument("ctx")),
+    "cuCtxSetCurrent": lambda process, at, line, _: process.contexts.set(at.thread, line.argument("ctx")),
+    "cuCtxPushCurrent": lambda process, at, line, _: process.contexts.push(at.thread, line.argument("ctx")),
+    "cuCtxPopCurrent": lambda process, at, _, __: process.contexts.pop(at.thread),
     "cuStreamSynchronize": _synchronize_stream,
     "cuStreamQuery": _synchronize_stream,
     "cuEventSynchronize": _synchronize_event,
     "cuEventQuery": _synchronize_event,
     "cuLaunchHostFunc": _callback,
     "cuStreamAddCallback": _callback,
-    "cuStreamBeginCapture": lambda process, at, line, ptsz: process.begin_capture(_stream(at, line, ptsz)),
-    "cuStreamBeginCaptureToGraph": lambda process, at, line, ptsz: process.begin_capture(
-        _stream(at, line, ptsz)
+    "cuStreamBeginCapture": lambda process, at, line, ptsz: process.begin_capture(
+        _stream(process, at, line, ptsz)
     ),
-    "cuStreamEndCapture": lambda process, at, line, ptsz: process.end_capture(_stream(at, line, ptsz)),
+    "cuStreamBeginCaptureToGraph": lambda process, at, line, ptsz: process.begin_capture(
+        _stream(process, at, line, ptsz)
+    ),
+    "cuStreamEndCapture": lambda process, at, line, ptsz: process.end_capture(
+        _stream(process, at, line, ptsz)
+    ),
     **dict.fromkeys(_GATES, _gate),
     **dict.fromkeys(_LOADS, _load),
 }

@@ -6,7 +6,9 @@ import math
 from collections import deque
 from dataclasses import dataclass, field
 
-from .streams import Last, Point, Stream, Streams
+from .contexts import SHARED, Contexts
+from .errors import FindingsError
+from .streams import LEGACY, PER_THREAD, Last, Point, Stream, Streams
 from .window import LAUNCHES_KEPT, Counts, Event, Mark, Moment, Window
 
 EVENTS_MAX = 1 << 17
@@ -34,6 +36,7 @@ class Process:
     def __init__(self, number: int) -> None:
         self.number = number
         self.streams = Streams()
+        self.contexts = Contexts()
         self.counts = Counts()
         self.windows = 0
         self.asked = 0
@@ -47,6 +50,32 @@ class Process:
         self._open: deque[Mark] = deque(maxlen=OPEN_MARKS)
         self._capturing: dict[int, int] = {}
         self._captured_events: dict[int, int] = {}
+        self._default_streams: dict[tuple[int, int], int] = {}
+
+    def stream_key(self, handle: int, per_thread: bool, thread: int) -> int:
+        """One key for each stream; `per_thread`: handle 0 is the thread's default stream."""
+        context = self.contexts.current(thread)
+        if handle == PER_THREAD or (handle == 0 and per_thread):
+            return self._default_stream(context, thread)
+        return self.legacy_stream(context) if handle in (0, LEGACY) else handle
+
+    def legacy_stream(self, context: int) -> int:
+        return LEGACY if context == SHARED else self._default_stream(context, -1)
+
+    def _default_stream(self, context: int, thread: int) -> int:
+        """The key of a default stream, above all handles; `thread` is -1 for the legacy stream."""
+        key = self._default_streams.get((context, thread))
+        if key is None:
+            if len(self._default_streams) >= THREADS_MAX:
+                raise FindingsError(
+                    f"a process has more than {THREADS_MAX} default streams; findings follows no more"
+                )
+            key = self._default_streams[context, thread] = (1 << 64) + len(self._default_streams)
+            self.streams.stream(key, key if thread < 0 else self.legacy_stream(context))
+        return key
+
+    def create_stream(self, at: Moment, key: int, is_blocking: bool) -> None:
+        self.streams.create(key, is_blocking, self.legacy_stream(self.contexts.current(at.thread)))
 
     # --- work ---------------------------------------------------------------------------------------------
 
@@ -128,8 +157,12 @@ class Process:
         for stream in [each.key for each in self.streams]:
             self.wait(stream, event)
 
-    def synchronize(self, at: Moment) -> None:
-        self.streams.finish_all()
+    def synchronize(self, at: Moment, context: int) -> None:
+        """The host has waited for a context."""
+        if len(self.contexts):
+            self.streams.finish_context(self.legacy_stream(context))
+        else:
+            self.streams.finish_all()
         self._done(at)
 
     def synchronize_stream(self, at: Moment, stream: int) -> None:

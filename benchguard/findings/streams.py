@@ -30,9 +30,11 @@ class Last:
 
 @dataclass(slots=True)
 class Stream:
-    """`number` is that of its last operation, event records and waits included."""
+    """`number` is that of its last operation, event records and waits included. `legacy` is the key of its context's
+    legacy default stream."""
 
     key: int
+    legacy: int = LEGACY
     is_blocking: bool = True
     number: int = 0
     seen: Seen = field(default_factory=dict)
@@ -53,7 +55,7 @@ class Point:
 
 
 class Streams:
-    """The streams of a process. Contexts are not told apart."""
+    """The streams of a process. Each context has a legacy default stream, whose key names the context."""
 
     def __init__(self) -> None:
         self._streams: dict[int, Stream] = {}
@@ -66,17 +68,18 @@ class Streams:
     def __iter__(self) -> Iterator[Stream]:
         return iter(self._streams.values())
 
-    def stream(self, key: int) -> Stream:
+    def stream(self, key: int, legacy: int = LEGACY) -> Stream:
+        """The stream with this key; a new one belongs to the context of `legacy`."""
         stream = self._streams.get(key)
         if stream is None:
             if len(self._streams) >= STREAMS_MAX:
                 self._forget_finished()
-            stream = self._streams[key] = Stream(key)
+            stream = self._streams[key] = Stream(key, legacy)
         return stream
 
-    def create(self, key: int, is_blocking: bool) -> None:
+    def create(self, key: int, is_blocking: bool, legacy: int = LEGACY) -> None:
         self.destroy(key)
-        self.stream(key).is_blocking = is_blocking
+        self.stream(key, legacy).is_blocking = is_blocking
 
     def destroy(self, key: int) -> None:
         """Forget a stream, but not unfinished work on it, which goes on."""
@@ -90,12 +93,13 @@ class Streams:
     def operate(self, key: int) -> Stream:
         """Append an operation to a stream. Returns the stream, whose `number` is the operation's."""
         stream = self.stream(key)
-        if key == LEGACY:
+        if key == stream.legacy:
             for other in list(self._streams.values()):
-                if other.is_blocking and other is not stream and other.number > self._done:
+                is_joined = other.is_blocking and other.legacy == key and other is not stream
+                if is_joined and other.number > self._done:
                     stream.seen = merged(stream.seen, self._point(other))
-        elif stream.is_blocking and LEGACY in self._streams:
-            stream.seen = merged(stream.seen, self._point(self._streams[LEGACY]))
+        elif stream.is_blocking and stream.legacy in self._streams:
+            stream.seen = merged(stream.seen, self._point(self._streams[stream.legacy]))
         if (
             len(stream.seen) > 2 * STREAMS_MAX
         ):  # destroyed streams: their handles get new numbers if used again
@@ -121,6 +125,12 @@ class Streams:
         for key, number in {**point.seen, point.stream: point.number}.items():
             if number > max(self._done, self._done_by_stream.get(key, 0)):
                 self._done_by_stream[key] = number
+
+    def finish_context(self, legacy: int) -> None:
+        """The host has waited for all work of one context."""
+        for stream in list(self):
+            if stream.legacy == legacy:
+                self.finish(self._point(stream))
 
     def finish_all(self) -> None:
         """The host has waited for all work."""

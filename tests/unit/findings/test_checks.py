@@ -153,6 +153,30 @@ def joins_without_fork(log: WindowLog) -> None:
         log.call("cuStreamWaitEvent", hStream=0, hEvent=HANDLE, Flags=0)
 
 
+CONTEXT = 500
+
+
+def hides_in_another_context(log: WindowLog) -> None:
+    """The legacy stream of a context of its own: neither the events nor the grader's wait include it."""
+    log.call("cuCtxCreate_v2", pctx=CONTEXT, flags=0, dev=0)
+    log.call("cuCtxPopCurrent_v2", pctx=CONTEXT)
+    with log.window():
+        log.call("cuCtxPushCurrent_v2", ctx=CONTEXT)
+        log.launch()
+        log.call("cuCtxPopCurrent_v2", pctx=CONTEXT)
+
+
+def works_in_its_only_context(log: WindowLog) -> None:
+    log.call("cuCtxCreate_v2", pctx=CONTEXT, flags=0, dev=0)
+    log.call("cuCtxSetCurrent", ctx=CONTEXT)
+    side_stream(log, blocking=True)
+    for _ in range(2):
+        with log.window():
+            log.launch()
+            log.launch(SIDE)
+            log.launch(call="cuLaunchKernel_ptsz")
+
+
 def copies_on_side_stream(log: WindowLog) -> None:
     side_stream(log)
     with log.window():
@@ -446,6 +470,7 @@ CASES = (
     Case("unjoined-kernel", hides_on_side_stream, works_on_blocking_stream),
     Case("unjoined-kernel", hides_behind_destroyed_stream, forks_and_joins),
     Case("unjoined-kernel", hides_on_side_stream, joins_on_the_host),
+    Case("unjoined-kernel", hides_in_another_context, works_in_its_only_context),
     Case("unjoined-copy", copies_on_side_stream, reads_result),
     Case("kernel-not-after-start", joins_without_fork, forks_and_joins),
     Case("kernel-not-after-start", joins_without_fork, joins_on_the_host),
@@ -479,10 +504,10 @@ CASES = (
 LOG_RULES = {"incomplete-log", "unobserved-process", "unexamined-events"}
 """Tested below."""
 HONEST = (
-    launches_always, measures_overhead_first, measures_overhead_last, times_copies_alone, works_on_blocking_stream,
-    forks_and_joins, waits_for_earlier_work, ends_on_joined_stream, reuses_events, measures_laps,
-    records_without_timing, gives_true_time, gives_varied_times, host_waits_long_once, replays_graph, tunes_first,
-    reads_result, launches_from_thread,
+    launches_always, works_in_its_only_context, measures_overhead_first, measures_overhead_last,
+    times_copies_alone, works_on_blocking_stream, forks_and_joins, waits_for_earlier_work, ends_on_joined_stream,
+    reuses_events, measures_laps, records_without_timing, gives_true_time, gives_varied_times,
+    host_waits_long_once, replays_graph, tunes_first, reads_result, launches_from_thread,
 )  # fmt: skip
 
 
