@@ -62,6 +62,7 @@ fetched 10 12 14, outside 0
 words normalized: cudaErrorInvalidNormSetting
 slice 6 8
 outside: cudaErrorInvalidValue
+filled 2 1 2, 1
 middle 4.5
 layers 4 7, 9 12
 three channels: cudaErrorInvalidChannelDescriptor
