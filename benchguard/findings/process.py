@@ -173,8 +173,7 @@ class Process:
         mark = self._mark(event)
         if mark is not None:
             mark.is_awaited = True
-            if mark.done_at is None:
-                mark.done_at = at.ended
+            _note_wait(mark, at)
             self._finish(at, mark.point)
 
     # --- events -------------------------------------------------------------------------------------------
@@ -309,8 +308,8 @@ class Process:
 
     def _done(self, at: Moment) -> None:
         for mark in self._open:
-            if mark.done_at is None and self.streams.is_done(mark.stream, mark.number):
-                mark.done_at = at.ended
+            if self.streams.is_done(mark.stream, mark.number):
+                _note_wait(mark, at)
 
     def _late(self, at: Moment) -> None:
         """Count a launch against the last records of the other threads."""
@@ -334,6 +333,12 @@ class Process:
             self.unasked_count += 1
             if len(self.unasked) < LAUNCHES_KEPT:
                 self.unasked.append(mark)
+
+
+def _note_wait(mark: Mark, at: Moment) -> None:
+    """The host has waited for a record; the first wait counts."""
+    if mark.done_at is None:
+        mark.done_at, mark.waited_ns = at.ended, at.ended - at.began
 
 
 def _between(previous: Mark | None, start: Mark) -> int | None:

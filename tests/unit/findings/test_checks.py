@@ -347,6 +347,17 @@ def host_waits_long(log: WindowLog, number: int = 4) -> None:
         one_window(log)
 
 
+def host_works_before_it_waits(log: WindowLog) -> None:
+    for _ in range(4):
+        log.synchronize()
+        log.record(1)
+        log.launch()
+        log.record(2)
+        log.now += 20_000_000
+        log.synchronize()
+        log.elapsed(1, 2)
+
+
 def host_waits_long_once(log: WindowLog) -> None:
     host_waits_long(log, 1)
 
@@ -488,6 +499,7 @@ CASES = (
     Case("time-over-host", gives_too_long_time, gives_true_time),
     Case("time-under-host", gives_too_short_time, gives_true_time_after_wait),
     Case("host-time-over-event-time", host_waits_long, host_waits_long_once),
+    Case("host-time-over-event-time", host_waits_long, host_works_before_it_waits),
     Case("same-time", gives_constant_time, gives_varied_times),
     Case("host-callback", calls_host_function, calls_host_function_outside),
     Case("stream-gate", waits_for_memory, launches_always),
