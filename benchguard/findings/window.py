@@ -12,6 +12,9 @@ LAUNCHES_KEPT = 64
 
 DISABLE_TIMING = 2
 
+ALL_STREAMS = 0
+"""In place of a stream: an event that waits for all of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Moment:
