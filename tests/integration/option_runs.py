@@ -87,6 +87,16 @@ call("cuEventRecord", events[1], None)
 call("cuCtxSynchronize")
 '''
 
+POLICY = """
+format = "neutrino-bench/policy/1"
+name = "launches"
+
+[[rule]]
+name = "launches"
+action = "log"
+call = ["cuLaunchKernel"]
+"""
+
 NESTED_PROGRAM = """
 import ctypes, subprocess, sys
 
@@ -110,6 +120,10 @@ def renamed(*arguments):
     except OSError:
         print("network off")
     return [each for each in arguments[0] if hasattr(each, "data_ptr")][-1]
+
+
+def profiled(*arguments):
+    print("profiler:", cuda.cuProfilerStart())
 
 
 def greedy(*arguments):
@@ -231,6 +245,7 @@ def prepare(folder: Path) -> None:
         "program.py": PROGRAM,
         "nested.py": NESTED_PROGRAM,
         "saxpy.ptx": SAXPY,
+        "policy.toml": POLICY,
         "submission.py": SUBMISSION,
         "submission.txt": SUBMISSION,
         "slow.py": SUBMISSION.replace("def solution", "def other").replace("def slow", "def solution"),
@@ -376,6 +391,16 @@ RUNS: dict[str, OptionRun] = {
         (*OBSERVE, "--timeout", "0.5", "--", *SLEEP),
         (*OBSERVE, "--", "true"),
         {"--timeout": ended_with(124, "killed after 0.5 s")},
+    ),
+    "observe, policy": OptionRun(
+        (*OBSERVE, "--policy", "policy.toml", "--", *PY),
+        (*OBSERVE, "--", *PY),
+        {"--policy": lambda ran: len(ran.log("run.jsonl", "decision")) == 5},
+    ),
+    "record, policy": OptionRun(
+        (*RECORD, "--policy", "policy.toml", "--", *PY),
+        (*RECORD, "--", *PY),
+        {"--policy": lambda ran: len(ran.log("x.audit.jsonl", "decision")) == 5},
     ),
     "serve": OptionRun(
         ("serve", "--driver", "sim", "--log", "kept", "--socket", "own.sock", "--quiet", "--", *SAY_SOCKET),
@@ -718,6 +743,11 @@ RUNS: dict[str, OptionRun] = {
     ),
     "grade, evidence": OptionRun(
         (*GRADE, "--require-evidence", "full"), GRADE, {"--require-evidence": ended_with(8)}
+    ),
+    "grade, policy": OptionRun(
+        (*PYTHON, "--entry", "profiled", "--policy", "strict"),
+        PYTHON,
+        {"--policy": lambda ran: "profiler: 800\n" in ran.result["output"]},
     ),
     "grade, inline": OptionRun(
         (*GRADE, "--inline"), GRADE, {"--inline": lambda ran: ran.result["trust"] == "inline"}
