@@ -14,3 +14,5 @@ class Cordon:
     rules: tuple[str, ...]
     table: bytes
     """As hook/core/wire/policy.h defines it."""
+    uncovered: tuple[str, ...] = ()
+    """Calls that a rule leaves out, because the driver is newer than the shim's headers: call and rule."""

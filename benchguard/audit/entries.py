@@ -143,14 +143,16 @@ class CallEntry(Entry, frozen=True, tag="call"):
     group: str | None
     arguments: dict[str, int]
     result: int
-    floats: dict[str, float] | msgspec.UnsetType = msgspec.UNSET
+    floats: dict[str, float | None] | msgspec.UnsetType = msgspec.UNSET
     """The floating-point arguments as numbers; null if one is not finite. Absent if the call has none."""
+    repeats: int | msgspec.UnsetType = msgspec.UNSET
+    """How many calls the line stands for, which equal the call before them. `duration_ns` is then from entry of the
+    first to return of the last. Absent: one call."""
 
-
-class RepeatedEntry(CallEntry, frozen=True, tag="call", kw_only=True):
-    """Calls that equal the call before them. `duration_ns` is from entry of the first to return of the last."""
-
-    repeats: int
+    @property
+    def count(self) -> int:
+        """The number of calls that the line stands for."""
+        return 1 if self.repeats is msgspec.UNSET else max(self.repeats, 1)
 
 
 class UnmappedEntry(Entry, frozen=True, tag="unmapped"):

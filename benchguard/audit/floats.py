@@ -34,7 +34,7 @@ def float_words(exports: Sequence[Export]) -> Mapping[int, tuple[FloatWord, ...]
     return {slot: each for slot, each in words.items() if each}
 
 
-def floats_of(words: Sequence[FloatWord], arguments: Sequence[int]) -> dict[str, float]:
+def floats_of(words: Sequence[FloatWord], arguments: Sequence[int]) -> dict[str, float | None]:
     """The floating-point arguments of one call, by name."""
     return {
         word.name: float_from_bits(arguments[word.position], word.form)

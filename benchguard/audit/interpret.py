@@ -194,7 +194,7 @@ class Interpreter:
         )
         if isinstance(record, decode.Repeated) and record.repeats > 1:
             self.totals.calls += record.repeats
-            self._add(time_ns, entries.RepeatedEntry(**msgspec.structs.asdict(entry), repeats=record.repeats))
+            self._add(time_ns, msgspec.structs.replace(entry, repeats=record.repeats))
         else:
             self.totals.calls += 1
             self._add(time_ns, entry)

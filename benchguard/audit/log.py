@@ -157,20 +157,12 @@ def checked_lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
     with file:
         while line := file.readline(LINE_MAX):
             number += 1
-            entry = _parse(line, f"{path}, line {number}")
-            if number == 1 and (entry.get("kind"), entry.get("format")) != ("session", FORMAT):
-                raise LogError(
-                    f"{path}, line 1: not the beginning of a {FORMAT} log; give the path of an audit log"
-                )
+            entry = parse_line(line, f"{path}, line {number}")
             if kind == "end":
                 raise LogError(
                     f"{path}, line {number}: the log continues after its end line; lines were added"
                 )
-            if entry["previous"] != previous:
-                raise LogError(
-                    f"{path}, line {number}: does not match the hash of the previous line; "
-                    "a line was altered or removed"
-                )
+            check_chain(entry, previous, number, path)
             previous, kind = hashlib.sha256(line).hexdigest(), str(entry.get("kind"))
             yield entry, previous
     if number == 0:
@@ -182,7 +174,18 @@ def checked_lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
         )
 
 
-def _parse(line: bytes, where: str) -> dict[str, Any]:
+def check_chain(entry: dict[str, Any], previous: str, number: int, path: Path) -> None:
+    """Check that a line continues the chain. `previous` is the hash of the line before. Raises LogError."""
+    if number == 1 and (entry.get("kind"), entry.get("format")) != ("session", FORMAT):
+        raise LogError(f"{path}, line 1: not the beginning of a {FORMAT} log; give the path of an audit log")
+    if entry["previous"] != previous:
+        raise LogError(
+            f"{path}, line {number}: does not match the hash of the previous line; a line was altered or removed"
+        )
+
+
+def parse_line(line: bytes, where: str) -> dict[str, Any]:
+    """A line as a dictionary that has the text `previous`. Raises LogError."""
     if not line.endswith(b"\n"):
         raise LogError(f"{where}: incomplete line; the log was cut short here")
     try:

@@ -16,6 +16,7 @@ from ..errors import BenchguardError
 from ..ipc.json_text import json_line
 from ..shim.interposer import Interposer
 from . import entries
+from .cordon import Cordon
 from .drain import IDLE_SECONDS, Chunk, Drain, Ended
 from .interpret import Interpreter
 from .known import Totals
@@ -133,12 +134,15 @@ class Recorder:
                 shim={**interposer.facts, "path": _text(str(interposer.shim))},
                 session_ns=self.started_ns,
                 api=interposer.surface.api,
-                policy={"name": cordon.name, "sha256": cordon.sha256, "rules": list(cordon.rules)}
-                if cordon is not None
-                else None,
+                policy=_policy_facts(cordon) if cordon is not None else None,
                 served=dict(served) if served is not None else None,
             )
         )
+
+
+def _policy_facts(cordon: Cordon) -> dict[str, object]:
+    facts = {"rules": list(cordon.rules), "uncovered": list(cordon.uncovered)}
+    return {"name": cordon.name, "sha256": cordon.sha256, **facts}
 
 
 def _text(word: str) -> str:

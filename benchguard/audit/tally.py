@@ -152,7 +152,7 @@ class Tally:
         if not self._has_room(self._calls, entry.call, "calls"):
             return
         calls = self._calls.setdefault(entry.call, _Calls())
-        calls.host.add(entry.duration_ns, count)
+        calls.host.add(entry.duration_ns // count, count)
         if entry.result == SUCCESS:
             return
         calls.results[entry.result] += count
@@ -163,8 +163,8 @@ class Tally:
                 self._failures.setdefault(key, _Failure(entry, self._lines)).count += count
 
     def _call(self, entry: entries.CallEntry) -> None:
-        self._other_calls += 1
-        self._count(entry, 1)
+        self._other_calls += entry.count
+        self._count(entry, entry.count)
         self._export_tables += entry.call in EXPORT_TABLES
         # An allocation takes effect before its call returns, a free after its call began.
         ends = entry.result != SUCCESS or plain_name(entry.call) in ALLOCATIONS

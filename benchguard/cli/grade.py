@@ -85,6 +85,10 @@ from .timing import timing_options
             "PATTERN",
         ),
         "inline": "Time in the submission's own process: for work that cannot be replayed, with less trust.",
+        "policy": Flag(
+            "Deny or log the submission's driver calls by this policy.  [default: quarantine; grading with --inline]",
+            "FILE|NAME",
+        ),
         "reference_device": "Device that computes the reference results.",
         "keep": Flag("Keep the captures and the audit log in this folder.", "FOLDER"),
     },

@@ -17,6 +17,7 @@ from .termination import raise_on_termination, status_of
 
 SUMMARIES = {
     "observe": "Run a command and log every kernel that it launches.",
+    "trace": "Show every driver call of a command, live.",
     "serve": "Log the kernels of many programs, as a service.",
     "env": "Print the variables that put programs under a service.",
     "record": "Run a command and capture a region of its GPU work.",
@@ -40,6 +41,7 @@ EXAMPLES = """
 Examples:
   neutrino-bench -- python submission.py
   neutrino-bench --log run.audit.jsonl --driver sim -- ./program
+  neutrino-bench trace -- ./program
   neutrino-bench record -o x.ncap --launches 100:110 -- python submission.py
   neutrino-bench replay x.ncap --verify
   neutrino-bench grade problem.py submission.cu

@@ -19,6 +19,7 @@ from .options import (
     driver_option,
     fail_on_option,
     is_stdout,
+    policy_option,
     quiet_option,
     timeout_option,
 )
@@ -58,6 +59,7 @@ def default_log() -> Path:
     metavar="WORDS",
     help="Do not log calls from libraries whose names contain one of these comma-separated words: cublas,cudnn.",
 )
+@policy_option
 @timeout_option
 @click.option(
     "--keep-images",
@@ -80,6 +82,7 @@ def observe(
     force: bool,
     driver: str,
     callers: str | None,
+    policy: str | None,
     timeout: float | None,
     keep_images: Path | None,
     summary_path: Path | None,
@@ -92,7 +95,9 @@ def observe(
     `neutrino-bench [OPTIONS] -- COMMAND`, without a subcommand, does the same.
     """
     from ..audit.log import LogWriter
+    from ..audit.session import Session
     from ..audit.supervise import supervise
+    from ..policy import cordon_for
     from .interpose import announced_interposer
 
     if keep_images is not None:
@@ -102,6 +107,7 @@ def observe(
     interposer = announced_interposer(driver, quiet)
     if fail_on and interposer.surface.api != "cuda":
         raise UsageError(NO_HIP)
+    cordon = cordon_for(policy, interposer.surface)
     log = LogWriter(log_path or default_log(), replace=force)
     run = supervise(
         command,
@@ -111,6 +117,7 @@ def observe(
         callers=callers,
         timeout=timeout,
         keep_images=keep_images,
+        session=Session(cordon=cordon),
     )
     if run.timed_out:
         notify(f"the command was killed after {timeout:g} s; raise --timeout")

@@ -173,6 +173,22 @@ cuda_driver_option = click.option(
     "driver library.",
 )
 
+policy_option = click.option(
+    "--policy",
+    metavar="FILE|NAME",
+    shell_complete=lambda ctx, parameter, typed: complete_policy(typed),  # noqa: ARG005
+    help="Log or deny driver calls by the rules of this policy: a file, or observe, grading, quarantine or strict.",
+)
+
+
+def complete_policy(typed: str) -> list[CompletionItem]:
+    """Shell completion of --policy: names, or files if no name fits."""
+    from ..policy import NAMES
+
+    fitting = [CompletionItem(name) for name in NAMES if name.startswith(typed)]
+    return fitting or [CompletionItem(typed, type="file")]
+
+
 timeout_option = click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),

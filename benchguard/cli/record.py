@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..record.options import RecordOptions
-from .options import Flag, OutputPath, driver_option, options_of, quiet_option, timeout_option
+from .options import Flag, OutputPath, driver_option, options_of, policy_option, quiet_option, timeout_option
 from .output import notify
 from .selection import SELECTION
 
@@ -45,6 +45,7 @@ _REFUSALS_SHOWN = 5
     },
 )
 @driver_option
+@policy_option
 @timeout_option
 @options_of(RecordOptions, {"keep_raw": "Keep the raw captures, and print their folder."})
 @quiet_option

@@ -14,7 +14,7 @@ from .output import notify, say
     epilog="\b\nExamples:\n"
     "  neutrino-bench report run.audit.jsonl --html run.html\n"
     "  neutrino-bench report result.json --html result.html\n"
-    "  neutrino-bench report run.audit.jsonl --perfetto run.trace.json\n"
+    "  neutrino-bench report run.audit.jsonl --perfetto run.trace.json.gz\n"
     "  neutrino-bench report run.audit.jsonl --parquet tables/\n"
     "\nA log that is cut short or altered is shown up to that place, and the exit status is 1."
 )
@@ -27,7 +27,12 @@ from .output import notify, say
     metavar="JSON",
     help="Log: also show this result of grade or compare on the page.",
 )
-@click.option("--perfetto", type=OutputPath(), metavar="FILE", help="Write a trace for ui.perfetto.dev.")
+@click.option(
+    "--perfetto",
+    type=OutputPath(),
+    metavar="FILE",
+    help="Write a trace for ui.perfetto.dev; compressed, if the name ends in .gz.",
+)
 @click.option(
     "--parquet",
     type=OutputFolder(),

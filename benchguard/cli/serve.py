@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from pathlib import Path
@@ -42,8 +43,10 @@ from .output import notify, print_document
     ServeOptions,
     {
         "any_user": "Also record programs of other users.",
-        "max_programs": "Programs that are recorded at the same time.",
-        "max_programs_per_user": "Programs of one user that are recorded at the same time.",
+        "max_programs": Flag("Programs that are recorded at the same time.", type=click.IntRange(1)),
+        "max_programs_per_user": Flag(
+            "Programs of one user that are recorded at the same time.", type=click.IntRange(1)
+        ),
         "max_log_bytes": Flag("Longest log of one program.", metavar="SIZE", type=Size()),
         "max_total_bytes": Flag("Size of all logs in the folder.", metavar="SIZE", type=Size()),
         "image_bytes": Flag(
@@ -91,10 +94,17 @@ def serve(
         {surface: interposer},
         ServeOptions(**limits),  # type: ignore[arg-type]
         __version__,
-        (lambda _: None) if quiet else notify,
+        say=(lambda _: None) if quiet else _notify,
+        warn=_notify,
     )
     environment = {**shim_environment(interposer, None, os.environ), "NEUTRINO_SERVE": str(where)}
     ending = service.run(command, environment)
     if ending.status:
         return ending.status
     return exit_status.INTERNAL if ending.trouble else exit_status.PASS
+
+
+def _notify(text: str) -> None:
+    """A service goes on if nobody reads its messages, or if the disk that they go to is full."""
+    with contextlib.suppress(OSError):
+        notify(text)

@@ -19,9 +19,7 @@ from .output import print_document
 @click.option(
     "--lang",
     type=click.Choice(get_args(Language)),
-    default="cuda",
-    show_default=True,
-    help="Language of the template.",
+    help="Language of the template.  [default: cuda; python for tasks of GPU MODE and KernelBench]",
 )
 @click.option(
     "-o",
@@ -33,23 +31,15 @@ from .output import print_document
 @click.option(
     "--dtype", default="", metavar="TYPE", help="Type of parameters of type [VAR].  [default: float]"
 )
-def starter(problem: str, lang: str, output: Path | None, dtype: str) -> int:
+def starter(problem: str, lang: str | None, output: Path | None, dtype: str) -> int:
     """Write a template for a submission to PROBLEM (PATH.py[:CLASS]), from the problem's signature.
 
-    This imports the problem's file, so the file must be trusted.
+    PROBLEM may also be a task of GPU MODE, a problem of KernelBench or a challenge of LeetGPU. This imports the
+    problem's files, so they must be trusted.
     """
     if output is not None and output.exists():
         raise UsageError(f"{output} exists; name another file, or remove it")
-    from ..problem.load import opened, signature_of, suite_of
-    from ..problem.spec import ELEMENT_BYTES
-    from ..problem.starter_sizes import output_sizes
-
-    found, path = opened(problem)
-    if dtype and not any(each.get("type") == "[VAR]" for each in found.parameters or ()):
-        raise UsageError(f"--dtype {dtype}: no parameter of {path} has the type [VAR]; leave it out")
-    suite = suite_of(found, path, {"dtype": dtype} if dtype in ELEMENT_BYTES else {})
-    sizes = output_sizes([each.spec for each in suite.cases])
-    text = starter_of(signature_of(found, path, dtype), cast(Language, lang), sizes)
+    text = _text(problem, cast("Language | None", lang), dtype)
     if output is None:
         print_document(text)
         return 0
@@ -59,3 +49,25 @@ def starter(problem: str, lang: str, output: Path | None, dtype: str) -> int:
     except OSError as error:
         raise BenchguardError(f"cannot write {output}: {error.strerror}; name another file") from error
     return 0
+
+
+def _text(problem: str, language: Language | None, dtype: str) -> str:
+    from ..adapters import load_suite
+    from ..adapters.detect import adapter_of
+    from ..problem.load import opened, signature_of, suite_of
+    from ..problem.spec import ELEMENT_BYTES
+    from ..problem.starter_sizes import output_sizes
+    from ..problem.starter_suite import suite_starter
+
+    format_ = adapter_of(problem)
+    if format_ != "problem":
+        if dtype:
+            raise UsageError(f"--dtype {dtype}: only parameters of type [VAR] need it; leave it out")
+        every = {"cases": "all"} if format_ == "leetgpu" else {}  # its functional tests show which sizes vary
+        return suite_starter(load_suite(problem, format_, every), language)
+    found, path = opened(problem)
+    if dtype and not any(each.get("type") == "[VAR]" for each in found.parameters or ()):
+        raise UsageError(f"--dtype {dtype}: no parameter of {path} has the type [VAR]; leave it out")
+    suite = suite_of(found, path, {"dtype": dtype} if dtype in ELEMENT_BYTES else {})
+    sizes = output_sizes([each.spec for each in suite.cases])
+    return starter_of(signature_of(found, path, dtype), language or "cuda", sizes)

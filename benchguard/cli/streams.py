@@ -7,7 +7,7 @@ import errno
 import os
 import sys
 from collections.abc import Iterator
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from .. import exit_status
 
@@ -58,8 +58,13 @@ def exit_unwritable(error: OSError | ClosedPipeError) -> NoReturn:
             file=sys.stderr,
             flush=True,
         )
-    null = os.open(os.devnull, os.O_WRONLY)  # the interpreter flushes both streams once more
-    for stream in (sys.stdout, sys.stderr):
+    discard(sys.stdout, sys.stderr)
+    sys.exit(exit_status.INTERNAL)
+
+
+def discard(*streams: TextIO) -> None:
+    """Let streams that cannot be written lead nowhere: the interpreter flushes them once more at exit."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
         with contextlib.suppress(OSError, ValueError, AttributeError):
             os.dup2(null, stream.fileno())
-    sys.exit(exit_status.INTERNAL)

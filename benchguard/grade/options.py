@@ -98,6 +98,8 @@ class GradeOptions:
             trustworthy: do not rank them with replayed times. Not with `cold` (except "flush"), `icache`,
             `flush_cache`, `warm_up_samples`, `until`, `require_converged`, `require_evidence`, `sets`, `one_use`, a
             `device` other than 0, or more than 1023 `samples`.
+        policy: path or name of the policy that the submission's process obeys (docs/policy.md). None: "quarantine";
+            "grading" with `inline`. No verdict depends on it.
         reference_device: device that computes the reference results.
         keep: folder for the captures and the audit log. None: they are deleted.
         seed: seed of the secret inputs, for tests only: whoever knows the seed knows the inputs. None: random.
@@ -132,6 +134,7 @@ class GradeOptions:
     forbid_library: tuple[str, ...] = ()
     allow_images: tuple[str, ...] = ()
     inline: bool = False
+    policy: str | None = None
     reference_device: Literal["auto", "cpu", "cuda"] = "auto"
     keep: Path | None = None
     seed: int | None = None

@@ -106,6 +106,7 @@ class GradeRun:
                 warm_up=options.warm_up,
                 inline=inline,
                 examiner=EXAMINER,
+                policy=options.policy or ("grading" if inline is not None else "quarantine"),
             )
 
     def _files(self, opening: Opening) -> dict[str, Path]:

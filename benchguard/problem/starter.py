@@ -20,16 +20,19 @@ Sizes = Mapping[str, str]
 """The outputs, with their numbers of elements as expressions; in the order of the parameters."""
 
 
-def starter(parameters: Parameters, language: Language, sizes: Sizes | None = None) -> str:
-    """A whole file. Without `sizes`, every pointer that is not const is an output of at least one element."""
+def starter(
+    parameters: Parameters, language: Language, sizes: Sizes | None = None, entry: str = "solution"
+) -> str:
+    """A whole file with the function `entry`. Without `sizes`, every pointer that is not const is an output of at least
+    one element."""
     if sizes is None:
         sizes = {each.name: "1" for each in parameters if each.pointer and not each.const}
-    return _WRITERS[language](parameters, sizes)
+    return _WRITERS[language](parameters, sizes, entry)
 
 
-def _cuda(parameters: Parameters, sizes: Sizes) -> str:
+def _cuda(parameters: Parameters, sizes: Sizes, entry: str) -> str:
     headers = ["cuda_runtime.h", *_headers(parameters)]
-    return _c(parameters, sizes, headers, {})
+    return _c(parameters, sizes, entry, headers, {})
 
 
 _HIP_HEADERS = {
@@ -44,16 +47,18 @@ _HIP_TYPES = {
 }
 
 
-def _hip(parameters: Parameters, sizes: Sizes) -> str:
+def _hip(parameters: Parameters, sizes: Sizes, entry: str) -> str:
     headers = [_HIP_HEADERS.get(each, each) for each in _headers(parameters)]
-    return _c(parameters, sizes, ["hip/hip_runtime.h", *headers], _HIP_TYPES)
+    return _c(parameters, sizes, entry, ["hip/hip_runtime.h", *headers], _HIP_TYPES)
 
 
 def _headers(parameters: Parameters) -> list[str]:
     return sorted({each.type.header for each in parameters if each.type.header})
 
 
-def _c(parameters: Parameters, sizes: Sizes, headers: Sequence[str], names: dict[str, str]) -> str:
+def _c(
+    parameters: Parameters, sizes: Sizes, entry: str, headers: Sequence[str], names: dict[str, str]
+) -> str:
     types = {each.name: names.get(each.type.cuda, each.type.cuda) for each in parameters}
     words = []
     for each in parameters:
@@ -74,7 +79,7 @@ def _c(parameters: Parameters, sizes: Sizes, headers: Sequence[str], names: dict
         f"__global__ void {kernel}({', '.join(words)}) {{\n"
         f"    const size_t {i} = blockIdx.x * (size_t)blockDim.x + threadIdx.x;\n"
         f"    // Replace the zeros.\n{writes}}}\n\n"
-        f'extern "C" void solution({", ".join(words)}) {{\n'
+        f'extern "C" void {entry}({", ".join(words)}) {{\n'
         f"    size_t {threads} = 1;\n{most}"
         f"    {kernel}<<<(unsigned)(({threads} + 255) / 256), 256>>>({', '.join(types)});\n}}\n"
     )
@@ -87,7 +92,7 @@ def _free(word: str, taken: Container[str]) -> str:
     return word
 
 
-def _triton(parameters: Parameters, sizes: Sizes) -> str:
+def _triton(parameters: Parameters, sizes: Sizes, entry: str) -> str:
     head = (
         "import triton\nimport triton.language as tl\n\n\n"
         "@triton.jit\ndef kernel(output, size, BLOCK: tl.constexpr):\n"
@@ -96,11 +101,12 @@ def _triton(parameters: Parameters, sizes: Sizes) -> str:
     )
     return head + _function(
         parameters,
+        entry,
         [f"kernel[(triton.cdiv({name}.numel(), 256),)]({name}, {name}.numel(), BLOCK=256)" for name in sizes],
     )
 
 
-def _numba(parameters: Parameters, sizes: Sizes) -> str:
+def _numba(parameters: Parameters, sizes: Sizes, entry: str) -> str:
     head = (
         "from numba import cuda\n\n\n"
         "@cuda.jit\ndef kernel(output):\n"
@@ -111,16 +117,16 @@ def _numba(parameters: Parameters, sizes: Sizes) -> str:
         "    flat = cuda.as_cuda_array(output).ravel()\n"
         "    kernel[-(-flat.size // 256), 256](flat)\n\n\n"
     )
-    return head + _function(parameters, [f"launch({name})" for name in sizes])
+    return head + _function(parameters, entry, [f"launch({name})" for name in sizes])
 
 
-def _python(parameters: Parameters, sizes: Sizes) -> str:
+def _python(parameters: Parameters, sizes: Sizes, entry: str) -> str:
     return "import torch  # tensors are torch's\n\n\n" + _function(
-        parameters, [f"torch.zeros({name}.shape, out={name})  # replace the zeros" for name in sizes]
+        parameters, entry, [f"torch.zeros({name}.shape, out={name})  # replace the zeros" for name in sizes]
     )
 
 
-def _cute(parameters: Parameters, sizes: Sizes) -> str:
+def _cute(parameters: Parameters, sizes: Sizes, entry: str) -> str:
     words = [f"{each.name}: {'cute.Tensor' if each.pointer else _cutlass(each.type)}" for each in parameters]
     launches = "".join(
         f"    kernel({name}).launch(grid=[cute.ceil_div(cute.size({name}), 256), 1, 1], block=[256, 1, 1])\n"
@@ -135,7 +141,7 @@ def _cute(parameters: Parameters, sizes: Sizes) -> str:
         "    if i < cute.size(output):\n"
         "        output[i] = output.element_type(0)  # replace the zeros\n\n\n"
         + _note(parameters, "#", "device tensors")
-        + f"@cute.jit\ndef solution({', '.join(words)}):\n{launches or '    pass' + chr(10)}"
+        + f"@cute.jit\ndef {entry}({', '.join(words)}):\n{launches or '    pass' + chr(10)}"
     )
 
 
@@ -150,10 +156,10 @@ def _cutlass(type_: CType) -> str:
     return f"cutlass.{special.get(type_.dtype, type_.dtype.capitalize())}"
 
 
-def _function(parameters: Parameters, body: Sequence[str]) -> str:
+def _function(parameters: Parameters, entry: str, body: Sequence[str]) -> str:
     words = [each.name if each.pointer else f"{each.name}: {_of_python(each.type)}" for each in parameters]
     lines = "".join(f"    {each}\n" for each in body) or "    pass\n"
-    return f"{_note(parameters, '#', 'device tensors')}def solution({', '.join(words)}):\n{lines}"
+    return f"{_note(parameters, '#', 'device tensors')}def {entry}({', '.join(words)}):\n{lines}"
 
 
 def _of_python(type_: CType) -> str:
@@ -167,7 +173,7 @@ def _note(parameters: Parameters, comment: str, what: str) -> str:
     return f"{comment} Note: {names} are {what}\n" if names else ""
 
 
-_WRITERS: dict[Language, Callable[[Parameters, Sizes], str]] = {
+_WRITERS: dict[Language, Callable[[Parameters, Sizes, str], str]] = {
     "cuda": _cuda,
     "hip": _hip,
     "triton": _triton,

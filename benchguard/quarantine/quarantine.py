@@ -17,6 +17,7 @@ from ..audit.supervise import ChildOptions, Recorded, Run, supervise
 from ..errors import BenchguardError
 from ..inline.supervise import Inline
 from ..ipc.text import printable
+from ..policy import Cordon, cordon_for
 from ..problem.returned import ReturnedError, replayed_cases
 from ..shim.interposer import Interposer
 from ..version import __version__
@@ -61,15 +62,18 @@ def quarantine(
     arch: str = "",
     processes: int = 4096,
     examiner: str = "",
+    policy: str = "quarantine",
 ) -> Quarantined:
     """Run `submission` for at most `timeout` seconds, and leave captures and the audit log in `folder`.
 
     `find_cases` is called in a thread, while the submission is imported or compiled. `progress` is called with the
     phase and the case. The submission may import or read `files` of the problem, by name. With `inline` nothing is
-    recorded, and the caller opens its results. `examiner` is that of contract.Reading. Raises what `find_cases` raises,
+    recorded, and the caller opens its results. `examiner` is that of contract.Reading. The submission obeys
+    `policy`, a name or a path. Raises what `find_cases` raises,
     and BenchguardError or UsageError for failures that the submission did not cause; the result describes what the
     submission did.
     """
+    cordon = cordon_for(policy, interposer.surface)
     user = identity.free_user()
     deadline = time.monotonic() + timeout
     with ExitStack() as stack:
@@ -96,7 +100,7 @@ def quarantine(
             arch=arch,
             inline_order=inline.order if inline is not None else None,
         )
-        run = _Run(order, sender, submission, interposer, folder, where, stack)
+        run = _Run(order, sender, submission, interposer, folder, where, stack, cordon)
         return run.run(timeout, require_full, progress, examiner)
 
 
@@ -110,10 +114,12 @@ class _Run:
         folder: Path,
         where: Private,
         stack: ExitStack,
+        cordon: Cordon | None,
     ) -> None:
         self._sender = sender
         self._order, self._submission, self._interposer = order, submission, interposer
         self._folder, self._where, self._stack = folder, where, stack
+        self._cordon = cordon
 
     def run(
         self,
@@ -139,7 +145,7 @@ class _Run:
             self._interposer,
             log,
             version=__version__,
-            session=Session(wait_seconds=timeout),
+            session=Session(wait_seconds=timeout, cordon=self._cordon),
             recorded=None if inline is not None else Recorded(captures_folder, ByProgram()),
             options=ChildOptions(
                 environment=environment.quarantine_environment(

@@ -25,6 +25,7 @@ class RecordOptions:
             "hip-sim", or the path of a driver library.
         timeout: seconds until the command and its descendants are killed. None: no limit.
         keep_raw: keep the raw captures (.nrec).
+        policy: path or name of a policy, whose rules log or deny driver calls (docs/policy.md). None: no policy.
 
     Raises:
         UsageError: a selection is malformed, or several are given.
@@ -38,6 +39,7 @@ class RecordOptions:
     driver: str = "auto"
     timeout: float | None = None
     keep_raw: bool = False
+    policy: str | None = None
 
     def __post_init__(self) -> None:
         parse_selection(self.launches, self.kernel, self.window)

@@ -17,10 +17,12 @@ from typing import Any
 from .. import exit_status
 from ..audit.log import LogWriter
 from ..audit.selection import Selection, parse_selection
+from ..audit.session import Session
 from ..audit.supervise import ChildOptions, Recorded, supervise
 from ..capture import CaptureError, PackSummary, pack
 from ..capture.layout import Kind
 from ..errors import BenchguardError, UsageError
+from ..policy import cordon_for
 from ..shim.interposer import Interposer, interposer_for
 from ..version import __version__
 from .missed import why_missed, why_unended
@@ -93,6 +95,7 @@ def record_with(
     """Like record(), with a known driver. `on_kept` is called with the folder of raw captures that are kept."""
     selection = parse_selection(options.launches, options.kernel, options.window)
     check_absent(output, options.force)
+    cordon = cordon_for(options.policy, interposer.surface)
     folder = _make_folder(output)
     keep = options.keep_raw
     try:
@@ -105,6 +108,7 @@ def record_with(
             log,
             version=__version__,
             timeout=options.timeout,
+            session=Session(cordon=cordon),
             recorded=Recorded(folder, selection),
             options=child,
         )

@@ -58,7 +58,7 @@ def _call(line: Line) -> list[Any] | None:
         return None
     return [
         line.time_ns, line.duration_ns, line.process, line.thread, line.call, line.group,
-        getattr(line, "repeats", 1), json_line(line.arguments).decode(), line.result,
+        line.count, json_line(line.arguments).decode(), line.result,
     ]  # fmt: skip
 
 

@@ -17,7 +17,6 @@ from ..audit.entries import (
     LostEntry,
     PhaseEntry,
     ProcessEntry,
-    RepeatedEntry,
     SessionEntry,
 )
 from ..audit.names import is_failure
@@ -108,7 +107,7 @@ class Facts:
         self.launches.add(lane, rest, line.time_ns, line.duration_ns, number, failed)
 
     def _call(self, line: CallEntry) -> None:
-        count = line.repeats if isinstance(line, RepeatedEntry) else 1
+        count = line.count
         lane, number = Lane(line.process, line.thread, None), self._number(line.call)
         failed = is_failure(line.call, line.result)
         self.calls.add(lane, Lane(0, 0, None), line.time_ns, line.duration_ns, number, failed, count)

@@ -8,10 +8,11 @@ and on its stream, and a flow connects the two.
 
 from __future__ import annotations
 
+import gzip
 import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 
 from ..audit.entries import (
     CallEntry,
@@ -34,6 +35,7 @@ STREAMS = 1 << 31
 """The first number of a stream's track: larger than any thread's (Linux has at most 2**22)."""
 
 TRACKS_MAX = 10_000
+COMPRESSION = 3
 TIME_MAX = 1 << 53
 
 HOST_TIMES = (
@@ -156,7 +158,9 @@ class Trace:
 
 
 def write_trace(log: Path, path: Path) -> tuple[Trace, str]:
-    """Write a log as a trace. Returns the trace's counts, and why the log was read in part (else empty).
+    """Write a log as a trace, compressed if the name ends in .gz.
+
+    Returns the trace's counts, and why the log was read in part (else empty).
 
     Raises LogError if the file is not an audit log, and BenchguardError if the trace cannot be written.
     """
@@ -165,8 +169,12 @@ def write_trace(log: Path, path: Path) -> tuple[Trace, str]:
     lines = iter(source)
     first = next(lines, None)  # before the trace is opened: a file that is not a log replaces nothing
     try:
-        with path.open("wb") as file:
-            _write(file, trace, tally, source, first, lines)
+        with path.open("wb") as raw:
+            if path.suffix == ".gz":
+                with gzip.GzipFile("", "wb", COMPRESSION, raw, mtime=0) as packed:
+                    _write(packed, trace, tally, source, first, lines)
+            else:
+                _write(raw, trace, tally, source, first, lines)
     except OSError as error:
         raise BenchguardError(
             f"cannot write the trace {path}: {error.strerror}; free some space or name another file"
@@ -174,8 +182,12 @@ def write_trace(log: Path, path: Path) -> tuple[Trace, str]:
     return trace, source.problem
 
 
+class _File(Protocol):
+    def write(self, data: bytes, /) -> int: ...
+
+
 def _write(
-    file: BinaryIO,
+    file: _File,
     trace: Trace,
     tally: Tally,
     source: LogEntries,

@@ -8,6 +8,8 @@ from pathlib import Path
 import msgspec
 
 from ..errors import UsageError
+from ..grade.captures_result import SCHEMA as CAPTURES_SCHEMA
+from ..grade.captures_result import CaptureComparison, ComparedCapture
 from ..grade.compare import SCHEMA as COMPARE_SCHEMA
 from ..grade.compare import CompareResult
 from ..grade.compared_case import ComparedCase
@@ -24,7 +26,7 @@ POINTS_MAX = 2000
 OUTPUT_LINES = 100
 HINT = "Point at a box to read it. Press + and - to zoom, the arrows to move, 0 to show all."
 
-Result = GradeResult | CompareResult
+Result = GradeResult | CompareResult | CaptureComparison
 
 
 class _Head(msgspec.Struct):
@@ -45,6 +47,8 @@ def read_result(path: Path) -> Result:
             return msgspec.json.decode(data, type=GradeResult)
         if schema == COMPARE_SCHEMA:
             return msgspec.json.decode(data, type=CompareResult)
+        if schema == CAPTURES_SCHEMA:
+            return msgspec.json.decode(data, type=CaptureComparison)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(
             f"{path} is not a result of this version: {error}; give a file of `grade --json`"
@@ -56,6 +60,8 @@ def result_page(result: Result) -> Page:
     """The page of a result."""
     if isinstance(result, GradeResult):
         title = f"{result.problem}: {result.submission.path}"
+    elif isinstance(result, CaptureComparison):
+        title = f"{result.labels[0]} (A) and {result.labels[1]} (B)"
     else:
         title = f"{result.a.problem}: {result.a.submission.path} (A) and {result.b.submission.path} (B)"
     return Page(title, _badges(result), [], result_sections(result))
@@ -63,7 +69,7 @@ def result_page(result: Result) -> Page:
 
 def _badges(result: Result) -> list[Badge]:
     verdict = Badge(f"verdict {result.verdict}", "good" if result.verdict == "pass" else "bad")
-    if isinstance(result, CompareResult):
+    if not isinstance(result, GradeResult):
         return [verdict, *([Badge(f"B is {result.call}")] if result.call else [])]
     badges = [verdict, Badge(f"trust: {result.trust}")]
     if result.sandbox.features:
@@ -75,6 +81,8 @@ def result_sections(result: Result, prefix: str = "") -> list[Section]:
     """The sections of a result, for its own page or for that of a log, where `prefix` keeps their names apart."""
     if isinstance(result, GradeResult):
         return _grade_sections(result, " of the result" if prefix else "", prefix)
+    if isinstance(result, CaptureComparison):
+        return _capture_sections(result)
     sides = [("A", f"{prefix}a-", result.a), ("B", f"{prefix}b-", result.b)]
     return [
         Section(
@@ -83,6 +91,52 @@ def result_sections(result: Result, prefix: str = "") -> list[Section]:
         *([_compared(result.cases)] if result.cases else []),
         *(each for name, side, grade in sides for each in _grade_sections(grade, f" of {name}", side)),
     ]
+
+
+def _capture_sections(result: CaptureComparison) -> list[Section]:
+    facts = [
+        ("B is", result.call or "not compared"),
+        ("Verdict", result.verdict),
+        ("A", result.labels[0]),
+        ("B", result.labels[1]),
+        ("Strict", "yes" if result.strict else "no"),
+        (
+            "Outputs",
+            "of all samples compared with an untimed run" if result.outputs_checked else "not compared",
+        ),
+        ("Took", f"{result.wall_s:.1f} s"),
+    ]
+    sides = [
+        (f"{place} {name}", each)
+        for place, pair in enumerate(result.pairs, 1)
+        for name, each in (("A", pair.a), ("B", pair.b))
+    ]
+    return [
+        Section("comparison", "Comparison", [result.reason] if result.reason else [], facts=facts),
+        *([_compared(result.cases)] if result.cases else []),
+        *([_captures(sides)] if sides else []),
+    ]
+
+
+def _captures(sides: Sequence[tuple[str, ComparedCapture]]) -> Section:
+    captures: list[Row] = [
+        [
+            text(name), text(each.path), text(each.region), Cell(each.sha256[:12], code=True),
+            text({None: "not verified", True: "equal", False: "different"}[each.verified]), text(" ".join(each.notes)),
+        ]
+        for name, each in sides
+    ]  # fmt: skip
+    checks: list[Row] = [
+        [text(name), text(each.check), text(each.state), text(each.text)]
+        for name, side in sides
+        for each in side.evidence
+    ]
+    headings = columns("Pair", "File", "Region", "Capture", "Memory after the replay", "Notes")
+    tables = [
+        first_rows("Captures", headings, captures, "in order"),
+        first_rows("Checks of the time", columns("Pair", "Check", "State", "Reason"), checks, "in order"),
+    ]
+    return Section("captures", "Captures", tables=[table for table in tables if table.rows])
 
 
 def _compare_facts(result: CompareResult) -> list[tuple[str, str]]:

@@ -28,6 +28,10 @@ class Export(msgspec.Struct, frozen=True):
     kind: str
     group: str | None = None
     parameters: tuple[Parameter, ...] = ()
+    base: str = ""
+    """The documented name, which all forms share: cuMemAlloc of cuMemAlloc_v2."""
+    status: bool | None = None
+    """Whether it returns a status; None if no header declares it."""
 
 
 class DriverFacts(msgspec.Struct, frozen=True):

@@ -9,7 +9,8 @@ from ..vendor import Vendor
 from .text import banner, by_section, heading, of_type, wrapped
 
 _HEAD = """\
-{own}#include "core/process/call.h"
+{own}#include "core/policy/guard.h"
+#include "core/process/call.h"
 #include "real.h"
 #include "cuda/capture/refuse.h"
 #include "core/region/region.h"
@@ -39,11 +40,20 @@ static inline uint64_t nb_word_double(double value)
 _RECORDED = """
 {signature}
 {{
-    const struct nb_call nb_call = nb_call_begin(NB_SLOT_{name});
+{guard}    const struct nb_call nb_call = nb_call_begin(NB_SLOT_{name});
 {real}
 {arguments}
     {end}(&nb_call, {status}, nb_arguments, {count});
 {post}{refused}{returns}}}
+"""
+
+_GUARD = """\
+    if (nb_is_guarded(NB_SLOT_{name})) {{
+{words}
+        const int nb_denied = nb_policy_check(NB_SLOT_{name}, __builtin_return_address(0), nb_words, {count});
+        if (nb_denied != 0)
+            return{result};
+    }}
 """
 
 _REFUSED = """\
@@ -54,7 +64,7 @@ _REFUSED = """\
 _REPLACED = """
 {signature}
 {{
-    const struct nb_call nb_call = nb_call_begin(NB_SLOT_{name});
+{guard}    const struct nb_call nb_call = nb_call_begin(NB_SLOT_{name});
 {wrap}
 }}
 """
@@ -62,7 +72,7 @@ _REPLACED = """
 _UNRECORDED = """
 {signature}
 {{
-    if (!nb_capture_enabled())
+{guard}    if (!nb_capture_enabled())
 {real}
     const struct nb_call nb_call = {{NULL, __builtin_return_address(0), 0, NB_SLOT_{name}}};
 {wrap_when_recording}
@@ -77,9 +87,7 @@ _SHARED = """\
 
 
 def emit(surface: Surface) -> str:
-    shapes = {
-        word.parameter.type.shape for r in surface.exported_interceptions if not r.wrap for word in r.words
-    }
+    shapes = {word.parameter.type.shape for r in surface.exported_interceptions for word in r.words}
     text = banner("hooks_c", surface.api) + _HEAD.format(own=_SHARED if surface.translation else "")
     text += _FLOATS if Shape.FLOAT in shapes else ""
     text += _DOUBLES if Shape.DOUBLE in shapes else ""
@@ -100,13 +108,16 @@ def _wrapper(interception: Interception, vendor: Vendor) -> str:
     if interception.group is None:
         return _UNRECORDED.format(
             signature=signature,
+            guard=_guard(interception),
             name=function.name,
             real=wrapped(f"        return NB_REAL({function.name})(", names, ");"),
             wrap_when_recording=_hook("    return ", interception.wrap_when_recording, interception, ";"),
         )
     if interception.wrap:
         wrap = _hook(f"    {'' if is_void else 'return '}", interception.wrap, interception, ";")
-        return _REPLACED.format(signature=signature, name=function.name, wrap=wrap)
+        return _REPLACED.format(
+            signature=signature, guard=_guard(interception), name=function.name, wrap=wrap
+        )
     post = ""
     if interception.post:
         shared = interception.shared
@@ -115,6 +126,7 @@ def _wrapper(interception: Interception, vendor: Vendor) -> str:
         post = wrapped(f"    {interception.post}(", items, ");") + "\n"
     return _RECORDED.format(
         signature=signature,
+        guard=_guard(interception),
         name=function.name,
         real=_real(interception, names),
         arguments=wrapped(
@@ -129,6 +141,33 @@ def _wrapper(interception: Interception, vendor: Vendor) -> str:
         refused=_refused(interception),
         returns="" if is_void else "    return nb_result;\n",
     )
+
+
+def _guard(interception: Interception) -> str:
+    """The question to the policy: the test of one byte where no rule mentions the call."""
+    function = interception.function
+    words = [_given_word(word) for word in interception.words if word.parameter.name != RETURNED]
+    list_of_words = wrapped("        const uint64_t nb_words[] = {", words or ["0"], "};")
+    result = {Shape.VOID: "", Shape.POINTER: " NULL"}.get(
+        function.returns.shape, f" ({function.result.strip()})nb_denied"
+    )
+    return _GUARD.format(name=function.name, words=list_of_words, count=len(words), result=result)
+
+
+def _given_word(word: Word) -> str:
+    """The word before the call: an out pointer has no value yet, and is itself the word."""
+    name = word.parameter.name
+    match word.parameter.type.shape:
+        case Shape.POINTER:
+            return f"nb_word_pointer({name})"
+        case Shape.FUNCTION_POINTER:
+            return f"(uint64_t)(uintptr_t){name}"
+        case Shape.FLOAT:
+            return f"nb_word_float({name})"
+        case Shape.DOUBLE:
+            return f"nb_word_double({name})"
+        case _:
+            return f"(uint64_t){name}"
 
 
 def _real(interception: Interception, names: list[str]) -> str:
@@ -189,14 +228,6 @@ def _word(word: Word, function: Function) -> str:
     name = "nb_result" if word.parameter.name == RETURNED else word.parameter.name
     if word.role.startswith(OUT):
         return f"nb_out_word({_status(function)}, {name}, sizeof *{name})"
-    match word.parameter.type.shape:
-        case Shape.POINTER:
-            return f"nb_word_pointer({name})"
-        case Shape.FUNCTION_POINTER:
-            return f"(uint64_t)(uintptr_t){name}"
-        case Shape.FLOAT:
-            return f"nb_word_float({name})"
-        case Shape.DOUBLE:
-            return f"nb_word_double({name})"
-        case _:
-            return f"(uint64_t){name}"
+    if word.parameter.name == RETURNED:
+        return f"nb_word_pointer({name})"
+    return _given_word(word)

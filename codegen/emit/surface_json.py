@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ..model import split_variant
 from ..surface import Export, Surface
 
 FORMAT = "neutrino-bench/surface/1"
@@ -27,7 +28,9 @@ def _export(export: Export) -> dict[str, Any]:
     interception = export.interception
     return {
         "name": export.name,
+        "base": split_variant(export.name)[0],
         "kind": export.kind,
+        "status": export.function.has_status if export.function else None,
         "group": interception.group if interception else None,
         "parameters": [
             {"name": word.parameter.name, "role": word.role}

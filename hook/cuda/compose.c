@@ -6,6 +6,8 @@
 #include "core/maps/binmap.h"
 #include "core/maps/funcmap.h"
 #include "core/maps/graphmap.h"
+#include "core/policy/events.h"
+#include "core/policy/policy.h"
 #include "core/process/attach.h"
 #include "core/process/component.h"
 #include "core/region/raw_capture.h"
@@ -30,6 +32,7 @@
 #include "cuda/memory/foreign.h"
 #include "cuda/memory/pending.h"
 #include "cuda/memory/virtual.h"
+#include "cuda/policy/facts.h"
 #include "cuda/vendor.h"
 
 /* In the order in which their locks nest. A region begins and ends with the help of all others; graphs
@@ -58,6 +61,8 @@ static const struct nb_component *const components[] = {
     &nb_funcmap_component,
     &nb_graphmap_component,
     &nb_raw_capture_component,
+    &nb_policy_component,
+    &nb_policy_events_component,
     &nb_driver_component,
     NULL,
 };
@@ -77,4 +82,5 @@ __attribute__((constructor)) static void compose(void)
     nb_driver_install(nb_process_attach);
     nb_region_install(&nb_capture_region_operations);
     nb_memory_install_events(&memory_events);
+    nb_policy_install(&nb_cuda_policy_facts);
 }

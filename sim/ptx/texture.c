@@ -66,13 +66,19 @@ static bool begin(struct sampling *sampling, struct warp *warp, const struct ins
     return sampling->image != NULL;
 }
 
-static void finish(struct warp *warp, const struct instruction *instruction,
-                   const struct image_access *access, const uint32_t words[4], unsigned lane)
+static void write_results(struct warp *warp, const struct instruction *instruction, const uint32_t words[4],
+                          unsigned lane)
 {
     for (unsigned i = 0; i < 4; i++)
         result_values(warp, instruction->to[i])[lane] = words[i];
-    if (access->resident.kind == OPERAND_PREDICATE) /* arrays without gaps are always resident */
-        set_predicate(warp, access->resident, 1u << lane, ALL_LANES);
+}
+
+/* Arrays without gaps are always resident. */
+static enum ptx_status finish(struct warp *warp, const struct image_access *access, uint32_t mask)
+{
+    if (access->resident.kind == OPERAND_PREDICATE)
+        set_predicate(warp, access->resident, mask, ALL_LANES);
+    return PTX_OK;
 }
 
 enum ptx_status ptx_run_texture(struct warp *warp, const struct instruction *instruction, uint32_t mask)
@@ -90,9 +96,9 @@ enum ptx_status ptx_run_texture(struct warp *warp, const struct instruction *ins
             coordinates[i] = (int32_t)operand_values(warp, access->coordinates[i])[lane];
         if (whole ? !ptx_fetch(&sampling, coordinates, words) : !ptx_sample(&sampling, level, words))
             return sampling.status;
-        finish(warp, instruction, access, words, lane);
+        write_results(warp, instruction, words, lane);
     });
-    return PTX_OK;
+    return finish(warp, access, mask);
 }
 
 /* tld4: one channel of the four elements that bilinear filtering reads, counter-clockwise from the lower
@@ -116,7 +122,7 @@ enum ptx_status ptx_run_gather(struct warp *warp, const struct instruction *inst
                 return sampling.status;
             result[i] = words[instruction->variant];
         }
-        finish(warp, instruction, access, result, lane);
+        write_results(warp, instruction, result, lane);
     });
-    return PTX_OK;
+    return finish(warp, access, mask);
 }

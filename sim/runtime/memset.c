@@ -51,3 +51,46 @@ PER_THREAD(cudaMemset2D_ptds, (void *devPtr, size_t pitch, int value, size_t wid
 PER_THREAD(cudaMemset2DAsync_ptsz,
            (void *devPtr, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream),
            cudaMemset2DAsync(devPtr, pitch, value, width, height, runtime_per_thread(stream)))
+
+/* A fill of a box is a fill of rows if no rows lie between its slices. */
+static cudaError_t fill_box(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
+                            cudaStream_t stream, bool waits)
+{
+    const bool dense = extent.height == to.ysize || extent.depth <= 1;
+    const size_t slices = dense ? 1 : extent.depth;
+    size_t rows = extent.height;
+    size_t step;
+    READY();
+    if (extent.width == 0 || extent.height == 0 || extent.depth == 0)
+        return cudaSuccess;
+    if ((!dense && extent.height > to.ysize) || __builtin_mul_overflow(to.pitch, to.ysize, &step) ||
+        (dense && __builtin_mul_overflow(extent.height, extent.depth, &rows)))
+        return runtime_error(cudaErrorInvalidValue);
+    for (size_t z = 0; z < slices; z++) {
+        char *slice = (char *)to.ptr + z * step;
+        const cudaError_t error = waits
+                                      ? cudaMemset2D(slice, to.pitch, value, extent.width, rows)
+                                      : cudaMemset2DAsync(slice, to.pitch, value, extent.width, rows, stream);
+        if (error != cudaSuccess)
+            return error;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent)
+{
+    return fill_box(pitchedDevPtr, value, extent, NULL, true);
+}
+
+PER_THREAD(cudaMemset3D_ptds, (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent),
+           fill_box(pitchedDevPtr, value, extent, cudaStreamPerThread, false))
+
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,
+                              cudaStream_t stream)
+{
+    return fill_box(pitchedDevPtr, value, extent, stream, false);
+}
+
+PER_THREAD(cudaMemset3DAsync_ptsz,
+           (struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent, cudaStream_t stream),
+           fill_box(pitchedDevPtr, value, extent, runtime_per_thread(stream), false))

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from benchguard.capture.layout import Compression
+from benchguard.policy import NAMES, compile_policy, load_policy
+from benchguard.policy.file import parse_policy
+from benchguard.shim.interposer import interposer_for
 from tests.support.altered import Altered, compressed
 from tests.support.captures import CAPTURES
 from tests.support.code_objects import code_object, sim_bundle
@@ -19,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PROGRAMS = HERE / "programs"
 ENGINE = ("fuzz.c", "input.c", "mutate.c", "bytes.c", "capture_mutate.c", "corpus.c", "tokens.c")
-HASH = ("engine/replay/capture/sha256.c", "engine/replay/capture/sha256_x86.c")
+HASH = ("hook/core/image/sha256.c", "hook/core/image/sha256_x86.c")
 VERSIONS: tuple[Literal[1, 2, 3], ...] = (1, 2, 3)
 """Versions of compressed bundles."""
 
@@ -75,6 +78,20 @@ def make_hip_images(folder: Path) -> Sequence[Path]:
     for name, image in images.items():
         (folder / f"{name}.co").write_bytes(image)
     return [folder / f"{name}.co" for name in images]
+
+
+def make_policies(folder: Path) -> Sequence[Path]:
+    """The tables of the named policies, for the generic shim's exports, and a small one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    surface = interposer_for("sim")[0].surface
+    rule = '[[rule]]\nname = "a"\naction = "deny"\ncall = ["cuMemAlloc"]\nwhere = { bytes = 1, library = "a*" }\n'
+    small = parse_policy(f'format = "neutrino-bench/policy/1"\nname = "small"\n{rule}', "small")
+    tables = {
+        policy.name: compile_policy(policy, surface).table for policy in (*map(load_policy, NAMES), small)
+    }
+    for name, table in tables.items():
+        (folder / f"{name}.table").write_bytes(table)
+    return [folder / f"{name}.table" for name in tables]
 
 
 _PTX = ("tests/unit/ptx/kernels/*.ptx", "tests/corpus/ptx/**/*.ptx", "tests/fuzz/seeds/*.ptx")
@@ -138,6 +155,14 @@ TARGETS = {
         (),
         (),
         make_captures,
+    ),
+    "policy": Target(
+        "policy.c",
+        "the shim's reader of a policy's table",
+        ("hook/core/policy/table.c",),
+        (),
+        ("hook",),
+        make_policies,
     ),
     "control": Target("control.c", "what is wrong on purpose", (), ("tests/fuzz/control.txt",), ()),
 }

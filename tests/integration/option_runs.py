@@ -87,6 +87,16 @@ call("cuEventRecord", events[1], None)
 call("cuCtxSynchronize")
 '''
 
+POLICY = """
+format = "neutrino-bench/policy/1"
+name = "launches"
+
+[[rule]]
+name = "launches"
+action = "log"
+call = ["cuLaunchKernel"]
+"""
+
 NESTED_PROGRAM = """
 import ctypes, subprocess, sys
 
@@ -110,6 +120,10 @@ def renamed(*arguments):
     except OSError:
         print("network off")
     return [each for each in arguments[0] if hasattr(each, "data_ptr")][-1]
+
+
+def profiled(*arguments):
+    print("profiler:", cuda.cuProfilerStart())
 
 
 def greedy(*arguments):
@@ -231,6 +245,7 @@ def prepare(folder: Path) -> None:
         "program.py": PROGRAM,
         "nested.py": NESTED_PROGRAM,
         "saxpy.ptx": SAXPY,
+        "policy.toml": POLICY,
         "submission.py": SUBMISSION,
         "submission.txt": SUBMISSION,
         "slow.py": SUBMISSION.replace("def solution", "def other").replace("def slow", "def solution"),
@@ -264,6 +279,7 @@ def prepare(folder: Path) -> None:
     (folder / "sm_90.cubin").write_bytes(CUBIN.read_bytes())
     lines = [logs.session(), logs.image(sha256=digest), logs.launch(10), logs.end()]
     logs.write_log(folder / "launches.jsonl", lines)
+    logs.write_log(folder / "cut.jsonl", [logs.session(), logs.image(), logs.launch(10)])
     (folder / "x1.bin").write_bytes(x)
     (folder / "x2.bin").write_bytes(bytes(len(x)))
     CAPTURES["saxpy"](folder / "saxpy.ncap")
@@ -297,6 +313,8 @@ def run(folder: Path, words: tuple[str, ...], cache: Path | None = None) -> Ran:
 PY = (sys.executable, "program.py")
 OBSERVE = ("observe", "--driver", "sim", "--log", "run.jsonl")
 RECORD = ("record", "--driver", "sim", "-o", "x.ncap")
+TRACE = ("trace", "--driver", "sim")
+TRACE_LOG = ("trace", "launches.jsonl")
 REPLAY = ("replay", "saxpy.ncap", "--driver", "sim", "--json", "result.json")
 REPLAY_COMMAND = ("replay", "--driver", "sim", "--json", "result.json", "--samples", "3")
 SIM = ("--driver", "sim")
@@ -373,6 +391,16 @@ RUNS: dict[str, OptionRun] = {
         (*OBSERVE, "--timeout", "0.5", "--", *SLEEP),
         (*OBSERVE, "--", "true"),
         {"--timeout": ended_with(124, "killed after 0.5 s")},
+    ),
+    "observe, policy": OptionRun(
+        (*OBSERVE, "--policy", "policy.toml", "--", *PY),
+        (*OBSERVE, "--", *PY),
+        {"--policy": lambda ran: len(ran.log("run.jsonl", "decision")) == 5},
+    ),
+    "record, policy": OptionRun(
+        (*RECORD, "--policy", "policy.toml", "--", *PY),
+        (*RECORD, "--", *PY),
+        {"--policy": lambda ran: len(ran.log("x.audit.jsonl", "decision")) == 5},
     ),
     "serve": OptionRun(
         ("serve", "--driver", "sim", "--log", "kept", "--socket", "own.sock", "--quiet", "--", *SAY_SOCKET),
@@ -499,6 +527,50 @@ RUNS: dict[str, OptionRun] = {
             "--memory": lambda ran: "more" not in ran.out and hex(ARENA + 29 * GRANULE) in ran.out,
             "--images": lambda ran: list((ran.folder / "images").glob("*.ptx")),
         },
+    ),
+    "trace": OptionRun(
+        (*TRACE, "--verbose", "--no-time", "--no-returns", "--runtime", "--output", "table.txt", "--log", "run.jsonl",
+         "--", *PY),
+        (*TRACE, "--", *PY),
+        {
+            "--verbose": lambda ran: "[KERNEL]" in ran.text("table.txt"),
+            "--no-time": lambda ran: ran.text("table.txt").startswith("PROCESS"),
+            "--no-returns": lambda ran: "[EXIT]" not in ran.text("table.txt"),
+            "--runtime": lambda ran: "cuMemAlloc_v2 (cudaMalloc)" in ran.text("table.txt"),
+            "--output": lambda ran: "[ENTER]" in ran.text("table.txt") and "[ENTER]" not in ran.out,
+            "--log": launches_in("run.jsonl"),
+        },
+    ),
+    "trace, call": OptionRun(
+        (*TRACE_LOG, "--call", "cuStream*"), TRACE_LOG, {"--call": lambda ran: "cuLaunchKernel" not in ran.out}
+    ),
+    "trace, kernel": OptionRun(
+        (*TRACE_LOG, "--kernel", "none*"), TRACE_LOG, {"--kernel": lambda ran: "cuLaunchKernel" not in ran.out}
+    ),
+    "trace, stream": OptionRun(
+        (*TRACE_LOG, "--stream", "legacy"), TRACE_LOG, {"--stream": lambda ran: "cuLaunchKernel" not in ran.out}
+    ),
+    "trace, thread": OptionRun(
+        (*TRACE_LOG, "--thread", "1"), TRACE_LOG, {"--thread": lambda ran: "cuLaunchKernel" not in ran.out}
+    ),
+    "trace, errors": OptionRun(
+        (*TRACE_LOG, "--errors"), TRACE_LOG, {"--errors": lambda ran: "cuLaunchKernel" not in ran.out}
+    ),
+    "trace, follow": OptionRun(
+        ("trace", "cut.jsonl", "--follow"), ("trace", "cut.jsonl"), {"--follow": ended_with(0)}
+    ),
+    "trace, summary": OptionRun(
+        (*TRACE_LOG, "--summary"), TRACE_LOG, {"--summary": lambda ran: "audit log launches.jsonl" in ran.out}
+    ),
+    "trace, path": OptionRun(
+        (*TRACE_LOG, "--path", "program.py"), TRACE_LOG, {"--path": lambda ran: "cuLaunchKernel" not in ran.out}
+    ),
+    "trace, pid": OptionRun(("trace", "--pid", "1"), ("trace",), {"--pid": lambda ran: "process 1" in ran.err}),
+    "trace, driver": OptionRun(
+        ("trace", "--driver", "/nowhere/libcuda.so.1", "--", *PY), (*TRACE, "--", *PY), {"--driver": NOWHERE}
+    ),
+    "trace, timeout": OptionRun(
+        (*TRACE, "--timeout", "0.3", "--", *SLEEP), (*TRACE, "--", "true"), {"--timeout": ended_with(124)}
     ),
     "inspect, log": OptionRun(
         ("inspect", "launches.jsonl", "--kept", "kept", "--ptx", "k3"),
@@ -671,6 +743,11 @@ RUNS: dict[str, OptionRun] = {
     ),
     "grade, evidence": OptionRun(
         (*GRADE, "--require-evidence", "full"), GRADE, {"--require-evidence": ended_with(8)}
+    ),
+    "grade, policy": OptionRun(
+        (*PYTHON, "--entry", "profiled", "--policy", "strict"),
+        PYTHON,
+        {"--policy": lambda ran: "profiler: 800\n" in ran.result["output"]},
     ),
     "grade, inline": OptionRun(
         (*GRADE, "--inline"), GRADE, {"--inline": lambda ran: ran.result["trust"] == "inline"}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import benchguard
 from benchguard.grade.grade import grade
 from benchguard.grade.options import GradeOptions
 from benchguard.grade.result import GradeResult
@@ -49,6 +50,9 @@ def solution(a, b, c, n):
 """
 
 
+HOST_FUNCTION = """
+callback = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p)
+"""
 CASES = ("one", "two")
 
 
@@ -122,6 +126,33 @@ def test_kernels_of_each_case_are_those_of_its_samples(tmp_path: Path) -> None:
         [("solution", 3, (1, 1, 1))],
         [("solution", 1, (1, 1, 1))],
     ]
+
+
+@pytest.mark.parametrize(("policy", "code"), [(None, 800), ("observe", 0)])
+def test_host_callback_in_a_sample_is_denied_by_default(
+    tmp_path: Path, policy: str | None, code: int
+) -> None:
+    body = 'launch(a, b, c, n); print("returned", cuda.cuLaunchHostFunc(None, callback, None))'
+    problem, submission = written(tmp_path, body)
+    submission.write_text(submission.read_text() + HOST_FUNCTION)
+    result = grade(problem, submission, OPTIONS, cases=("one",), policy=policy)
+    codes = {line.split()[1] for line in result.output.splitlines() if line.startswith("returned")}
+    assert codes == {str(code)}, result.output
+    assert_whole_pass(result)
+
+
+def test_profiler_is_denied_in_samples_and_not_in_warm_up(tmp_path: Path) -> None:
+    """The phase that the runner marks decides."""
+    problem, submission = written(tmp_path, 'launch(a, b, c, n); print("returned", cuda.cuProfilerStart())')
+    result = grade(problem, submission, OPTIONS, cases=("one",), keep=tmp_path / "kept")
+    assert_whole_pass(result)
+    codes = [line.split()[1] for line in result.output.splitlines() if line.startswith("returned")]
+    warm_up = codes.index("800")
+    assert warm_up >= 2 and set(codes[:warm_up]) == {"0"} and set(codes[warm_up:]) == {"800"}
+    lines = [
+        line for line in benchguard.read_log(tmp_path / "kept" / "audit.jsonl") if line["kind"] == "phase"
+    ]
+    assert [line["phase"] for line in lines if line["label"]] == ["warm-up", "timing"]
 
 
 @pytest.mark.parametrize(

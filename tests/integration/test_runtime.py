@@ -62,6 +62,7 @@ fetched 10 12 14, outside 0
 words normalized: cudaErrorInvalidNormSetting
 slice 6 8
 outside: cudaErrorInvalidValue
+filled 2 1 2, 1
 middle 4.5
 layers 4 7, 9 12
 three channels: cudaErrorInvalidChannelDescriptor
@@ -328,8 +329,8 @@ def test_every_function_and_error_text_matches_nvidias(native: Path) -> None:
 def test_unsupported_function_is_reported_once(native: Path) -> None:
     text = (
         "import ctypes; r = ctypes.CDLL('libcudart.so.13'); "
-        "print(r.cudaIpcGetMemHandle(), r.cudaIpcGetMemHandle(), r.cudaGetLastError(), r.cudaGetLastError())"
+        "print(r.cudaImportExternalMemory(), r.cudaImportExternalMemory(), r.cudaGetLastError(), r.cudaGetLastError())"
     )
     result = run([sys.executable, "-c", text], {**os.environ, "LD_LIBRARY_PATH": str(native / "sim")})
     assert result.stdout.split() == ["801", "801", "801", "0"]
-    assert result.stderr == "CUDA runtime (neutrino): cudaIpcGetMemHandle is not supported\n"
+    assert result.stderr == "CUDA runtime (neutrino): cudaImportExternalMemory is not supported\n"

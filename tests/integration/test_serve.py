@@ -416,3 +416,19 @@ for each in started:
     assert len(named) == 1
     assert f"process {user} (" in named[0]
     assert other
+
+
+def test_service_without_readers_goes_on(tmp_path: Path, program: Program) -> None:
+    """Its standard error is a pipe that is closed after the first line."""
+    words = [sys.executable, "-m", "benchguard", "serve", "--log", str(tmp_path / "logs"), "--driver", "sim"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert b"serving at" in process.stderr.readline()
+        process.stderr.close()
+        service = Service(process, tmp_path / "logs", tmp_path / "none")
+        environment = environment_for(service.folder)
+        for _ in range(2):
+            assert subprocess.run([str(program("linked"))], env=environment, check=False).returncode == 0
+        service.wait_for_programs(0)
+        assert service.end() == 0
+    assert launches(service) == [3, 3]

@@ -29,8 +29,8 @@ def session(**more: Any) -> Line:
     }
 
 
-def _common(time_ns: int, **more: Any) -> Line:
-    return {"time_ns": time_ns, "process": 1, "thread": 1, **more}
+def _common(at: int, /, **more: Any) -> Line:
+    return {"time_ns": at, "process": 1, "thread": 1, **more}
 
 
 def process(time_ns: int = 0, executable: str = "/bin/a.out", **more: Any) -> Line:

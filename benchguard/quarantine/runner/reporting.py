@@ -10,6 +10,8 @@ from pathlib import Path
 import msgspec
 
 from ...ipc.text import one_line, place_of, printable
+from ...phase import Phase
+from ...phase import phase as mark_phase
 from ..contract import LINE_MAX, Began, Broke, Event, Finished
 
 TEXT_MAX = 1000
@@ -59,6 +61,10 @@ def _place(error: BaseException, folder: Path) -> str:
     return f"{Path(place).name}: " if place else ""
 
 
+_PHASES: dict[str, Phase] = {"warm-up": "warm-up", "record": "timing", "time": "timing"}
+"""Phases of the benchmark, for the policy. A submission can enter another: no verdict depends on them."""
+
+
 class Reporter:
     """Writes events to a pipe, one JSON line each, and measures the duration of each phase."""
 
@@ -70,6 +76,7 @@ class Reporter:
 
     def begin(self, phase: str, case: int = -1) -> None:
         self._add()
+        mark_phase(_PHASES.get(phase, "setup"), f"case {case}" if case >= 0 else "")
         self.phase = phase
         self.send(Began(phase, case, time.monotonic_ns()))
 
@@ -79,6 +86,7 @@ class Reporter:
 
     def finish(self) -> None:
         self._add()
+        mark_phase("after")
         self.send(Finished(self._seconds))
 
     def send(self, event: Event) -> None:

@@ -3,7 +3,7 @@
 
 #include "replay/base/error.h"
 #include "replay/capture/decode.h"
-#include "replay/capture/sha256.h"
+#include "core/image/sha256.h"
 #include "replay/replay.h"
 
 /* ISO C cannot cast dlsym's result to a function pointer; POSIX allows to copy its bytes. */

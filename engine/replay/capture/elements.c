@@ -4,7 +4,7 @@
 #include "core/wire/record.h"
 #include "replay/base/error.h"
 #include "replay/capture/check.h"
-#include "replay/capture/sha256.h"
+#include "core/image/sha256.h"
 
 static bool is_symbol(const struct nb_reader *reader, struct nb_span name)
 {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "replay/base/error.h"
-#include "replay/capture/sha256.h"
+#include "core/image/sha256.h"
 
 static bool read_all(int descriptor, void *into, size_t bytes, uint64_t offset)
 {

@@ -169,12 +169,19 @@ int nb_slot_of_address(const void *address)
     return low < address_count && addresses[low].address == address ? addresses[low].slot : -1;
 }
 
+static void set_target(unsigned slot, void *target)
+{
+    const bool is_diverted = nb_guarded[slot] != 0 && nb_guards[slot] != NULL;
+    __atomic_store_n(&nb_slots[slot], target, __ATOMIC_RELAXED);
+    __atomic_store_n(&nb_jumps[slot], is_diverted ? nb_guards[slot] : target, __ATOMIC_RELAXED);
+}
+
 static void fill_slot(unsigned slot, void *address)
 {
     void *target = address != NULL ? address : (void *)nb_absent;
     if (nb_export_fails[slot] && __atomic_load_n(&is_refused, __ATOMIC_ACQUIRE))
         target = (void *)nb_refused;
-    __atomic_store_n(&nb_slots[slot], target, __ATOMIC_RELAXED);
+    set_target(slot, target);
 }
 
 static void fill_slots(void *driver)
@@ -202,7 +209,7 @@ void nb_resolve_all(void)
         /* The driver calls itself through the shim while it is being opened. It cannot be served yet;
          * without an answer its stub would return here for ever. */
         for (unsigned i = 0; i < nb_export_count; i++)
-            __atomic_store_n(&nb_slots[i], (void *)nb_absent, __ATOMIC_RELAXED);
+            set_target(i, (void *)nb_absent);
     } else if (!is_resolved) {
         is_resolving = true;
         fill_slots(find_driver());
@@ -226,7 +233,7 @@ void nb_driver_refuse(void)
         return;
     for (unsigned i = 0; i < nb_export_count; i++)
         if (nb_export_fails[i])
-            __atomic_store_n(&nb_slots[i], (void *)nb_refused, __ATOMIC_RELAXED);
+            set_target(i, (void *)nb_refused);
 }
 
 /* In a forked child. The lock is not taken before a fork: the driver's constructors run under it, and one

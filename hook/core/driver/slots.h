@@ -20,6 +20,15 @@ extern const unsigned char nb_export_fails[] NB_HIDDEN; /* 1: the call may be re
  * slot than exports; the last slot stands for every function that this driver lacks. */
 extern void *nb_slots[] NB_HIDDEN;
 
+/* Where the jump of a passed-through export leads: to the same target, or to its guard if a rule of the
+ * policy mentions it. The shim's own calls take the slots, so no rule decides them. */
+extern void *nb_jumps[] NB_HIDDEN;
+extern void *const nb_guards[] NB_HIDDEN; /* NULL for exports that are not passed through */
+
+/* A byte for each export, not 0 if the policy must decide its calls. All are 1 until the process has
+ * attached. */
+extern uint8_t nb_guarded[] NB_HIDDEN;
+
 /* Open the driver and fill every slot. The resolving stubs call this; later calls return at once. */
 void nb_resolve_all(void) NB_HIDDEN;
 

@@ -9,7 +9,7 @@
 #include "core/ring/clock.h"
 #include "core/ring/ring.h"
 
-_Atomic uint32_t nb_phase_now;
+_Atomic uint32_t nb_phase_now, nb_phase_marks;
 
 static const char *const names[] = {"before", "setup", "warm-up", "timing", "after"};
 
@@ -39,8 +39,9 @@ static void write_mark(struct nb_thread *thread, enum nb_phase phase, enum nb_ph
 void nb_phase_enter(enum nb_phase phase, enum nb_phase_source source, const char *label, const void *caller)
 {
     atomic_store_explicit(&nb_phase_now, phase, memory_order_relaxed);
+    atomic_fetch_add_explicit(&nb_phase_marks, 1, memory_order_relaxed);
     /* Inside a traced call the ring may have a reserved record: a callback's mark would overwrite it. */
-    if (nb_thread.state == NB_THREAD_READY)
+    if (nb_thread.state == NB_THREAD_READY || (source == NB_PHASE_BY_EVENTS && nb_thread.ring != NULL))
         write_mark(&nb_thread, phase, source, label, caller);
 }
 

@@ -7,7 +7,8 @@
 
 #include "core/wire/record.h"
 
-extern _Atomic uint32_t nb_phase_now __attribute__((visibility("hidden"))); /* enum nb_phase */
+extern _Atomic uint32_t nb_phase_now __attribute__((visibility("hidden")));   /* enum nb_phase */
+extern _Atomic uint32_t nb_phase_marks __attribute__((visibility("hidden"))); /* phases entered so far */
 
 /* Enter a phase and write its mark. `caller` is an address in the code that asked for it. */
 void nb_phase_enter(enum nb_phase phase, enum nb_phase_source source, const char *label, const void *caller)

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "core/base/log.h"
 #include "core/base/required.h"
@@ -81,6 +82,7 @@ static int attach_process(void)
         nb_components_start();
         return ATTACHED;
     }
+    memset(nb_guarded, 0, nb_export_count); /* no session, no policy */
     if (nb_is_recording_required())
         nb_driver_refuse();
     return ALONE;

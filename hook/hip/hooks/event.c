@@ -1,4 +1,4 @@
-/* Hook of hipEventCreate, whose CUDA function takes flags. */
+/* Hooks of hipEventCreate, whose CUDA function takes flags. */
 #include <cuda.h>
 #include <hip/hip_runtime_api.h>
 
@@ -19,4 +19,9 @@ hipError_t nb_wrap_when_recording_hip_event_create(const struct nb_call *call, n
 {
     (void)real;
     return (hipError_t)nb_wrap_when_recording_event_create(call, create, (CUevent *)event, 0);
+}
+
+void nb_post_hip_event_create(const struct nb_call *call, hipError_t result, hipEvent_t *event)
+{
+    nb_post_event_create(call, (CUresult)result, (CUevent *)event, 0);
 }

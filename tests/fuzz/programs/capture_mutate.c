@@ -4,7 +4,7 @@
 
 #include "core/wire/capture_format.h"
 #include "mutate.h"
-#include "replay/capture/sha256.h"
+#include "core/image/sha256.h"
 
 /* The offsets of the parts of the unchanged seed file. */
 struct parts {

@@ -157,6 +157,18 @@ def test_terminal_of_any_width_shows_every_fact(monkeypatch: pytest.MonkeyPatch,
     assert max(map(len, tables)) <= int(width)
 
 
+def test_repeated_calls_count_as_often_as_they_happened() -> None:
+    line = {**call("cuEventQuery", 0, 600, duration_ns=5000, hEvent=3), "repeats": 1000}
+    (row,) = summarise_lines([(line, HEAD)]).calls
+    assert (row.count, row.failed, row.errors) == (1000, 0, {"CUDA_ERROR_NOT_READY": 1000})
+    assert row.host.total_ns == 5000 and row.host.median_ns == 5
+
+
+def test_argument_that_is_not_finite_is_read() -> None:
+    line = {**call("cuEventElapsedTime_v2", 0, pMilliseconds=0x7FC00000), "floats": {"pMilliseconds": None}}
+    assert summarise_lines([(line, HEAD)]).calls[0].count == 1
+
+
 def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("NO_COLOR", "1")

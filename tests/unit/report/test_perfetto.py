@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections import defaultdict
 from collections.abc import Iterable
@@ -44,6 +45,15 @@ def test_trace_equals_golden_file(tmp_path: Path) -> None:
     document = trace_of(tmp_path, golden_lines())
     del document["otherData"]["log"], document["otherData"]["head"]
     assert document == json.loads(GOLDEN.read_text())
+
+
+def test_name_with_gz_gives_the_same_trace_compressed(tmp_path: Path) -> None:
+    log = logs.write_log(tmp_path / "log", golden_lines())
+    for name in ("x.json", "x.json.gz", "y.json.gz"):
+        write_trace(log, tmp_path / name)
+    packed = (tmp_path / "x.json.gz").read_bytes()
+    assert gzip.decompress(packed) == (tmp_path / "x.json").read_bytes()
+    assert packed == (tmp_path / "y.json.gz").read_bytes()
 
 
 def test_slices_of_a_track_never_overlap_and_flows_end_on_a_stream(tmp_path: Path) -> None:

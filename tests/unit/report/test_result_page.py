@@ -11,11 +11,14 @@ from click.testing import CliRunner, Result
 
 from benchguard.cli.main import cli, main
 from benchguard.errors import UsageError
+from benchguard.grade.captures_result import SCHEMA as CAPTURES
+from benchguard.grade.captures_result import CaptureComparison, ComparedCapture, ComparedPair
 from benchguard.grade.compare import SCHEMA as COMPARE
 from benchguard.grade.compare import CompareResult
 from benchguard.grade.compared_case import ComparedCase
 from benchguard.grade.result import GradeResult
 from benchguard.replay.evidence import Evidence
+from benchguard.replay.result import Settings
 from benchguard.report.page import render
 from benchguard.report.result_page import POINTS_MAX, read_result, result_page
 from tests.support import logs
@@ -43,7 +46,22 @@ def compared() -> CompareResult:
     return CompareResult(COMPARE, "FASTER", "pass", "", (case,), graded("a"), graded("b"), 3.5)
 
 
-def written(path: Path, result: GradeResult | CompareResult) -> Path:
+def compared_captures() -> CaptureComparison:
+    settings = Settings(
+        cold="flush", icache="warm", prime=True, until="", device=0, driver="sim", seed=1, input_sets=1,
+        ignored_refusals=False,
+    )  # fmt: skip
+    evidence = (Evidence("outputs", "held"),)
+    sides = [
+        ComparedCapture(f"{name}.ncap", "a" * 64, "1", (), settings, True, (), evidence) for name in "ab"
+    ]
+    pair = ComparedPair(sides[0], sides[1], ())
+    return CaptureComparison(
+        CAPTURES, "FASTER", "pass", "", ("a.ncap", "b.ncap"), True, True, compared().cases, (pair,), 2.0
+    )
+
+
+def written(path: Path, result: GradeResult | CompareResult | CaptureComparison) -> Path:
     path.write_text(result.to_json())
     return path
 
@@ -70,6 +88,20 @@ def test_comparison_page_has_blocks_of_both_sides(tmp_path: Path) -> None:
     a, b = data_of(html)["blocks-0"]["series"]  # type: ignore[misc]
     assert (a["values"], b["values"]) == ([20.0, 21.0, 20.5, 20.1], [10.0, 10.5, 10.1, 10.2])
     assert "Cases of A" in html and "Cases of B" in html
+
+
+def test_comparison_of_captures_has_blocks_captures_and_checks(tmp_path: Path) -> None:
+    html = render(result_page(read_result(written(tmp_path / "r.json", compared_captures()))))
+    for part in (
+        "a.ncap (A) and b.ncap (B)",
+        "B is FASTER",
+        "1500 1500 1500 1500",
+        "1 A",
+        "1 B",
+        "outputs",
+        "held",
+    ):
+        assert part in html
 
 
 def test_sections_of_a_page_have_different_names() -> None:

@@ -149,6 +149,13 @@ static void volumes()
     printf("slice %g %g\n", back[0][0][0], back[0][1][0]);
     slice.srcPos = make_cudaPos(2, 0, 0);
     printf("outside: %s\n", cudaGetErrorName(cudaMemcpy3D(&slice)));
+    cudaPitchedPtr pitched;
+    unsigned char bytes[2][3][4];
+    CHECK(cudaMalloc3D(&pitched, make_cudaExtent(4, 3, 2)));
+    CHECK(cudaMemset3D(pitched, 1, make_cudaExtent(4, 3, 2)));
+    CHECK(cudaMemset3DAsync(pitched, 2, make_cudaExtent(3, 2, 2), nullptr));
+    CHECK(cudaMemcpy2D(bytes, 4, pitched.ptr, pitched.pitch, 4, 6, cudaMemcpyDeviceToHost));
+    std::printf("filled %d %d %d, %d\n", bytes[0][1][2], bytes[0][2][0], bytes[1][1][2], bytes[1][0][3]);
     resource.resType = cudaResourceTypeArray;
     resource.res.array.array = volume;
     how.filterMode = cudaFilterModeLinear;

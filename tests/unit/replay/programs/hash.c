@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "replay/capture/sha256.h"
+#include "core/image/sha256.h"
 
 static void print(const uint8_t digest[32])
 {

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "replay/capture/reader.h"
-#include "replay/capture/sha256.h"
+#include "core/image/sha256.h"
 #include "replay/capture/validate.h"
 
 static void install(struct sock_filter *program, unsigned short length)

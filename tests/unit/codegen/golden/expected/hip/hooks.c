@@ -2,6 +2,7 @@
  * Regenerate: python -m benchguard.codegen shim --api hip --driver DRIVER --out FOLDER */
 #include "hip/hooks/answer.h"
 #include "hip/hooks/same.h"
+#include "core/policy/guard.h"
 #include "core/process/call.h"
 #include "real.h"
 #include "cuda/capture/refuse.h"
@@ -13,6 +14,12 @@
 
 hipError_t hipInit(unsigned int flags)
 {
+    if (nb_is_guarded(NB_SLOT_hipInit)) {
+        const uint64_t nb_words[] = {(uint64_t)flags};
+        const int nb_denied = nb_policy_check(NB_SLOT_hipInit, __builtin_return_address(0), nb_words, 1);
+        if (nb_denied != 0)
+            return (hipError_t)nb_denied;
+    }
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipInit);
     const hipError_t nb_result =
         nb_capture_enabled() ? (hipError_t)nb_wrap_when_recording_init(&nb_call,
@@ -26,6 +33,12 @@ hipError_t hipInit(unsigned int flags)
 
 hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600 *prop, int deviceId)
 {
+    if (nb_is_guarded(NB_SLOT_hipGetDevicePropertiesR0600)) {
+        const uint64_t nb_words[] = {nb_word_pointer(prop), (uint64_t)deviceId};
+        const int nb_denied = nb_policy_check(NB_SLOT_hipGetDevicePropertiesR0600, __builtin_return_address(0), nb_words, 2);
+        if (nb_denied != 0)
+            return (hipError_t)nb_denied;
+    }
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipGetDevicePropertiesR0600);
     const hipError_t nb_result = NB_REAL(hipGetDevicePropertiesR0600)(prop, deviceId);
     const uint64_t nb_arguments[] = {nb_word_pointer(prop), (uint64_t)deviceId};
@@ -37,6 +50,12 @@ hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600 *prop, int deviceId)
 
 hipError_t hipMalloc(void **ptr, size_t size)
 {
+    if (nb_is_guarded(NB_SLOT_hipMalloc)) {
+        const uint64_t nb_words[] = {nb_word_pointer(ptr), (uint64_t)size};
+        const int nb_denied = nb_policy_check(NB_SLOT_hipMalloc, __builtin_return_address(0), nb_words, 2);
+        if (nb_denied != 0)
+            return (hipError_t)nb_denied;
+    }
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipMalloc);
     const hipError_t nb_result = NB_REAL(hipMalloc)(ptr, size);
     const uint64_t nb_arguments[] = {nb_out_word(nb_result, ptr, sizeof *ptr), (uint64_t)size};
@@ -46,6 +65,12 @@ hipError_t hipMalloc(void **ptr, size_t size)
 
 hipError_t hipMallocHost(void **ptr, size_t size)
 {
+    if (nb_is_guarded(NB_SLOT_hipMallocHost)) {
+        const uint64_t nb_words[] = {nb_word_pointer(ptr), (uint64_t)size};
+        const int nb_denied = nb_policy_check(NB_SLOT_hipMallocHost, __builtin_return_address(0), nb_words, 2);
+        if (nb_denied != 0)
+            return (hipError_t)nb_denied;
+    }
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipMallocHost);
     const hipError_t nb_result =
         nb_capture_enabled() ? nb_hip_answer(nb_wrap_when_recording_module_load(&nb_call,
@@ -60,6 +85,12 @@ hipError_t hipMallocHost(void **ptr, size_t size)
 
 hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, void *src, size_t sizeBytes)
 {
+    if (nb_is_guarded(NB_SLOT_hipMemcpyHtoD)) {
+        const uint64_t nb_words[] = {nb_word_pointer(dst), nb_word_pointer(src), (uint64_t)sizeBytes};
+        const int nb_denied = nb_policy_check(NB_SLOT_hipMemcpyHtoD, __builtin_return_address(0), nb_words, 3);
+        if (nb_denied != 0)
+            return (hipError_t)nb_denied;
+    }
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipMemcpyHtoD);
     const hipError_t nb_result =
         nb_capture_enabled() ? nb_wrap_when_recording_hip_copy_to_device(&nb_call, NB_REAL(hipMemcpyHtoD),
@@ -73,6 +104,13 @@ hipError_t hipMemcpyHtoD(hipDeviceptr_t dst, void *src, size_t sizeBytes)
 hipError_t hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, hipMemcpyKind kind,
                           hipStream_t stream)
 {
+    if (nb_is_guarded(NB_SLOT_hipMemcpyAsync)) {
+        const uint64_t nb_words[] = {nb_word_pointer(dst), nb_word_pointer(src), (uint64_t)sizeBytes,
+                                     (uint64_t)kind, nb_word_pointer(stream)};
+        const int nb_denied = nb_policy_check(NB_SLOT_hipMemcpyAsync, __builtin_return_address(0), nb_words, 5);
+        if (nb_denied != 0)
+            return (hipError_t)nb_denied;
+    }
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipMemcpyAsync);
     const hipError_t nb_result =
         nb_capture_enabled() ? nb_wrap_when_recording_hip_copy_async(&nb_call, NB_REAL(hipMemcpyAsync), dst,
@@ -89,6 +127,13 @@ hipError_t hipMemcpyAsync(void *dst, const void *src, size_t sizeBytes, hipMemcp
 hipError_t hipLaunchKernel(const void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args,
                            size_t sharedMemBytes, hipStream_t stream)
 {
+    if (nb_is_guarded(NB_SLOT_hipLaunchKernel)) {
+        const uint64_t nb_words[] = {nb_word_pointer(function_address), nb_word_pointer(args),
+                                     (uint64_t)sharedMemBytes, nb_word_pointer(stream)};
+        const int nb_denied = nb_policy_check(NB_SLOT_hipLaunchKernel, __builtin_return_address(0), nb_words, 4);
+        if (nb_denied != 0)
+            return (hipError_t)nb_denied;
+    }
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipLaunchKernel);
     return nb_wrap_hip_launch_stub(&nb_call, NB_REAL(hipLaunchKernel), function_address, numBlocks, dimBlocks,
                                    args, sharedMemBytes, stream);
@@ -97,6 +142,13 @@ hipError_t hipLaunchKernel(const void *function_address, dim3 numBlocks, dim3 di
 hipError_t hipLaunchKernel_spt(const void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args,
                                size_t sharedMemBytes, hipStream_t stream)
 {
+    if (nb_is_guarded(NB_SLOT_hipLaunchKernel_spt)) {
+        const uint64_t nb_words[] = {nb_word_pointer(function_address), nb_word_pointer(args),
+                                     (uint64_t)sharedMemBytes, nb_word_pointer(stream)};
+        const int nb_denied = nb_policy_check(NB_SLOT_hipLaunchKernel_spt, __builtin_return_address(0), nb_words, 4);
+        if (nb_denied != 0)
+            return (hipError_t)nb_denied;
+    }
     const struct nb_call nb_call = nb_call_begin(NB_SLOT_hipLaunchKernel_spt);
     return nb_wrap_hip_launch_stub(&nb_call, NB_REAL(hipLaunchKernel_spt), function_address, numBlocks,
                                    dimBlocks, args, sharedMemBytes, stream);
@@ -106,6 +158,12 @@ hipError_t hipLaunchKernel_spt(const void *function_address, dim3 numBlocks, dim
 
 void **__hipRegisterFatBinary(const void *data)
 {
+    if (nb_is_guarded(NB_SLOT___hipRegisterFatBinary)) {
+        const uint64_t nb_words[] = {nb_word_pointer(data)};
+        const int nb_denied = nb_policy_check(NB_SLOT___hipRegisterFatBinary, __builtin_return_address(0), nb_words, 1);
+        if (nb_denied != 0)
+            return NULL;
+    }
     const struct nb_call nb_call = nb_call_begin(NB_SLOT___hipRegisterFatBinary);
     void **const nb_result = NB_REAL(__hipRegisterFatBinary)(data);
     const uint64_t nb_arguments[] = {nb_word_pointer(data), nb_word_pointer(nb_result)};
@@ -116,6 +174,12 @@ void **__hipRegisterFatBinary(const void *data)
 
 void __hipUnregisterFatBinary(void **modules)
 {
+    if (nb_is_guarded(NB_SLOT___hipUnregisterFatBinary)) {
+        const uint64_t nb_words[] = {nb_word_pointer(modules)};
+        const int nb_denied = nb_policy_check(NB_SLOT___hipUnregisterFatBinary, __builtin_return_address(0), nb_words, 1);
+        if (nb_denied != 0)
+            return;
+    }
     const struct nb_call nb_call = nb_call_begin(NB_SLOT___hipUnregisterFatBinary);
     NB_REAL(__hipUnregisterFatBinary)(modules);
     const uint64_t nb_arguments[] = {nb_word_pointer(modules)};
@@ -127,6 +191,15 @@ void __hipUnregisterFatBinary(void **modules)
 void __hipRegisterFunction(void **modules, const void *hostFunction, char *deviceFunction,
                            const char *deviceName, unsigned int threadLimit, dim3 *blockDim, int *wSize)
 {
+    if (nb_is_guarded(NB_SLOT___hipRegisterFunction)) {
+        const uint64_t nb_words[] = {nb_word_pointer(modules), nb_word_pointer(hostFunction),
+                                     nb_word_pointer(deviceFunction), nb_word_pointer(deviceName),
+                                     (uint64_t)threadLimit, nb_word_pointer(blockDim),
+                                     nb_word_pointer(wSize)};
+        const int nb_denied = nb_policy_check(NB_SLOT___hipRegisterFunction, __builtin_return_address(0), nb_words, 7);
+        if (nb_denied != 0)
+            return;
+    }
     const struct nb_call nb_call = nb_call_begin(NB_SLOT___hipRegisterFunction);
     NB_REAL(__hipRegisterFunction)(modules, hostFunction, deviceFunction, deviceName, threadLimit, blockDim,
                                    wSize);
@@ -145,6 +218,14 @@ void _ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv(uintptr
                                                                          uint32_t sharedMemBytes,
                                                                          hipStream_t stream, void **kernarg)
 {
+    if (nb_is_guarded(NB_SLOT__ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv)) {
+        const uint64_t nb_words[] = {(uint64_t)function_address, nb_word_pointer(numBlocks),
+                                     nb_word_pointer(dimBlocks), (uint64_t)sharedMemBytes,
+                                     nb_word_pointer(stream), nb_word_pointer(kernarg)};
+        const int nb_denied = nb_policy_check(NB_SLOT__ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv, __builtin_return_address(0), nb_words, 6);
+        if (nb_denied != 0)
+            return;
+    }
     const struct nb_call nb_call = nb_call_begin(NB_SLOT__ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv);
     nb_wrap_hip_launch_ggl(&nb_call,
                            NB_REAL(_ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv),

@@ -4,8 +4,9 @@
 #error "the shim is for x86-64 Linux only: build it there"
 #endif
 
-/* An export that is only passed through. The slot holds the driver's function; return address, stack and
- * every register are the caller's, so the driver cannot tell that we are here. */
+/* An export that is only passed through. Its jump leads to the driver's function; return address, stack and
+ * every register are the caller's, so the driver cannot tell that we are here. If a rule of the policy mentions
+ * the export, its jump leads to its guard. */
 .macro nb_pass name, slot
     .text
     .balign 16
@@ -14,9 +15,18 @@
 \name:
     .cfi_startproc
     endbr64
-    jmp *nb_slots + 8 * \slot(%rip)
+    jmp *nb_jumps + 8 * \slot(%rip)
     .cfi_endproc
     .size \name, . - \name
+    .balign 16
+    .type nb_guard_\name, @function
+nb_guard_\name:
+    .cfi_startproc
+    endbr64
+    movl $\slot, %r11d
+    jmp nb_guard_entry
+    .cfi_endproc
+    .size nb_guard_\name, . - nb_guard_\name
 .endm
 
 /* A slot, and the stub that it starts at: %r11 is the one register that carries neither an argument nor
@@ -36,13 +46,9 @@ nb_first_\name:
     .quad nb_first_\name
 .endm
 
-/* The first call of any export: open the driver, then do what the caller asked for. All registers that may
- * carry an argument are kept; %rax holds the number of vector registers of a variadic call. */
-    .text
-    .balign 16
-    .type nb_resolve_entry, @function
-nb_resolve_entry:
-    .cfi_startproc
+/* Both entries come before a call, and keep all registers that may carry an argument; %rax holds the number of
+ * vector registers of a variadic call. */
+.macro nb_keep
     pushq %rbp
     .cfi_def_cfa_offset 16
     .cfi_offset %rbp, -16
@@ -67,9 +73,12 @@ nb_resolve_entry:
     movq %rax, 176(%rsp)
     movq %r10, 184(%rsp)
     movq %r11, 192(%rsp)
-    call nb_resolve_all
+.endm
+
+/* Takes back what nb_keep kept, except for %r11, and jumps to the slot's function in `table`. */
+.macro nb_go_on table
     movq 192(%rsp), %r11
-    leaq nb_slots(%rip), %rax
+    leaq \table(%rip), %rax
     movq (%rax, %r11, 8), %r11
     movq 184(%rsp), %r10
     movq 176(%rsp), %rax
@@ -87,12 +96,44 @@ nb_resolve_entry:
     movaps 32(%rsp), %xmm2
     movaps 16(%rsp), %xmm1
     movaps (%rsp), %xmm0
+    .cfi_remember_state
     leave
     .cfi_def_cfa %rsp, 8
     .cfi_restore %rbp
     jmp *%r11
+    .cfi_restore_state
+.endm
+
+/* The first call of any export: find the session, open the driver, then do what the caller asked for. */
+    .text
+    .balign 16
+    .type nb_resolve_entry, @function
+nb_resolve_entry:
+    .cfi_startproc
+    nb_keep
+    call nb_resolve_all
+    nb_go_on nb_jumps
     .cfi_endproc
     .size nb_resolve_entry, . - nb_resolve_entry
+
+/* A call that a rule of the policy mentions: return the rule's code, or go on to the driver. */
+    .balign 16
+    .type nb_guard_entry, @function
+nb_guard_entry:
+    .cfi_startproc
+    nb_keep
+    movl %r11d, %edi
+    movq 8(%rbp), %rsi
+    call nb_policy_check_passed
+    testl %eax, %eax
+    jne 1f
+    nb_go_on nb_slots
+1:  leave
+    .cfi_def_cfa %rsp, 8
+    .cfi_restore %rbp
+    ret
+    .cfi_endproc
+    .size nb_guard_entry, . - nb_guard_entry
 
     .data
     .balign 8
@@ -120,6 +161,58 @@ nb_slot hipLaunchKernel_spt, 14
     .quad cuInit
     .quad cuMemAlloc_v2
     .size nb_slots, . - nb_slots
+
+/* Where the jump of a passed-through export leads. */
+    .globl nb_jumps
+    .hidden nb_jumps
+    .type nb_jumps, @object
+nb_jumps:
+    .quad nb_first_hipMalloc
+    .quad nb_first_hipInit
+    .quad nb_first_hipGetDeviceProperties
+    .quad nb_first_hipGetErrorName
+    .quad nb_first_hipLaunchKernel
+    .quad nb_first_hipMallocHost
+    .quad nb_first_hipMemcpyAsync
+    .quad nb_first_hipMemcpyHtoD
+    .quad nb_first__ZN8hip_impl22hipLaunchKernelGGLImplEmRK4dim3S2_jP12ihipStream_tPPv
+    .quad nb_first___hipRegisterFatBinary
+    .quad nb_first___hipRegisterFunction
+    .quad nb_first___hipUnregisterFatBinary
+    .quad nb_first__ZN3amd5ThingEv
+    .quad nb_first_hipGetDevicePropertiesR0600
+    .quad nb_first_hipLaunchKernel_spt
+    .size nb_jumps, . - nb_jumps
+
+/* The guard of each passed-through export; 0 for the others. */
+    .globl nb_guards
+    .hidden nb_guards
+    .type nb_guards, @object
+nb_guards:
+    .quad 0
+    .quad 0
+    .quad nb_guard_hipGetDeviceProperties
+    .quad nb_guard_hipGetErrorName
+    .quad 0
+    .quad 0
+    .quad 0
+    .quad 0
+    .quad 0
+    .quad 0
+    .quad 0
+    .quad 0
+    .quad nb_guard__ZN3amd5ThingEv
+    .quad 0
+    .quad 0
+    .size nb_guards, . - nb_guards
+
+/* Not 0 if the calls of an export must be decided. */
+    .globl nb_guarded
+    .hidden nb_guarded
+    .type nb_guarded, @object
+nb_guarded:
+    .fill 15, 1, 1
+    .size nb_guarded, . - nb_guarded
 
 nb_pass hipGetDeviceProperties, 2
 nb_pass hipGetErrorName, 3

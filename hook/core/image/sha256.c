@@ -1,4 +1,4 @@
-#include "replay/capture/sha256.h"
+#include "core/image/sha256.h"
 
 #include <string.h>
 

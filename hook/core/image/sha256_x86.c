@@ -1,6 +1,6 @@
 /* SHA-256 with the instructions that x86 processors have since 2017: five times as fast, which makes checking
  * a gigabyte cheap. The method is from Intel, "Intel SHA Extensions" (2013). */
-#include "replay/capture/sha256.h"
+#include "core/image/sha256.h"
 
 #if defined(__x86_64__)
 

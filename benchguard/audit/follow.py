@@ -1,0 +1,70 @@
+"""Read a log that is still written: its lines as they come, checked against the chain."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from .log import FIRST, LINE_MAX, LogError, check_chain, parse_line
+
+POLL_SECONDS = 0.02
+READ_BYTES = 1 << 20
+
+
+def follow_lines(path: Path, is_over: Callable[[], bool]) -> Iterator[dict[str, Any] | None]:
+    """The lines of a log up to its end line; None each time that no line is there yet.
+
+    Ends without an end line when `is_over` says that no more will be written. Raises LogError.
+    """
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise LogError(f"cannot read the log {path}: {error.strerror}; check the path") from error
+    previous, number = FIRST, 0
+    with file:
+        for line in _whole_lines(file, path, is_over):
+            if line is None:
+                yield None
+                continue
+            number += 1
+            entry = parse_line(line, f"{path}, line {number}")
+            check_chain(entry, previous, number, path)
+            previous = hashlib.sha256(line).hexdigest()
+            yield entry
+            if entry.get("kind") == "end":
+                return
+
+
+def has_writer(path: Path) -> bool:
+    """Whether a run still writes the log: its writer holds a lock (log.LogWriter)."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _whole_lines(file: BinaryIO, path: Path, is_over: Callable[[], bool]) -> Iterator[bytes | None]:
+    rest = b""
+    while True:
+        over = is_over()  # asked before reading, so that what was written before it is read
+        data = file.read(READ_BYTES)
+        if data:
+            *lines, rest = (rest + data).split(b"\n")
+            yield from (line + b"\n" for line in lines)
+            if len(rest) > LINE_MAX:
+                raise LogError(f"{path}: a line of more than {LINE_MAX} bytes; not an audit log")
+        elif over:
+            if rest:
+                raise LogError(f"{path}: incomplete line; the log was cut short here")
+            return
+        else:
+            yield None
+            time.sleep(POLL_SECONDS)

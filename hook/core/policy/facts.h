@@ -1,0 +1,18 @@
+/* Questions of a policy that only the vendor's driver can answer. */
+#ifndef NEUTRINO_POLICY_FACTS_H
+#define NEUTRINO_POLICY_FACTS_H
+
+#include <stdint.h>
+
+#include "core/ring/ring.h"
+
+/* Facts that depend on the vendor's driver. */
+struct nb_policy_facts {
+    uint64_t (*context)(void);
+    const char *(*kernel)(struct nb_thread *thread, uint64_t function); /* "" if unknown */
+    uint64_t (*node_kernel)(uint64_t node_parameters);                  /* its function */
+    uint64_t (*config_stream)(uint64_t config);
+    uint32_t (*config_attributes)(uint64_t config, uint32_t *ids, uint32_t most); /* their number */
+};
+
+#endif
