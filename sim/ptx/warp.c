@@ -225,6 +225,8 @@ static enum ptx_status run_control(struct warp *warp, struct group *group,
     }
     if (instruction->operation == OP_TRAP)
         return ptx_fault(warp, instruction, PTX_TRAP, "trap", 0);
+    if (instruction->operation == OP_UNSUPPORTED)
+        return ptx_fault(warp, instruction, PTX_ILLEGAL_INSTRUCTION, "unsupported PTX instruction", 0);
     if (mask != group->mask) { /* splits off the lanes whose guard is false */
         const uint32_t others = group->mask & ~mask;
         group->mask = mask;
