@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..ipc.json_text import json_document
 from ..serve.options import ServeOptions
 from ..version import __version__
-from .options import Flag, Size, driver_option, options_of, quiet_option
+from .options import Flag, Size, driver_option, options_of, policy_option, quiet_option
 from .output import notify, print_document
 
 
@@ -39,6 +39,7 @@ from .output import notify, print_document
     help="Listen at this path.  [default: FOLDER/serve.sock]",
 )
 @driver_option
+@policy_option
 @options_of(
     ServeOptions,
     {
@@ -61,6 +62,7 @@ def serve(
     folder: Path | None,
     path: Path | None,
     driver: str,
+    policy: str | None,
     as_list: bool,
     quiet: bool,
     command: tuple[str, ...],
@@ -82,11 +84,13 @@ def serve(
 
         print_document(json_document(list_programs(where)))
         return exit_status.PASS
+    from ..policy import cordon_for
     from ..serve.service import Service
     from .interpose import announced_interposer
 
     assert folder is not None
     interposer = announced_interposer(driver, quiet)
+    cordon = cordon_for(policy, interposer.surface)
     surface = hashlib.sha256(interposer.shim.with_name("surface.json").read_bytes()).hexdigest()
     service = Service(
         folder.absolute(),
@@ -96,6 +100,7 @@ def serve(
         __version__,
         say=(lambda _: None) if quiet else _notify,
         warn=_notify,
+        cordon=cordon,
     )
     environment = {**shim_environment(interposer, None, os.environ), "NEUTRINO_SERVE": str(where)}
     ending = service.run(command, environment)

@@ -16,6 +16,7 @@ from types import FrameType
 
 import msgspec
 
+from ..audit.cordon import Cordon
 from ..audit.supervise import failed_start
 from ..ipc.json_text import json_line
 from ..shim.interposer import Interposer
@@ -87,6 +88,8 @@ class Service:
     version: str
     say: Say
     warn: Say
+    cordon: Cordon | None = None
+    """The policy that all programs obey."""
     ending: Ending = field(default_factory=Ending)
 
     def __post_init__(self) -> None:
@@ -244,7 +247,9 @@ class Service:
         log = self._log_path(peer, name)
         shares = self.options.max_programs - len(self._recorders)
         log_bytes = self._space.promise(log, self.options.max_log_bytes, shares)
-        program = Program(peer, name, request.command, interposer, log, log_bytes, self.options.image_bytes)
+        program = Program(
+            peer, name, request.command, interposer, log, log_bytes, self.options.image_bytes, self.cordon
+        )
         try:
             process, report = fork_recorder(program, connection, self.version)
         except OSError as error:
