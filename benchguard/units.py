@@ -21,5 +21,7 @@ def duration_text(nanoseconds: float) -> str:
 
 def rate_text(bytes_per_second: float) -> str:
     """A rate as 2.05 GB/s, with three digits."""
-    unit, scale = ("GB/s", 1e9) if bytes_per_second >= 999.5e6 else ("MB/s", 1e6)
-    return f"{bytes_per_second / scale:.3g} {unit}"
+    for unit, scale in (("B/s", 1), ("kB/s", 1e3), ("MB/s", 1e6)):
+        if bytes_per_second < 999.5 * scale:
+            return f"{bytes_per_second / scale:.3g} {unit}"
+    return f"{bytes_per_second / 1e9:.3g} GB/s"

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import UsageError
+from .block_scaled import is_block_scaled, scaled_mm
 
 
 def device_for(name: str) -> str:
@@ -88,6 +89,8 @@ def _on_host(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     torch = torch_module()
     if function is torch.Tensor.cuda:
         return args[0]
+    if function is getattr(torch, "_scaled_mm", None) and is_block_scaled(args):
+        return scaled_mm(*args, **kwargs)
 
     def is_gpu(value: object) -> bool:
         if isinstance(value, torch.device):

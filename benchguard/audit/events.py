@@ -186,7 +186,8 @@ def _launch_text(entry: entries.LaunchEntry) -> list[str]:
 
 def _end_text(entry: entries.EndEntry) -> str:
     lost = f"records dropped: {entry.dropped}"
-    return f"status {entry.status}; {lost}" + ("" if entry.complete else "; INCOMPLETE")
+    status = "status not known" if entry.status is None else f"status {entry.status}"
+    return f"{status}; {lost}" + ("" if entry.complete else "; INCOMPLETE")
 
 
 def _decision(api: str, entry: entries.DecisionEntry) -> tuple[str, str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from pathlib import Path
@@ -13,7 +14,7 @@ from ..errors import UsageError
 from ..ipc.json_text import json_document
 from ..serve.options import ServeOptions
 from ..version import __version__
-from .options import Flag, Size, driver_option, options_of, quiet_option
+from .options import Flag, Size, driver_option, options_of, policy_option, quiet_option
 from .output import notify, print_document
 
 
@@ -38,12 +39,15 @@ from .output import notify, print_document
     help="Listen at this path.  [default: FOLDER/serve.sock]",
 )
 @driver_option
+@policy_option
 @options_of(
     ServeOptions,
     {
         "any_user": "Also record programs of other users.",
-        "max_programs": "Programs that are recorded at the same time.",
-        "max_programs_per_user": "Programs of one user that are recorded at the same time.",
+        "max_programs": Flag("Programs that are recorded at the same time.", type=click.IntRange(1)),
+        "max_programs_per_user": Flag(
+            "Programs of one user that are recorded at the same time.", type=click.IntRange(1)
+        ),
         "max_log_bytes": Flag("Longest log of one program.", metavar="SIZE", type=Size()),
         "max_total_bytes": Flag("Size of all logs in the folder.", metavar="SIZE", type=Size()),
         "image_bytes": Flag(
@@ -58,6 +62,7 @@ def serve(
     folder: Path | None,
     path: Path | None,
     driver: str,
+    policy: str | None,
     as_list: bool,
     quiet: bool,
     command: tuple[str, ...],
@@ -79,11 +84,13 @@ def serve(
 
         print_document(json_document(list_programs(where)))
         return exit_status.PASS
+    from ..policy import cordon_for
     from ..serve.service import Service
     from .interpose import announced_interposer
 
     assert folder is not None
     interposer = announced_interposer(driver, quiet)
+    cordon = cordon_for(policy, interposer.surface)
     surface = hashlib.sha256(interposer.shim.with_name("surface.json").read_bytes()).hexdigest()
     service = Service(
         folder.absolute(),
@@ -91,10 +98,18 @@ def serve(
         {surface: interposer},
         ServeOptions(**limits),  # type: ignore[arg-type]
         __version__,
-        (lambda _: None) if quiet else notify,
+        say=(lambda _: None) if quiet else _notify,
+        warn=_notify,
+        cordon=cordon,
     )
     environment = {**shim_environment(interposer, None, os.environ), "NEUTRINO_SERVE": str(where)}
     ending = service.run(command, environment)
     if ending.status:
         return ending.status
     return exit_status.INTERNAL if ending.trouble else exit_status.PASS
+
+
+def _notify(text: str) -> None:
+    """A service goes on if nobody reads its messages, or if the disk that they go to is full."""
+    with contextlib.suppress(OSError):
+        notify(text)

@@ -135,13 +135,13 @@ _ACTIONS: dict[str, _Action] = {
     "cuEventQuery": _synchronize_event,
     "cuLaunchHostFunc": _callback,
     "cuStreamAddCallback": _callback,
-    "cuStreamBeginCapture": lambda process, at, line, ptsz: process.begin_capture(
+    "cuStreamBeginCapture": lambda process, at, line, ptsz: process.capturing.begin(
         _stream(process, at, line, ptsz)
     ),
-    "cuStreamBeginCaptureToGraph": lambda process, at, line, ptsz: process.begin_capture(
+    "cuStreamBeginCaptureToGraph": lambda process, at, line, ptsz: process.capturing.begin(
         _stream(process, at, line, ptsz)
     ),
-    "cuStreamEndCapture": lambda process, at, line, ptsz: process.end_capture(
+    "cuStreamEndCapture": lambda process, at, line, ptsz: process.capturing.end(
         _stream(process, at, line, ptsz)
     ),
     **dict.fromkeys(_GATES, _gate),

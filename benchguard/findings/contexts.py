@@ -1,4 +1,4 @@
-"""The current context of each thread. Contexts that `cuCtxCreate` made are told apart; all others count as one."""
+"""The current context of each thread. Contexts that `cuCtxCreate` made are separate; all others count as one."""
 
 from __future__ import annotations
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from dataclasses import dataclass, field
 
+from .capturing import Capturing
 from .contexts import SHARED, Contexts
 from .errors import FindingsError
+from .pairs import window_of
 from .streams import LEGACY, PER_THREAD, Last, Point, Stream, Streams
-from .window import LAUNCHES_KEPT, Counts, Event, Mark, Moment, Window
+from .window import ALL_STREAMS, LAUNCHES_KEPT, Counts, Event, Mark, Moment, Window
 
 EVENTS_MAX = 1 << 17
 OPEN_MARKS = 8
 """Records that later work is checked against: those of the windows that may be open."""
 
 THREADS_MAX = 1 << 12
-ALL_STREAMS = 0
-"""In place of a stream: an event that waits for all of them."""
 
 
 @dataclass(slots=True)
@@ -48,8 +47,7 @@ class Process:
         self._events: dict[int, Event] = {}
         self._threads: dict[int, Thread] = {}
         self._open: deque[Mark] = deque(maxlen=OPEN_MARKS)
-        self._capturing: dict[int, int] = {}
-        self._captured_events: dict[int, int] = {}
+        self.capturing = Capturing()
         self._default_streams: dict[tuple[int, int], int] = {}
 
     def stream_key(self, handle: int, per_thread: bool, thread: int) -> int:
@@ -107,7 +105,7 @@ class Process:
                 mark.too_early = operation.number, at.line
 
     def copy(self, at: Moment, stream: int, *, is_set: bool, is_read: bool, waits: bool) -> None:
-        if stream in self._capturing:
+        if stream in self.capturing:
             return
         self.counts.sets += is_set
         self.counts.copies += not is_set
@@ -118,14 +116,14 @@ class Process:
             self._finish(at, self.streams.point(stream))
 
     def host_function(self, at: Moment, stream: int) -> None:
-        if stream not in self._capturing:
+        if stream not in self.capturing:
             self.counts.host_functions += 1
             operation = self.streams.operate(stream)
             operation.other = Last(operation.number, at.line)
 
     def gate(self, stream: int) -> None:
         """A stream waits for a value in memory, or writes one."""
-        if stream not in self._capturing:
+        if stream not in self.capturing:
             self.counts.gates += 1
             self.streams.operate(stream)
 
@@ -134,17 +132,8 @@ class Process:
 
     # --- order --------------------------------------------------------------------------------------------
 
-    def begin_capture(self, stream: int) -> None:
-        self._capturing[stream] = stream
-
-    def end_capture(self, stream: int) -> None:
-        self._capturing = {key: origin for key, origin in self._capturing.items() if origin != stream}
-
     def wait(self, stream: int, event: int) -> None:
-        if event in self._captured_events:
-            self._capturing[stream] = self._captured_events[event]
-            return
-        if stream in self._capturing:
+        if self.capturing.wait(stream, event):
             return
         mark = self._mark(event)
         if mark is not None:
@@ -173,8 +162,7 @@ class Process:
         mark = self._mark(event)
         if mark is not None:
             mark.is_awaited = True
-            if mark.done_at is None:
-                mark.done_at = at.ended
+            _note_wait(mark, at)
             self._finish(at, mark.point)
 
     # --- events -------------------------------------------------------------------------------------------
@@ -188,25 +176,23 @@ class Process:
 
     def destroy_event(self, event: int) -> None:
         known = self._events.pop(event, None)
-        self._captured_events.pop(event, None)
+        self.capturing.forget(event)
         if known is not None:
             self._drop(known)
 
     def record(self, at: Moment, event: int, stream: int) -> None:
-        if stream in self._capturing:
-            if len(self._captured_events) < EVENTS_MAX:
-                self._captured_events[event] = self._capturing[stream]
+        if self.capturing.record(event, stream):
             return
         operation = self.streams.operate(stream)
         self._record(at, event, stream, operation.number, self.streams.point(stream))
 
     def record_all(self, at: Moment, event: int) -> None:
         """An event that waits for all streams."""
+        self.capturing.forget(event)
         number = max((each.number for each in self.streams), default=0)
         self._record(at, event, ALL_STREAMS, number, self.streams.point_of_all())
 
     def _record(self, at: Moment, event: int, stream: int, number: int, point: Point) -> None:
-        self._captured_events.pop(event, None)
         if event not in self._events:
             self.create_event(event, has_timing=True)
         known, thread = self._events[event], self._thread(at.thread)
@@ -234,39 +220,27 @@ class Process:
     def elapsed(self, at: Moment, start: int, end: int, time_ns: float) -> Window | None:
         """The window of an elapsed-time call; None if one of the events was never seen to be recorded."""
         self.asked += 1
-        known = [self._events.get(event) for event in (start, end)]
-        first, last = known
-        if first is None or last is None or first.mark is None or last.mark is None:
-            if not self.forgotten_events:
-                self.unknown_count += 1
-                if len(self.unknown_events) < LAUNCHES_KEPT:
-                    self.unknown_events.append(at)
-            return None
-        self.windows += 1
+        first, last = self._events.get(start, Event()), self._events.get(end, Event())
         begin, finish = first.mark, last.mark
+        if begin is None or finish is None:
+            self._note_unknown(at)
+            return None
         thread = self._thread(begin.moment.thread)
         if finish is thread.mark:
             self._leave(thread, at)
-        start_again, is_restarted = _moved_start(first, last)
-        window = Window(
-            self.windows,
-            at,
-            time_ns if math.isfinite(time_ns) else math.nan,
-            begin,
-            finish,
-            finish.counts.since(begin.counts),
-            _between(thread.window_end, begin),
-            start_again,
-            is_restarted,
-            last.earlier if last.earlier is not None and last.earlier.number > begin.number else None,
-            _is_ordered(begin, finish),
-            finish.launches if finish.since == begin.number else None,
-        )
+        self.windows += 1
+        window = window_of(self.windows, at, time_ns, first, last, thread.window_end)
         thread.window_end = finish
         begin.is_awaited = finish.is_awaited = True
         first.earlier = last.earlier = None
         first.is_used = last.is_used = True
         return window
+
+    def _note_unknown(self, at: Moment) -> None:
+        """A time was asked for an event without a record in the log. Forgotten events are reported by themselves."""
+        if not self.forgotten_events:
+            self.unknown_count += 1
+            self.unknown_events = self.unknown_events or [at]
 
     def finish(self) -> None:
         """The process has ended."""
@@ -309,8 +283,8 @@ class Process:
 
     def _done(self, at: Moment) -> None:
         for mark in self._open:
-            if mark.done_at is None and self.streams.is_done(mark.stream, mark.number):
-                mark.done_at = at.ended
+            if self.streams.is_done(mark.stream, mark.number):
+                _note_wait(mark, at)
 
     def _late(self, at: Moment) -> None:
         """Count a launch against the last records of the other threads."""
@@ -336,21 +310,7 @@ class Process:
                 self.unasked.append(mark)
 
 
-def _between(previous: Mark | None, start: Mark) -> int | None:
-    if previous is None or previous.number > start.number:
-        return None
-    return start.counts.since(previous.counts).work
-
-
-def _is_ordered(start: Mark, end: Mark) -> bool:
-    is_known = start.done_at is not None and start.done_at <= end.moment.began
-    return is_known or start.stream == ALL_STREAMS or end.point.covers(start.stream, start.number)
-
-
-def _moved_start(first: Event, last: Event) -> tuple[Mark | None, bool]:
-    """The start event's record before, if work follows it; and whether the end event was recorded in between."""
-    mark, earlier = first.mark, first.earlier
-    if mark is None or earlier is None or mark.counts.work == earlier.counts.work:
-        return None, False
-    end_before = last.earlier
-    return earlier, end_before is not None and earlier.number < end_before.number < mark.number
+def _note_wait(mark: Mark, at: Moment) -> None:
+    """The host has waited for a record; the first wait counts."""
+    if mark.done_at is None:
+        mark.done_at, mark.waited_ns = at.ended, at.ended - at.began

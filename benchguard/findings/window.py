@@ -12,6 +12,9 @@ LAUNCHES_KEPT = 64
 
 DISABLE_TIMING = 2
 
+ALL_STREAMS = 0
+"""In place of a stream: an event that waits for all of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Moment:
@@ -75,6 +78,7 @@ class Mark:
         since: The number of that record.
         too_early: First kernel on a stream that does not wait for this record: number and line.
         done_at: When the host first waited for this record and returned; None if it did not.
+        waited_ns: How long the host waited then.
         late_kernels: Launches of other threads between this record and the thread's next record or elapsed-time call.
         is_awaited: A stream or the host waited for the event itself.
     """
@@ -91,6 +95,7 @@ class Mark:
     since: int
     too_early: tuple[int, int] | None = None
     done_at: int | None = None
+    waited_ns: int = 0
     late_kernels: int | None = None
     late_line: int = 0
     is_awaited: bool = False

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
+
 from ..audit.entries import CallEntry, GraphLaunchEntry, ImageEntry, KernelEntry, LaunchEntry, Line
 from ..ipc.json_text import json_line
 
@@ -56,9 +58,10 @@ def _launch(line: Line) -> list[Any] | None:
 def _call(line: Line) -> list[Any] | None:
     if not isinstance(line, CallEntry):
         return None
+    floats = None if line.floats is msgspec.UNSET else json_line(line.floats).decode()
     return [
-        line.time_ns, line.duration_ns, line.process, line.thread, line.call, line.group,
-        line.count, json_line(line.arguments).decode(), line.result,
+        line.time_ns, line.duration_ns, line.process, line.thread, line.call, line.group, line.count,
+        json_line(line.arguments).decode(), line.result, floats,
     ]  # fmt: skip
 
 
@@ -93,7 +96,8 @@ TABLES = (
     ),
     Table(
         "calls",
-        {**_COMMON, "call": "text", "group": "text", "repeats": "int64", "arguments": "text", "result": "int64"},
+        {**_COMMON, "call": "text", "group": "text", "repeats": "int64", "arguments": "text", "result": "int64",
+         "floats": "text"},
         _call,
     ),
     Table(

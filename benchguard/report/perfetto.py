@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
+
 from ..audit.entries import (
     CallEntry,
     GraphLaunchEntry,
@@ -220,7 +222,11 @@ def _arguments(line: LaunchEntry) -> dict[str, Any]:
 
 
 def _words(line: CallEntry) -> dict[str, Any]:
-    return {name: hex(value) if value >= 1 << 32 else value for name, value in line.arguments.items()}
+    words: dict[str, Any] = {
+        name: hex(value) if value >= 1 << 32 else value for name, value in line.arguments.items()
+    }
+    floats = {} if line.floats is msgspec.UNSET else line.floats
+    return {**words, **floats, **({"equal calls": line.count} if line.count > 1 else {})}
 
 
 def _named(kind: str, process: int, track: int, name: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..audit.cordon import Cordon
 from ..audit.log import LogWriter
 from ..audit.recorder import Recorder, Recording
 from ..audit.session import Session
@@ -55,6 +56,8 @@ class Program:
     log_bytes: int
     memory: int
     """Bytes of shared memory for code images."""
+    cordon: Cordon | None
+    """The policy that the program obeys."""
 
 
 def fork_recorder(program: Program, connection: socket.socket, version: str) -> tuple[int, int]:
@@ -107,7 +110,7 @@ def _record(program: Program, connection: socket.socket, version: str, parent: i
     except BenchguardError as error:
         return _refuse(connection, str(error))
     try:
-        session = Session(image_bytes=program.memory)
+        session = Session(image_bytes=program.memory, cordon=program.cordon)
     except BenchguardError as error:
         return _refuse(connection, str(error))
     recorder = Recorder(session, program.interposer, log, idle_seconds=IDLE_SECONDS)

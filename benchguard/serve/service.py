@@ -16,6 +16,7 @@ from types import FrameType
 
 import msgspec
 
+from ..audit.cordon import Cordon
 from ..audit.supervise import failed_start
 from ..ipc.json_text import json_line
 from ..shim.interposer import Interposer
@@ -77,7 +78,7 @@ class _Recorder:
 
 @dataclass
 class Service:
-    """Serves from run() until SIGTERM, SIGINT or SIGHUP, or until its command ends. `say` prints one line."""
+    """Serves from run() until SIGTERM, SIGINT or SIGHUP, or until its command ends. `say` and `warn` print one line."""
 
     folder: Path
     path: Path
@@ -86,6 +87,9 @@ class Service:
     options: ServeOptions
     version: str
     say: Say
+    warn: Say
+    cordon: Cordon | None = None
+    """The policy that all programs obey."""
     ending: Ending = field(default_factory=Ending)
 
     def __post_init__(self) -> None:
@@ -181,7 +185,7 @@ class Service:
             connection, _ = listener.accept()
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS):
-                self._say_once(f"cannot accept a program: {error.strerror}; raise the limit (ulimit -n)")
+                self._warn_once(f"cannot accept a program: {error.strerror}; raise the limit (ulimit -n)")
                 time.sleep(0.1)
             return
         connection.setblocking(False)
@@ -204,7 +208,7 @@ class Service:
                 self._serve(connection, parse_request(data))
         except RequestError as error:
             self.ending.refused += 1
-            self._say_once(f"refused a program: {error}")
+            self._warn_once(f"refused a program: {error}")
             with contextlib.suppress(OSError):
                 connection.send(refused(str(error)))
         except OSError:
@@ -243,7 +247,9 @@ class Service:
         log = self._log_path(peer, name)
         shares = self.options.max_programs - len(self._recorders)
         log_bytes = self._space.promise(log, self.options.max_log_bytes, shares)
-        program = Program(peer, name, request.command, interposer, log, log_bytes, self.options.image_bytes)
+        program = Program(
+            peer, name, request.command, interposer, log, log_bytes, self.options.image_bytes, self.cordon
+        )
         try:
             process, report = fork_recorder(program, connection, self.version)
         except OSError as error:
@@ -251,7 +257,7 @@ class Service:
             raise RequestError(f"cannot start a recorder: {error.strerror}") from error
         for each in self._recorders.values():
             if peer.process and each.program.peer.process == peer.process:
-                os.kill(each.process, ATTACHED_AGAIN)
+                self._signal(each, ATTACHED_AGAIN)
         os.set_blocking(report, False)
         self._recorders[report] = _Recorder(program, process, time.strftime("%Y-%m-%dT%H:%M:%S%z"))
         self._selector.register(report, selectors.EVENT_READ, self._hear)
@@ -282,11 +288,16 @@ class Service:
     def _is_planned(self, path: Path) -> bool:
         return any(each.program.log == path for each in self._recorders.values())
 
+    def _signal(self, recorder: _Recorder, number: int) -> None:
+        """Send a signal to a recorder that has not been reaped."""
+        if recorder.process not in self._statuses:
+            os.kill(recorder.process, number)
+
     def _name_unobserved(self) -> None:
         own = [os.getpid()] if not self._command else [each.process for each in self._recorders.values()]
         recorded = {each.program.peer.process for each in self._recorders.values()}
         for process, command in self._unobserved.scan(own, recorded).items():
-            self.say(
+            self.warn(
                 f"process {process} ({command}) uses the driver without the shim, so it is not recorded; "
                 "give it the variables of `neutrino-bench env`"
             )
@@ -342,7 +353,7 @@ class Service:
         who = f"{program.name} (process {program.peer.process})"
         if report.error:
             self.ending.trouble += 1
-            self.say(f"{who}: {report.error}")
+            self.warn(f"{who}: {report.error}")
             return
         complete = "complete" if report.complete else "INCOMPLETE"
         self.say(f"{who}: {report.launches} launches, {complete}; log {program.log}, head {report.head}")
@@ -350,7 +361,7 @@ class Service:
     def _finish(self) -> None:
         """End all recorders."""
         for recorder in self._recorders.values():
-            os.kill(recorder.process, FINISH)
+            self._signal(recorder, FINISH)
         deadline = time.monotonic() + FINISH_SECONDS
         while self._recorders and time.monotonic() < deadline:
             self._turn(max(0.0, deadline - time.monotonic()))
@@ -359,13 +370,13 @@ class Service:
             self.say(
                 f"{recorder.program.name}: not written in {FINISH_SECONDS:g} s; {recorder.program.log} is cut short"
             )
-            os.kill(recorder.process, signal.SIGKILL)
+            self._signal(recorder, signal.SIGKILL)
 
-    def _say_once(self, text: str) -> None:
+    def _warn_once(self, text: str) -> None:
         """A hostile program must not fill the standard error of the service."""
         now = time.monotonic()
         if len(self._said) > 100:
             self._said.clear()
         if now - self._said.get(text, -SAME_REASON_SECONDS) >= SAME_REASON_SECONDS:
             self._said[text] = now
-            self.say(text)
+            self.warn(text)

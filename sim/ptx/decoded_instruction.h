@@ -182,6 +182,7 @@ enum operation {
     OP_RET,
     OP_EXIT,
     OP_TRAP,
+    OP_UNSUPPORTED, /* stands for a function that cannot run */
     OP_NOP
 };
 

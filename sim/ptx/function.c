@@ -1,4 +1,5 @@
 /* Parse functions: headers, statements and labels. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,6 +204,32 @@ static struct ptx_kernel *add_function(struct parser *parser, const struct token
     return function;
 }
 
+static atomic_bool accepts_unsupported;
+
+void ptx_accept_unsupported(bool yes)
+{
+    atomic_store(&accepts_unsupported, yes);
+}
+
+/* Replaces the body, which begins at `body` and has an unsupported instruction, by one that says so. */
+static bool set_aside(struct parser *parser, struct ptx_kernel *function, const struct token *body,
+                      size_t accesses)
+{
+    if (!parser->met_unsupported || !atomic_load(&accepts_unsupported))
+        return false;
+    const uint32_t line = parser->diagnostic->line;
+    function->refusal = strdup(parser->diagnostic->text);
+    if (function->refusal == NULL)
+        return false;
+    parser->met_unsupported = false;
+    *parser->diagnostic = (struct ptx_diagnostic){0};
+    parser->module->code_count = function->begin;
+    parser->module->access_count = accesses;
+    parser->label_count = 0;
+    parser->at = body;
+    return ptx_skip_braces(parser) && ptx_emit(parser, OP_UNSUPPORTED, line) != NULL;
+}
+
 /* The results precede the name, so they are parsed into an unnamed function first. */
 bool ptx_parse_function(struct parser *parser, bool entry)
 {
@@ -238,7 +265,9 @@ bool ptx_parse_function(struct parser *parser, bool entry)
     function->begin = (uint32_t)parser->module->code_count;
     if (!ptx_token_is(parser->at, "{"))
         return ptx_expect_text(parser, "{");
-    if (!parse_body(parser))
+    const struct token *body = parser->at;
+    const size_t accesses = parser->module->access_count;
+    if (!parse_body(parser) && !set_aside(parser, function, body, accesses))
         return false;
     /* Code may fall off the end of a function, and a label may stand there: return. */
     if (ptx_emit(parser, entry ? OP_EXIT : OP_RET, parser->at->line) == NULL)

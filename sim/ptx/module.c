@@ -51,6 +51,7 @@ void ptx_module_free(struct ptx_module *module)
         return;
     for (size_t i = 0; i < module->function_count; i++) {
         free(module->functions[i]->name);
+        free(module->functions[i]->refusal);
         free(module->functions[i]->parameters);
         free(module->functions[i]->results);
         free(module->functions[i]);
@@ -145,6 +146,11 @@ const struct ptx_kernel *ptx_module_find_kernel(const struct ptx_module *module,
         if (is_kernel(module->functions[i]) && strcmp(module->functions[i]->name, name) == 0)
             return module->functions[i];
     return NULL;
+}
+
+const char *ptx_kernel_refusal(const struct ptx_kernel *kernel)
+{
+    return kernel->refusal;
 }
 
 const char *ptx_kernel_name(const struct ptx_kernel *kernel)

@@ -40,7 +40,8 @@ struct parser {
     size_t name_count, name_room;
     struct label *labels;
     size_t label_count, label_room;
-    bool partial; /* called functions may be defined in another text */
+    bool partial;         /* called functions may be defined in another text */
+    bool met_unsupported; /* the diagnostic is about an instruction that the engine does not have */
 };
 
 /* Like ptx_module_parse; `partial`: the text will be linked with others. */

@@ -47,6 +47,7 @@ struct ptx_kernel { /* an .entry or a .func */
     uint32_t max_threads;
     uint32_t required_threads[3]; /* .reqntid; 0: no requirement */
     bool calls;
+    char *refusal; /* why the function cannot run; NULL: it can */
 };
 
 /* An address in an initial value, filled in when memory is allocated. */

@@ -64,6 +64,13 @@ enum ptx_link_status ptx_link_finish(struct ptx_link *link, char **text, size_t 
                                      struct ptx_diagnostic *diagnostic);
 void ptx_link_end(struct ptx_link *link);
 
+/* With `yes`, a module with instructions that the engine does not have is accepted, and each function that
+ * has one cannot run: ptx_kernel_refusal. Without, which is the default, the module is refused. */
+void ptx_accept_unsupported(bool yes);
+
+/* Why the kernel cannot run: its first unsupported instruction, with the line. NULL: it can run. */
+const char *ptx_kernel_refusal(const struct ptx_kernel *kernel);
+
 /* Give every module-scope .global and .const variable device memory from `allocate` and its initial value
  * (which may hold other variables' addresses). To be called once, before the first launch. */
 int ptx_module_place(struct ptx_module *module,

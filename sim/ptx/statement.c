@@ -25,6 +25,7 @@ bool ptx_unsupported(const struct statement *statement)
 {
     char name[160];
     name_of(statement, name, sizeof name);
+    statement->parser->met_unsupported |= statement->parser->diagnostic->text[0] == 0;
     return ptx_fail(statement->parser, statement->base->line, "unsupported PTX instruction '%s'", name);
 }
 

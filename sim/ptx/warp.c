@@ -106,8 +106,8 @@ static void end_lanes(struct warp *warp, struct group *group, uint32_t mask)
         group->pc++;
 }
 
-/* Counts a round of a loop that waits. */
-static enum ptx_status go_round(struct group *group, uint32_t target)
+/* Counts a round of a loop that waits. Apart from the loop over instructions, which it would make slower. */
+__attribute__((noinline, cold)) static enum ptx_status go_round(struct group *group, uint32_t target)
 {
     if (group->loop != target || group->lanes != group->mask)
         group->rounds = 0;
@@ -225,6 +225,8 @@ static enum ptx_status run_control(struct warp *warp, struct group *group,
     }
     if (instruction->operation == OP_TRAP)
         return ptx_fault(warp, instruction, PTX_TRAP, "trap", 0);
+    if (instruction->operation == OP_UNSUPPORTED)
+        return ptx_fault(warp, instruction, PTX_ILLEGAL_INSTRUCTION, "unsupported PTX instruction", 0);
     if (mask != group->mask) { /* splits off the lanes whose guard is false */
         const uint32_t others = group->mask & ~mask;
         group->mask = mask;
@@ -282,7 +284,7 @@ static uint32_t next_meeting(const struct warp *warp, const struct group *group)
 }
 
 /* The instruction has run: the group goes on behind it, after the others. */
-static enum ptx_status give_way(struct group *group)
+__attribute__((noinline, cold)) static enum ptx_status give_way(struct group *group)
 {
     group->waits = true;
     group->forced = false;

@@ -339,10 +339,14 @@ def said_by(option: str) -> Check:
     return lambda ran: f"raise {option}" in ran.err or f"a larger {option}" in ran.err
 
 
-def served_end(ran: Ran) -> Any:
-    """The last line of a service's only log."""
+def served_lines(ran: Ran) -> list[Any]:
+    """The lines of a service's only log."""
     (log,) = (ran.folder / "logs").glob("*.audit.jsonl")
-    return json.loads(log.read_text().splitlines()[-1])
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def served_end(ran: Ran) -> Any:
+    return served_lines(ran)[-1]
 
 
 SERVE = ("serve", "--driver", "sim", "--log", "logs")
@@ -403,10 +407,10 @@ RUNS: dict[str, OptionRun] = {
         {"--policy": lambda ran: len(ran.log("x.audit.jsonl", "decision")) == 5},
     ),
     "serve": OptionRun(
-        ("serve", "--driver", "sim", "--log", "kept", "--socket", "own.sock", "--quiet", "--", *SAY_SOCKET),
+        ("serve", "--driver", "sim", "--log", "own_logs", "--socket", "own.sock", "--quiet", "--", *SAY_SOCKET),
         (*SERVE, "--", *SAY_SOCKET),
         {
-            "--log": lambda ran: (ran.folder / "kept").is_dir(),
+            "--log": lambda ran: (ran.folder / "own_logs").is_dir(),
             "--socket": lambda ran: "/own.sock" in ran.out,
             "--quiet": lambda ran: not ran.err,
         },
@@ -415,6 +419,11 @@ RUNS: dict[str, OptionRun] = {
         ("serve", "--log", "logs", "--driver", "/nowhere/libcuda.so.1", "--", "true"),
         (*SERVE, "--", "true"),
         {"--driver": NOWHERE},
+    ),
+    "serve, policy": OptionRun(
+        (*SERVE, "--policy", "policy.toml", "--", *PY),
+        (*SERVE, "--", *PY),
+        {"--policy": lambda ran: sum(line["kind"] == "decision" for line in served_lines(ran)) == 5},
     ),
     "serve, user": OptionRun(
         (*SERVE, "--any-user", "--", "stat", "-c", "%a", "logs/serve.sock"),

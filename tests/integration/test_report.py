@@ -123,6 +123,7 @@ def test_hostile_name_runs_only_without_escapes_and_policy(browser: Any, tmp_pat
     assert owned == {"both": False, "escapes": False, "policy": False, "none": True}
 
 
+@pytest.mark.timeout(1200)
 def test_million_launches_give_a_bounded_page(tmp_path: Path) -> None:
     def lines() -> Iterator[Any]:
         yield logs.session()

@@ -329,8 +329,8 @@ def test_every_function_and_error_text_matches_nvidias(native: Path) -> None:
 def test_unsupported_function_is_reported_once(native: Path) -> None:
     text = (
         "import ctypes; r = ctypes.CDLL('libcudart.so.13'); "
-        "print(r.cudaIpcGetMemHandle(), r.cudaIpcGetMemHandle(), r.cudaGetLastError(), r.cudaGetLastError())"
+        "print(r.cudaImportExternalMemory(), r.cudaImportExternalMemory(), r.cudaGetLastError(), r.cudaGetLastError())"
     )
     result = run([sys.executable, "-c", text], {**os.environ, "LD_LIBRARY_PATH": str(native / "sim")})
     assert result.stdout.split() == ["801", "801", "801", "0"]
-    assert result.stderr == "CUDA runtime (neutrino): cudaIpcGetMemHandle is not supported\n"
+    assert result.stderr == "CUDA runtime (neutrino): cudaImportExternalMemory is not supported\n"

@@ -416,3 +416,51 @@ for each in started:
     assert len(named) == 1
     assert f"process {user} (" in named[0]
     assert other
+
+
+def test_service_without_readers_goes_on(tmp_path: Path, program: Program) -> None:
+    """Its standard error is a pipe that is closed after the first line."""
+    words = [sys.executable, "-m", "benchguard", "serve", "--log", str(tmp_path / "logs"), "--driver", "sim"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert b"serving at" in process.stderr.readline()
+        process.stderr.close()
+        service = Service(process, tmp_path / "logs", tmp_path / "none")
+        environment = environment_for(service.folder)
+        for _ in range(2):
+            assert subprocess.run([str(program("linked"))], env=environment, check=False).returncode == 0
+        service.wait_for_programs(0)
+        assert service.end() == 0
+    assert launches(service) == [3, 3]
+
+
+LAUNCHES_LOGGED = """
+format = "neutrino-bench/policy/1"
+name = "launches"
+
+[[rule]]
+name = "every launch"
+call = ["cuLaunchKernel"]
+action = "log"
+"""
+
+
+@pytest.mark.parametrize(("when", "decisions"), [("before", [2, 3]), ("after", [4])])
+def test_forked_child_obeys_the_policy_of_its_own_session(
+    tmp_path: Path, program: Program, when: str, decisions: list[int]
+) -> None:
+    """The table of the policy is in the session, which a forked child leaves for one of its own."""
+    policy = tmp_path / "policy.toml"
+    policy.write_text(LAUNCHES_LOGGED)
+    with running_service(tmp_path / "logs", "--policy", str(policy)) as service:
+        ran = subprocess.run(
+            [str(program("forks")), when],
+            env=environment_for(service.folder), capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        assert (ran.returncode, ran.stderr) == (0, "")
+        service.wait_for_programs(0)
+        assert service.end() == 0, service.text
+    logs = [service.verified(log) for log in service.logs]
+    assert all(lines[0]["policy"]["name"] == "launches" for lines in logs)
+    counts = [sum(line["kind"] == "decision" for line in lines) for lines in logs]
+    assert sorted(count for count in counts if count) == decisions

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.apis import Api, both_apis
+from tests.support.service import running_service
 
 WAITS = """
 import ctypes, sys
@@ -193,3 +194,28 @@ def test_words_that_do_not_fit_are_refused(
     refused = trace(*words, driver=None)
     _, errors = refused.communicate(timeout=60)
     assert refused.returncode == 2 and message in errors
+
+
+def test_program_of_a_service_is_followed_by_its_number(trace: Trace, tmp_path: Path) -> None:
+    with running_service(tmp_path / "logs") as service:
+        variables = subprocess.run(
+            [sys.executable, "-m", "benchguard", "env", "--log", str(service.folder)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        program = f'{variables.stdout}\nexec "$0" -c "$1" 3'
+        served = subprocess.Popen(
+            ["bash", "-c", program, sys.executable, WAITS],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert served.stdin is not None and served.stdout is not None
+        assert served.stdout.readline() == "ready\n"
+        follower = trace("--pid", str(served.pid), "-t", driver=None)
+        assert follower.stdout is not None
+        assert follower.stdout.readline().startswith("PROCESS")
+        served.communicate("go\n", timeout=60)
+        rest, errors = follower.communicate(timeout=60)
+    assert errors == "" and rest.count("cuDeviceGetCount ") == 6 and "status not known" in rest

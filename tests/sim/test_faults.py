@@ -373,7 +373,7 @@ def test_page_check_of_host_memory_uses_host_pages(sim_path: Path) -> None:
     assert answers == [0, ILLEGAL]
 
 
-@pytest.mark.parametrize("name", ["SIM_MEMORY_CHECK", "SIM_FAULT_SCOPE"])
+@pytest.mark.parametrize("name", ["SIM_MEMORY_CHECK", "SIM_FAULT_SCOPE", "SIM_UNSUPPORTED"])
 def test_unknown_setting_fails_init(sim_path: Path, name: str) -> None:
     outcome = isolated(sim_path, "answer(driver.result('cuInit', 0))", **{name: "some"})
     assert outcome.answers == [1]

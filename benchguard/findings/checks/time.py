@@ -107,7 +107,7 @@ class Times(Check):
                     UNDER_HOST, f"{micro(time)}, and at least {micro(shortest)} on the host", window.lines
                 )
         if start.is_idle and end.done_at is not None:
-            host = end.done_at - start.moment.began
+            host = end.moment.ended - start.moment.began + end.waited_ns
             self._idle.windows += 1
             if host - time > max(LATENCY_NS, time):
                 self._idle.hidden += 1

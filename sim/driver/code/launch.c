@@ -5,6 +5,7 @@
 #include "driver/code/module.h"
 #include "driver/code/occupancy.h"
 #include "driver/context/context.h"
+#include "driver/core/message.h"
 #include "driver/device/device.h"
 #include "driver/device/model.h"
 #include "driver/stream/stream.h"
@@ -88,6 +89,17 @@ static CUresult copy_parameters(const struct sim_launch_request *request, const 
     return CUDA_SUCCESS;
 }
 
+/* With SIM_UNSUPPORTED=launch, a kernel with an unsupported instruction is loaded. */
+static CUresult check_support(struct sim_function *function)
+{
+    const char *refusal = ptx_kernel_refusal(function->ptx);
+    if (refusal == NULL)
+        return CUDA_SUCCESS;
+    if (!atomic_flag_test_and_set(&function->explained))
+        sim_print("kernel %.256s cannot run: %s", ptx_kernel_name(function->ptx), refusal);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 CUresult sim_launch_prepare(struct sim_context *context, const struct sim_launch_request *request,
                             struct sim_work *work)
 {
@@ -97,7 +109,9 @@ CUresult sim_launch_prepare(struct sim_context *context, const struct sim_launch
         return result;
     if (request->parameters != NULL && request->extra != NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    result = check_shape(request, function);
+    result = check_support(function);
+    if (result == CUDA_SUCCESS)
+        result = check_shape(request, function);
     if (result != CUDA_SUCCESS)
         return result;
     unsigned char *parameters = calloc(1, ptx_kernel_parameter_bytes(function->ptx) + 1);

@@ -25,6 +25,7 @@ struct sim_function {
     struct sim_settings own;
     struct sim_settings *settings;    /* `own`, or those of the library's kernel */
     struct sim_legacy_launch *legacy; /* values set by the calls before cuLaunchKernel; NULL: none */
+    atomic_flag explained;            /* the refusal of its launches is on stderr */
 };
 
 struct sim_module {

@@ -84,7 +84,9 @@ CUresult sim_environment_read(void)
         .launch_log = path == NULL || *path == '\0' ? NULL : strdup(path)};
     if (path != NULL && *path != '\0' && environment.launch_log == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    const CUresult result = choice("SIM_MEMORY_CHECK", "pages", "exact", &environment.exact_memory);
+    CUresult result = choice("SIM_UNSUPPORTED", "load", "launch", &environment.unsupported_at_launch);
+    if (result == CUDA_SUCCESS)
+        result = choice("SIM_MEMORY_CHECK", "pages", "exact", &environment.exact_memory);
     return result != CUDA_SUCCESS
                ? result
                : choice("SIM_FAULT_SCOPE", "process", "context", &environment.faults_end_contexts);

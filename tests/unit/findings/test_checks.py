@@ -191,6 +191,21 @@ def leaves_work_running(log: WindowLog) -> None:
         log.launch()
 
 
+def captures_fork_and_join(log: WindowLog) -> None:
+    """Records and waits in a stream capture order nothing now, and its launches do not run."""
+    side_stream(log)
+    side_stream(log, OTHER)
+    log.call("cuStreamBeginCapture_v2", hStream=SIDE, mode=0)
+    log.record(HANDLE, SIDE)
+    log.call("cuStreamWaitEvent", hStream=OTHER, hEvent=HANDLE, Flags=0)
+    log.launch(OTHER, captured=True)
+    log.record(HANDLE + 1, OTHER)
+    log.call("cuStreamWaitEvent", hStream=SIDE, hEvent=HANDLE + 1, Flags=0)
+    log.call("cuStreamEndCapture", hStream=SIDE, phGraph=1)
+    with log.window():
+        log.graph()
+
+
 def waits_for_earlier_work(log: WindowLog) -> None:
     side_stream(log)
     log.launch(SIDE)
@@ -347,6 +362,17 @@ def host_waits_long(log: WindowLog, number: int = 4) -> None:
         one_window(log)
 
 
+def host_works_before_it_waits(log: WindowLog) -> None:
+    for _ in range(4):
+        log.synchronize()
+        log.record(1)
+        log.launch()
+        log.record(2)
+        log.now += 20_000_000
+        log.synchronize()
+        log.elapsed(1, 2)
+
+
 def host_waits_long_once(log: WindowLog) -> None:
     host_waits_long(log, 1)
 
@@ -475,6 +501,7 @@ CASES = (
     Case("kernel-not-after-start", joins_without_fork, forks_and_joins),
     Case("kernel-not-after-start", joins_without_fork, joins_on_the_host),
     Case("earlier-work-running", leaves_work_running, waits_for_earlier_work),
+    Case("earlier-work-running", leaves_work_running, captures_fork_and_join),
     Case("events-on-two-streams", leaves_stream_current, ends_on_joined_stream),
     Case("start-recorded-again", records_start_again, reuses_events),
     Case("window-restarted", records_both_again, reuses_events),
@@ -488,6 +515,7 @@ CASES = (
     Case("time-over-host", gives_too_long_time, gives_true_time),
     Case("time-under-host", gives_too_short_time, gives_true_time_after_wait),
     Case("host-time-over-event-time", host_waits_long, host_waits_long_once),
+    Case("host-time-over-event-time", host_waits_long, host_works_before_it_waits),
     Case("same-time", gives_constant_time, gives_varied_times),
     Case("host-callback", calls_host_function, calls_host_function_outside),
     Case("stream-gate", waits_for_memory, launches_always),
@@ -504,6 +532,7 @@ CASES = (
 LOG_RULES = {"incomplete-log", "unobserved-process", "unexamined-events"}
 """Tested below."""
 HONEST = (
+    captures_fork_and_join,
     launches_always, works_in_its_only_context, measures_overhead_first, measures_overhead_last,
     times_copies_alone, works_on_blocking_stream, forks_and_joins, waits_for_earlier_work, ends_on_joined_stream,
     reuses_events, measures_laps, records_without_timing, gives_true_time, gives_varied_times,

@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from benchguard.audit.log import LogError
@@ -46,6 +47,13 @@ def test_csv_has_a_row_for_each_line(tmp_path: Path) -> None:
     )
     [call] = written(tmp_path / "csv" / "calls.csv")
     assert (call["call"], call["arguments"], call["result"]) == ("cuInit", '{"Flags":0}', "0")
+
+
+def test_repeated_call_and_floats_have_their_columns(tmp_path: Path) -> None:
+    line = msgspec.structs.replace(logs.call(10, "cuEventQuery"), repeats=40, floats={"pMilliseconds": 1.5})
+    export(log_of(tmp_path, line), [(CsvWriter, tmp_path / "csv")])
+    [row] = written(tmp_path / "csv" / "calls.csv")
+    assert (row["repeats"], row["floats"]) == ("40", '{"pMilliseconds":1.5}')
 
 
 def test_csv_of_hostile_text_can_be_printed(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from benchguard.audit import entries
@@ -74,6 +75,12 @@ def test_slices_of_a_track_never_overlap_and_flows_end_on_a_stream(tmp_path: Pat
         assert all(one[1] <= two[0] for one, two in pairwise(slices))
     for begin, end in flows.values():
         assert (begin["ph"], end["ph"]) == ("s", "f") and begin["tid"] < STREAMS <= end["tid"]
+
+
+def test_repeated_call_says_how_many_calls_it_is(tmp_path: Path) -> None:
+    line = msgspec.structs.replace(logs.call(10, "cuEventQuery"), repeats=40)
+    document = trace_of(tmp_path, [logs.session(), line, logs.end()])
+    assert [event["args"] for event in document["traceEvents"] if event["ph"] == "X"] == [{"equal calls": 40}]
 
 
 def test_memory_is_a_counter(tmp_path: Path) -> None:
