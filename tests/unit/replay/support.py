@@ -18,7 +18,8 @@ READER_FLAGS = ("-D_GNU_SOURCE", f"-I{ENGINES}", f"-I{SOURCE / 'hook'}")
 
 def reader_sources() -> list[Path]:
     """The engine's files that read a capture, which need no driver."""
-    return sorted([*(ENGINE / "capture").glob("*.c"), ENGINE / "base" / "error.c"])
+    hash_sources = (SOURCE / "hook" / "core" / "image").glob("sha256*.c")
+    return sorted([*(ENGINE / "capture").glob("*.c"), ENGINE / "base" / "error.c", *hash_sources])
 
 
 @dataclass(frozen=True)
