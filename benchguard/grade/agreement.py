@@ -50,23 +50,28 @@ class Agreement:
 
 
 def agreement(
-    samples: Sequence[float], empty: Sequence[float], differences: Sequence[float], floor: float
+    samples: Sequence[float],
+    empty: Sequence[float],
+    differences: Sequence[float],
+    floor: float,
+    offset: float = 0.0,
 ) -> Agreement:
     """Compare times in microseconds.
 
     `differences` has the times of the samples beside each empty sample less its own. Clocks and load drift, so these
-    differ by less than all samples from all empty samples. Differences up to `floor` are noise in any case.
+    differ by less than all samples from all empty samples. Differences up to `floor` are noise in any case. `offset`
+    is how far `samples` are from all samples, if they are only a part; `least` is without it.
     """
-    shift, expected = median(differences), median(empty)
+    middle, expected = median(differences), median(empty)
     own_spread = _spread(samples, median(samples))
     error = _MEDIAN_ERROR * math.hypot(
-        _spread(differences, shift) / math.sqrt(len(empty)), own_spread / math.sqrt(len(samples))
+        _spread(differences, middle) / math.sqrt(len(empty)), own_spread / math.sqrt(len(samples))
     )
     far = max(floor, STANDARD_ERRORS * max(own_spread, _spread(empty, expected)))
     strays = sum(each > far for each in _deviations(samples, expected))
     usual = sum(each > far for each in _deviations(empty, expected))
     return Agreement(
-        shift=shift,
+        shift=middle + offset,
         least=quantile(sorted(differences), 0.1),
         floor=floor,
         noise=max(floor, STANDARD_ERRORS * error),

@@ -140,14 +140,12 @@ class TimeTests:
     def _compare(self, key: Callable[[Timed], float], floor: float) -> Agreement:
         empty = [key(each) for each in self._empty]
         rows = [key(each) for each in self._rows]
-        # One-use samples are too few to lie beside each empty sample: add how far they are from all samples.
-        own = median(rows) - median([key(each) for each in self._table])
         differences = [
-            key(row) - time + own
-            for near, time in zip(self._beside_empty, empty, strict=True)
-            for row in near
+            key(row) - time for near, time in zip(self._beside_empty, empty, strict=True) for row in near
         ]
-        return agreement(rows, empty, differences, self._floor(floor, empty))
+        # One-use samples are too few to lie beside each empty sample: add how far they are from all samples.
+        offset = median(rows) - median([key(each) for each in self._table])
+        return agreement(rows, empty, differences, self._floor(floor, empty), offset)
 
     def _is_longer(self, found: Agreement) -> bool:
         """Whether samples are longer than their events say. The CPU driver's load changes from sample to sample, so

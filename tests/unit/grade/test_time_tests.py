@@ -178,6 +178,15 @@ def test_noise_on_the_cpu_driver_is_half_an_empty_sample() -> None:
     assert replay_with(far, empty(28, draw), pci_bus="").anchor_reason()
 
 
+def test_load_during_the_reported_samples_of_the_cpu_driver_is_no_tampering() -> None:
+    """The one-use samples are few, so load may have met most of them, and none of the others."""
+    draw = random.Random(16)
+    table = [dataclasses.replace(row, one_use=n % 8 == 0) for n, row in enumerate(rows(100, draw))]
+    table = [dataclasses.replace(row, span_us=row.span_us + 2000) if row.one_use else row for row in table]
+    found = replay_with(table, empty(28, draw), pci_bus="", unrestored="kernels allocate memory")
+    assert found.anchor_reason() == ""
+
+
 def test_agreement_counts_strays_by_fishers_exact_test() -> None:
     found = agreement([0.0] * 6 + [9.0] * 4, [0.0] * 9 + [9.0], [0.0] * 10, floor=1.0)
     assert (found.strays, found.shift, found.noise) == (4, 0.0, 1.0)
