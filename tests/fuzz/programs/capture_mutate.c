@@ -2,9 +2,9 @@
  * hash, as the author of a hostile capture would. */
 #include <string.h>
 
+#include "core/image/sha256.h"
 #include "core/wire/capture_format.h"
 #include "mutate.h"
-#include "core/image/sha256.h"
 
 /* The offsets of the parts of the unchanged seed file. */
 struct parts {

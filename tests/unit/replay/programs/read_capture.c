@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "replay/capture/reader.h"
 #include "core/image/sha256.h"
+#include "replay/capture/reader.h"
 #include "replay/capture/validate.h"
 
 static void install(struct sock_filter *program, unsigned short length)
