@@ -139,7 +139,7 @@ def test_installing_an_extra_keeps_the_others(
 
 
 def test_quick_tests_install_no_torch_numba_mypy_or_hip() -> None:
-    """Their set-up is part of the five minutes. Of our own extras they have only the one for report pages."""
+    """Their set-up is part of the five minutes. The extra for report pages is the only one of ours that they need."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     named = " ".join([*project["dependencies"], *project["optional-dependencies"]["test"]])
     assert not re.search(r"torch|numba|mypy|neutrino-bench\[(?!report\])|cuda-core|cuda-bindings", named)
