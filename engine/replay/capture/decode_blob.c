@@ -1,9 +1,9 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "core/image/sha256.h"
 #include "replay/base/error.h"
 #include "replay/capture/decode.h"
-#include "core/image/sha256.h"
 #include "replay/replay.h"
 
 /* ISO C cannot cast dlsym's result to a function pointer; POSIX allows to copy its bytes. */

@@ -1,10 +1,10 @@
 /* The rules of elements that refer to other elements by index alone. */
 #include <string.h>
 
+#include "core/image/sha256.h"
 #include "core/wire/record.h"
 #include "replay/base/error.h"
 #include "replay/capture/check.h"
-#include "core/image/sha256.h"
 
 static bool is_symbol(const struct nb_reader *reader, struct nb_span name)
 {

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "replay/base/error.h"
 #include "core/image/sha256.h"
+#include "replay/base/error.h"
 
 static bool read_all(int descriptor, void *into, size_t bytes, uint64_t offset)
 {
