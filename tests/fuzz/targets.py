@@ -182,7 +182,8 @@ def build(name: str, folder: Path) -> Path:
     """Build the target's program if a source is newer."""
     target = TARGETS[name]
     own = [PROGRAMS / source for source in (*ENGINE, target.program)] + [ROOT / source for source in HASH]
-    sources = own + sorted(path for pattern in target.sources for path in ROOT.glob(pattern))
+    readers = sorted(path for pattern in target.sources for path in ROOT.glob(pattern))
+    sources = list(dict.fromkeys(own + readers))  # a reader may be one of the hash's sources
     program = folder / name
     headers = [path for source in sources for path in source.parent.glob("*.h")]
     newest = max(path.stat().st_mtime for path in {*sources, *headers, Path(__file__)})

@@ -159,7 +159,7 @@ def test_stalled_supervisor_loses_no_record(tmp_path: Path, monkeypatch: pytest.
         return take_all(self, beyond_backlog)
 
     monkeypatch.setattr(Drain, "take_all", stall)
-    program = f"cuda = ctypes.CDLL('libcuda.so.1')\nversion = ctypes.c_int()\nfor _ in range({calls}):\n"
-    result = confined(tmp_path, HEAD + program + "    cuda.cuDriverGetVersion(ctypes.byref(version))\n")
+    program = f"cuda = ctypes.CDLL('libcuda.so.1')\nfor _ in range({calls}):\n"
+    result = confined(tmp_path, HEAD + program + "    cuda.cuStreamSynchronize(None)\n")
     assert not stalls and result.trouble == ""
     assert result.audit.complete and result.audit.dropped == 0 and result.audit.records >= calls
