@@ -69,7 +69,7 @@ def run(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 def test_capture_with_more_work_is_slower(tmp_path: Path, native: Path) -> None:
     assert (native / "replay").is_dir()
-    a, b = capture(tmp_path / "a.ncap"), capture(tmp_path / "b.ncap", extra=150)
+    a, b = capture(tmp_path / "a.ncap"), capture(tmp_path / "b.ncap", extra=1000)
     result = benchguard.compare_captures(a, b, **SHORT)
     assert (result.call, result.verdict, result.status) == ("SLOWER", "pass", 0)
     (case,), (pair,) = result.cases, result.pairs
@@ -100,7 +100,7 @@ def test_capture_that_computes_nothing_wins_only_without_strict(
 ) -> None:
     """The forged capture says that its kernel gave the right outputs."""
     assert (native / "replay").is_dir()
-    honest, forged = capture(tmp_path / "a.ncap", extra=100), capture(tmp_path / "b.ncap", ptx=IDLE)
+    honest, forged = capture(tmp_path / "a.ncap", extra=1000), capture(tmp_path / "b.ncap", ptx=IDLE)
     result = benchguard.compare_captures(honest, forged, strict=strict, **SHORT)
     assert (result.call, result.verdict) == (call, verdict)
     if strict:
