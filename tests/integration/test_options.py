@@ -86,7 +86,7 @@ def check_runs(runs: dict[str, OptionRun], folder: Path) -> None:
             continue
         cache = folder / "cache" if each.command == "build" else None
         if each.baseline not in baselines:
-            baselines[each.baseline] = run(folder / f"baseline of {name}", each.baseline, cache)
+            baselines[each.baseline] = run(folder / f"no {name}", each.baseline, cache)
         without = baselines[each.baseline]
         ran = run(folder / name, each.words, cache)
         for option, check in each.checks.items():
