@@ -78,15 +78,15 @@ def text() -> str:
         ("driver 580.159.04", len(exports & driver), len(missing_driver)),
         ("PTX opcodes", len(set(opcodes)), None),
     ]
-    table = "| interface | there | not there |\n| --- | --- | --- |\n" + "".join(
+    table = "| interface | supported | missing |\n| --- | --- | --- |\n" + "".join(
         f"| {name} | {there} | {'' if missing is None else missing} |\n" for name, there, missing in rows
     )
     return (
         f"{HEAD}{table}\n"
-        "Each function counts once, in all of its forms. A function that is not there can be linked and called: it\n"
+        "Each function counts once, in all of its forms. A missing function can be linked and called: it\n"
         "returns *not supported*, and its first call writes its name to stderr.\n\n"
-        f"## Runtime functions that are not there\n\n{names(missing_runtime)}\n\n"
-        f"## Driver functions that are not there\n\n{names(missing_driver)}\n\n"
+        f"## Missing runtime functions\n\n{names(missing_runtime)}\n\n"
+        f"## Missing driver functions\n\n{names(missing_driver)}\n\n"
         f"## PTX opcodes that are there\n\n{names(opcodes)}\n\n"
         "An opcode may lack some of its forms; the diagnostic of a refused text names the line and the form.\n"
     )

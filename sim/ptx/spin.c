@@ -27,7 +27,7 @@ static void need(struct needed *needed, struct operand operand)
         needed->operands[needed->count++] = operand;
 }
 
-/* Whether the operand is needed; it is no longer needed before the instruction that writes it. */
+/* Whether the operand was needed. Its value is not needed before the instruction that writes it. */
 static bool satisfy(struct needed *needed, struct operand operand)
 {
     for (unsigned i = 0; i < needed->count; i++)

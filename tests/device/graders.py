@@ -45,7 +45,7 @@ ATTACKS = {
     "patched": {"time-not-asked"},
     "late": {"empty-window", "late-launch", "unjoined-kernel"},
 }
-"""Each attack, and the findings of which it must have one."""
+"""Each attack, and findings: the analysis must report at least one of them."""
 
 NOT_EXPOSED = {
     "torch_benchmark": set(ATTACKS),  # times with the host's clock

@@ -325,7 +325,7 @@ def test_malformed_request_is_refused(
 
 
 def test_hostile_connections_do_not_hold_the_service(service: Service, run: Run, program: Program) -> None:
-    """Silent connections, oversized messages, descriptors nobody asked for, and a client that never reads."""
+    """Silent connections, oversized messages, unrequested descriptors, and a client that never reads."""
     silent = [connect(service) for _ in range(60)]
     with connect(service) as large, connect(service) as giver:
         large.send(bytes(100_000))

@@ -31,7 +31,7 @@ def joined(compute: Compute) -> Compute:
 
 
 def unjoined(compute: Compute) -> Compute:
-    """Works on a stream that nobody waits for."""
+    """Works on a stream without waiting for it."""
     side = torch.cuda.Stream()
 
     def call(*arguments: Any) -> Any:

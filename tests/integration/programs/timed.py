@@ -106,7 +106,7 @@ def kernelbench(work: Work, call: Call) -> None:
 
 
 def pygpubench(work: Work, call: Call) -> None:
-    """Empty pairs first; then copies in, flush, window and check, and nobody waits before the end."""
+    """Empty pairs first; then copies in, flush, window and check, and no wait before the end."""
     pairs = [(work.event(), work.event()) for _ in range(TRIALS)]
     for start, end in pairs:
         record(start)
