@@ -202,7 +202,7 @@ def _rewritten(capture: Capture, place: Place, is_sim: bool) -> _Codes:
             names.append(kernel.name)
     for index, names in sorted(wanted.items()):
         try:
-            text = _ptx_of(capture.image(index), capture.images[index].format, is_sim)
+            text = ptx_of(capture.image(index), capture.images[index].format, is_sim)
             code = rewrite(text, names, place, first)
         except (SourceError, CodeError) as error:
             for name in names:
@@ -217,7 +217,7 @@ def _rewritten(capture: Capture, place: Place, is_sim: bool) -> _Codes:
     return codes
 
 
-def _ptx_of(image: bytes, format_: ImageFormat, is_sim: bool) -> bytes:
+def ptx_of(image: bytes, format_: ImageFormat, is_sim: bool) -> bytes:
     """The PTX that runs. Raises SourceError if an image has none, or if other code may run."""
     if format_ is ImageFormat.PTX:
         return image

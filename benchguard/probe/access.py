@@ -67,10 +67,11 @@ def accesses(instruction: Instruction) -> list[Access]:
         return _copy(instruction, found)
     kind, size = _plain(instruction)
     if kind is not None:
-        is_other = (
-            _OWN & set(spaces) or "shared::cluster" in parts
-        )  # the latter is of another block, not global
-        return [] if is_other else [_one(instruction, found[0], _space(spaces), kind, size)]
+        if _OWN & set(spaces) or "shared::cluster" in parts:
+            return []  # the latter is of another block, not global
+        if len(found) != 1 or operands.count("[") != 1:
+            raise UnknownAccessError(instruction.opcode)
+        return [_one(instruction, found[0], _space(spaces), kind, size)]
     is_barrier = parts[0] == "mbarrier" or instruction.opcode.startswith("cp.async.mbarrier.")
     if (is_barrier and "shared" in spaces) or parts[0] in _NO_GLOBAL:
         return []

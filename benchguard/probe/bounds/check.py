@@ -29,6 +29,9 @@ SLACK = 256
 """CUDA aligns allocations to this many bytes, so that no other allocation begins before the next multiple."""
 
 
+WORKSPACE_BYTES = 8
+
+
 @dataclass(frozen=True)
 class Place:
     """Device addresses of the map and of the table, both known when the code is rewritten."""
@@ -54,15 +57,25 @@ def _signature(p: str) -> str:
     )
 
 
-def definition(prefix: str, place: Place, variables: Sequence[Variable], slack: bool, clusters: bool) -> str:
+def definition(
+    prefix: str,
+    place: Place,
+    variables: Sequence[Variable],
+    *,
+    slack: bool,
+    clusters: bool,
+    cooperative: bool,
+) -> str:
     """The function.
 
     `slack`: reads may go to the next multiple of SLACK behind an allocation. `clusters`: generic addresses may be of
-    shared memory of other blocks.
+    shared memory of other blocks. `cooperative`: the kernels use the driver's memory for barriers
+    of a grid.
     """
     p = prefix
     others = f"isspacep.shared::cluster %p1, %d1;\n@%p1 bra {p}_held;\n" if clusters else ""
-    globals_ = "".join(_in_variable(p, each) for each in variables if each.space != "shared" and each.bytes)
+    globals_ = _in_workspace(p) if cooperative else ""
+    globals_ += "".join(_in_variable(p, each) for each in variables if each.space != "shared" and each.bytes)
     return _BODY.format(
         p=p,
         signature=_signature(p),
@@ -89,6 +102,18 @@ def _in_variable(prefix: str, variable: Variable) -> str:
         f"sub.u64 %d15, %d1, %d15;\nadd.u64 %d16, %d15, %d2;\n"
         f"setp.lt.u64 %p1, %d15, {variable.bytes};\nsetp.le.and.u64 %p1, %d16, {variable.bytes}, %p1;\n"
         f"{'setp.eq.and.u32 %p1, %r8, 0, %p1;' if is_constant else ''}\n@%p1 bra {prefix}_held;\n"
+    )
+
+
+def _in_workspace(prefix: str) -> str:
+    """Holds for an access to the size and the barrier of cooperative_groups' grid_workspace.
+
+    Its address is in %envreg1 (high) and %envreg2 (low), as nvcc 12 and 13 compile this_grid().
+    """
+    return (
+        "mov.u32 %r9, %envreg1;\nmov.u32 %r10, %envreg2;\nmov.b64 %d15, {%r10, %r9};\nsub.u64 %d15, %d1, %d15;\n"
+        f"add.u64 %d16, %d15, %d2;\nsetp.lt.u64 %p1, %d15, {WORKSPACE_BYTES};\n"
+        f"setp.le.and.u64 %p1, %d16, {WORKSPACE_BYTES}, %p1;\n@%p1 bra {prefix}_held;\n"
     )
 
 

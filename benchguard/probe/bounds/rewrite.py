@@ -59,7 +59,16 @@ def rewrite(raw: bytes, kernels: Sequence[str], place: Place, first_site: int = 
             function.items = [*_Checked(function, prefix, first_site, sites).items()]
     clusters = source.version >= _CLUSTERS[0] and source.target >= _CLUSTERS[1]
     source.items.insert(0, declaration(prefix))
-    source.items.append(definition(prefix, place, source.variables, True, clusters))
+    source.items.append(
+        definition(
+            prefix,
+            place,
+            source.variables,
+            slack=True,
+            clusters=clusters,
+            cooperative=b"%envreg" in raw,
+        )
+    )
     return Rewritten(written(source), tuple(sites), doubted)
 
 

@@ -81,7 +81,12 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize("name", PLANTED)
+QUICK = {"write into the padding"}
+
+
+@pytest.mark.parametrize(
+    "name", [each if each in QUICK else pytest.param(each, marks=pytest.mark.full) for each in PLANTED]
+)
 def test_planted_violation_is_found_at_its_line_and_left_out(name: str, tmp_path: Path) -> None:
     code, fault, offset, size = PLANTED[name]
     text = kernel_of(
@@ -95,6 +100,7 @@ def test_planted_violation_is_found_at_its_line_and_left_out(name: str, tmp_path
     assert violation.is_misaligned or violation.base in (DATA, OTHER)
 
 
+@pytest.mark.full
 def test_shared_access_behind_the_dynamic_memory_is_found(tmp_path: Path) -> None:
     """16 static and 32 dynamic bytes: 48 in all."""
     body = "st.shared.u32 [dynamic+28], 1;\nst.shared.u32 [dynamic+32], 1;\nld.shared.u32 %r1, [tile+44];\n"
@@ -112,6 +118,7 @@ def test_violation_in_a_function_is_found_at_its_line(tmp_path: Path) -> None:
     assert found.plan.sites[found.violations[0].site].function == "store"
 
 
+@pytest.mark.full
 def test_violations_of_many_threads_are_counted_and_a_few_kept(tmp_path: Path) -> None:
     body = "mov.u32 %r1, %tid.x;\nmul.wide.u32 %rd3, %r1, 4;\nadd.u64 %rd3, %rd2, %rd3;\nst.global.u32 [%rd3], %r1;"
     found = probe(kernel_of(body), tmp_path, threads=256, blocks=3)
@@ -120,6 +127,7 @@ def test_violations_of_many_threads_are_counted_and_a_few_kept(tmp_path: Path) -
     assert {each.block for each in found.violations} <= {(0, 0, 0), (1, 0, 0), (2, 0, 0)}
 
 
+@pytest.mark.full
 def test_source_line_comes_from_the_line_information(tmp_path: Path) -> None:
     module = '.file 1 "/src/k.cu"'
     text = kernel_of(".loc 1 42 7\nst.global.u32 [%rd2+2048], 1;", module)
