@@ -1,0 +1,1 @@
+"""Probes: instrumented copies of kernels, and the traces that they leave."""
