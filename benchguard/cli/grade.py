@@ -75,6 +75,7 @@ from .timing import timing_options
         "network": "Let the submission use the network.",
         "require_sandbox": "Refuse to run the submission or a replay in a partial sandbox.",
         "require_evidence": "Exit with 8 if a check of the time could not tell.",
+        "cordon_device": "Replay once more with a check before each memory access of the kernels, off the clock.",
         "forbid_library": Flag(
             "Reject a submission that runs a kernel of this name, or from this library (libcublas*); may be repeated.",
             "PATTERN",

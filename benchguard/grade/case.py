@@ -18,6 +18,7 @@ from ..problem.spec import CaseSpec, Tolerance
 from ..quarantine.contract import Quarantined
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
+from .cordon import CheckedAccesses, check_accesses
 from .evidence import CaptureFacts, KernelEvidence
 from .examine import ON_THE_DEVICE, examined_of
 from .judged_replay import Report, SecretInputs, judged_replay, warm_samples_of
@@ -76,7 +77,11 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
     recorded = Recorded(msgspec.structs.replace(facts, kernels=kernels), examined.suspicion)
-    return _judged(work, result, checked, recorded, options.require_evidence == "full", began)
+    cordon = None
+    if options.cordon_device and result.table:
+        report("device cordon", 0, None)
+        cordon = check_accesses(path, work.secret, options, work.seconds - (time.monotonic() - began))
+    return _judged(work, result, checked, recorded, cordon, options.require_evidence == "full", began)
 
 
 def _refused(
@@ -98,6 +103,7 @@ def _judged(
     result: ReplayResult,
     checked: Checked,
     recorded: Recorded,
+    accesses: CheckedAccesses | None,
     require_evidence: bool,
     began: float,
 ) -> TimedCase:
@@ -110,7 +116,8 @@ def _judged(
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)
     first_use = first_use_of(result.table)
     carried = carried_reason(result.table, first_use)
-    findings = Findings(result, checked if result.table else None, rates, carried, unrestored)
+    cordon = accesses.cordon if accesses is not None else None
+    findings = Findings(result, checked if result.table else None, rates, carried, unrestored, cordon)
     outcome = outcome_of(findings, require_evidence)
     if outcome.verdict == "wrong" and recorded.suspicion:
         outcome = Outcome(
@@ -156,11 +163,13 @@ def _judged(
         uploaded_bytes=recorded.facts.uploaded_bytes,
         returned=work.found.returned.get(work.secret.case) if spec.returns is not None else None,
         capture=recorded.facts.name,
+        cordon=cordon,
         notes=(*_notes(result, recorded, rows, unrestored), *tolerance_notes(checked.factors)),
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )
-    return TimedCase(case, result.device, result.settings, _seconds(result), result.confinement)
+    confinement = {**result.confinement, **(accesses.confinement if accesses is not None else {})}
+    return TimedCase(case, result.device, result.settings, _seconds(result), confinement)
 
 
 def _notes(

@@ -39,6 +39,7 @@ _NOT_INLINE = {
     "until": _FIXED_COUNT,
     "require_converged": _FIXED_COUNT,
     "require_evidence": "the checks of a time need a replay",
+    "cordon_device": "the device cordon needs a replay",
     "sets": _OWN_SETS,
     "one_use": _OWN_SETS,
 }
@@ -89,6 +90,9 @@ class GradeOptions:
         network: let the submission use the network.
         require_sandbox: "full" refuses to run the submission if any protection of the sandbox is missing.
         require_evidence: "full" gives the verdict "unproven" if a check of the time could not tell.
+        cordon_device: replay once more, off the clock, with a check before each access of the kernels to global and
+            shared memory. An access outside of the memory that they were given is a violation. Kernels without PTX
+            are named as unchecked.
         forbid_library: shell patterns. A timed kernel is a violation if its name matches, or the installed library that
             contains its code, or the library that loaded it.
         allow_images: shell patterns. A timed kernel is a violation unless one matches: the SHA-256 of its image, the
@@ -96,8 +100,8 @@ class GradeOptions:
             `inline` no code is searched: `forbid_library` acts on names and loaders, `allow_images` on the SHA-256.
         inline: time in the submission's own process, for work that cannot be replayed. Such times are less
             trustworthy: do not rank them with replayed times. Not with `cold` (except "flush"), `icache`,
-            `flush_cache`, `warm_up_samples`, `until`, `require_converged`, `require_evidence`, `sets`, `one_use`, a
-            `device` other than 0, or more than 1023 `samples`.
+            `flush_cache`, `warm_up_samples`, `until`, `require_converged`, `require_evidence`, `cordon_device`, `sets`,
+            `one_use`, a `device` other than 0, or more than 1023 `samples`.
         policy: path or name of the policy that the submission's process obeys (docs/policy.md). None: "quarantine";
             "grading" with `inline`. No verdict depends on it.
         reference_device: device that computes the reference results.
@@ -131,6 +135,7 @@ class GradeOptions:
     network: bool = False
     require_sandbox: Literal["full"] | None = None
     require_evidence: Literal["full"] | None = None
+    cordon_device: bool = False
     forbid_library: tuple[str, ...] = ()
     allow_images: tuple[str, ...] = ()
     inline: bool = False

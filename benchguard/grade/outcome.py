@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from ..judge.ceilings import Rates
 from ..judge.contract import Checked
 from ..replay.result import ReplayResult
+from .cordon_result import Cordon
 from .result import Evidence, Verdict
 from .time_tests import TimeTests, is_gpu
 from .timing import untested
 
 RESTORED = "restored memory"
 """The check whether a kernel may keep something in memory that the replay does not restore."""
+
+CORDON = "device cordon"
+"""The check whether kernels accessed only the memory that they were given."""
 
 UNPRIMED_MAX = 0.5
 """Share of samples that may begin before they are queued, where all operations of a sample can be queued."""
@@ -42,6 +46,8 @@ class Findings:
     carried: str
     unrestored: str = ""
     """Why a kernel may keep something in memory that the replay does not restore; empty if it cannot."""
+    cordon: Cordon | None = None
+    """The device cordon's findings, if it was asked for."""
 
 
 def outcome_of(findings: Findings, require_evidence: bool = False) -> Outcome:
@@ -99,7 +105,9 @@ def evidence_of(found: Findings) -> tuple[Evidence, ...]:
     if found.rates.is_counted:
         ceiling = "" if found.rates.floor_us is not None else "the ceilings of this device were not measured"
         checks.append(("possible rates", ceiling, lambda: found.rates.impossible))
-    return tuple(_evidence(check, unknown, reason) for check, unknown, reason in checks)
+    evidence = tuple(_evidence(check, unknown, reason) for check, unknown, reason in checks)
+    cordon = found.cordon
+    return evidence if cordon is None else (*evidence, Evidence(CORDON, cordon.status, cordon.reason))
 
 
 def unknown_globals(replay: ReplayResult) -> str:

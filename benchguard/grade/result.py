@@ -14,6 +14,7 @@ from ..replay.clocks import Clocks
 from ..replay.evidence import Evidence
 from ..replay.protocol import Device, Overhead
 from ..replay.result import Settings, TimeBlock
+from .cordon_result import Cordon
 from .evidence import KernelEvidence
 
 Schema = Literal["neutrino-bench/result/1"]
@@ -125,6 +126,8 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The calls' return values, if submissions of the suite choose memory and form of their results."""
     capture: str = ""
     """SHA-256 of the capture that was replayed."""
+    cordon: Cordon | None = None
+    """The accesses that the kernels made, with `cordon_device`."""
     notes: tuple[str, ...] = ()
     samples: tuple[float, ...] = ()
     wall_s: float = 0.0

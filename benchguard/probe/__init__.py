@@ -1,1 +1,1 @@
-"""Probes: instrumented copies of kernels, and the traces that they leave."""
+"""Probes: code that is added to a program's kernels, and the reports that follow from it."""

@@ -1,7 +1,7 @@
-/* cp.async, executed synchronously, and mbarrier, a barrier in shared memory. The ISA leaves the 64 bits of
- * an mbarrier object opaque. Here they hold: 20 bits of pending arrivals, 20 bits of expected arrivals, 23
- * bits of pending bytes, 1 bit of phase. Plain accesses are enough: the threads of a block share one host
- * thread. */
+/* cp.async and cp.async.bulk, executed synchronously, and mbarrier, a barrier in shared memory. The ISA
+ * leaves the 64 bits of an mbarrier object opaque. Here they hold: 20 bits of pending arrivals, 20 bits of
+ * expected arrivals, 23 bits of pending bytes, 1 bit of phase. Plain accesses are enough: the threads of a
+ * block share one host thread. */
 #include "ptx/engine.h"
 
 enum { COUNT_BITS = 20, BYTES_BITS = 23 };
@@ -24,10 +24,11 @@ static uint64_t pack_barrier(struct mbarrier_state state)
            (state.bytes & BYTES_MASK) << (2 * COUNT_BITS) | state.phase << 63;
 }
 
-/* Starts the next phase once no arrival and no byte is pending. */
+/* Starts the next phase once no arrival and no byte is pending. A copy may come before the bytes are
+ * expected: the count is then below 0, modulo its width. */
 static void complete(struct mbarrier_state *state)
 {
-    if (state->pending != 0 || state->bytes != 0)
+    if (state->pending != 0 || (state->bytes & BYTES_MASK) != 0)
         return;
     state->pending = state->expected;
     state->phase ^= 1;
@@ -132,6 +133,36 @@ enum ptx_status ptx_run_copy_async(struct warp *warp, const struct instruction *
         if (source == NULL)
             return status;
         memcpy(target, source, copied);
+    });
+    return PTX_OK;
+}
+
+/* The ISA requires addresses and size to be multiples of 16 bytes. */
+enum ptx_status ptx_run_copy_bulk(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    enum { UNIT = 16 };
+    const uint64_t *to = operand_values(warp, instruction->to[0]),
+                   *from = operand_values(warp, instruction->from[0]);
+    const uint64_t *sizes = operand_values(warp, instruction->from[1]);
+    const uint64_t to_offset = (uint64_t)(int64_t)(int32_t)instruction->list;
+    enum ptx_status status = PTX_OK;
+    EACH_LANE(mask, lane, {
+        const uint32_t bytes = (uint32_t)sizes[lane];
+        const uint64_t target = to[lane] + to_offset;
+        const uint64_t source = from[lane] + (uint64_t)instruction->offset;
+        if (bytes % UNIT != 0)
+            return ptx_fault_access(warp, instruction, PTX_MISALIGNED, "size is not a multiple of 16 bytes",
+                                    source, bytes, (enum space)instruction->source, lane);
+        for (uint32_t done = 0; done < bytes; done += UNIT) {
+            const void *read = ptx_reach(warp, instruction, (enum space)instruction->source, source + done,
+                                         UNIT, ACCESS_READ, lane, &status);
+            void *written = read == NULL ? NULL
+                                         : ptx_reach(warp, instruction, (enum space)instruction->space,
+                                                     target + done, UNIT, ACCESS_WRITE, lane, &status);
+            if (written == NULL)
+                return status;
+            memmove(written, read, UNIT);
+        }
     });
     return PTX_OK;
 }

@@ -60,14 +60,77 @@ static bool decode_copy_arrive(struct statement *statement)
     return true;
 }
 
+/* An instruction has one offset field, so the destination's offset goes into `list`. */
+static bool set_offsets(struct statement *statement, struct instruction *instruction)
+{
+    const int64_t offset = statement->operands[0].offset;
+    if (offset < INT32_MIN || offset > INT32_MAX)
+        return ptx_refuse(statement, "is outside its variable");
+    instruction->list = (uint32_t)(int32_t)offset;
+    instruction->offset = statement->operands[1].offset;
+    return true;
+}
+
+/* cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [bar]; and
+ * cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes; copies at once. The first one then takes
+ * its bytes from those that the barrier waits for. */
+static bool decode_copy_bulk(struct statement *statement)
+{
+    struct operand to, from, bytes, barrier = {0};
+    if (ptx_take(statement, ".prefetch")) /* of the L2 cache: no effect */
+        return ptx_take(statement, ".L2") && ptx_take(statement, ".global")
+                   ? ptx_begin_instruction(statement, OP_NOP, T_NONE) != NULL
+                   : ptx_unsupported(statement);
+    const bool global = ptx_take(statement, ".global");
+    const bool shared = ptx_take(statement, ".shared::cta"),
+               cluster = ptx_take(statement, ".shared::cluster");
+    const bool counted = ptx_take(statement, ".mbarrier::complete_tx::bytes");
+    const bool known = counted ? (int)global + shared + cluster == 2
+                               : ptx_take(statement, ".bulk_group") && global && shared && !cluster;
+    if (!known || !ptx_take_cache_hint(statement))
+        return ptx_unsupported(statement);
+    if (statement->operand_count != (counted ? 4 : 3))
+        return ptx_refuse(statement, counted ? "needs two addresses, a size and an mbarrier"
+                                             : "needs two addresses and a size");
+    if (!read_address(statement, 0, &to) || !read_address(statement, 1, &from) ||
+        !ptx_read_source(statement, 2, T_U32, &bytes) || (counted && !read_address(statement, 3, &barrier)))
+        return false;
+    struct instruction *copy = ptx_begin_instruction(statement, OP_COPY_BULK, T_B32);
+    if (copy == NULL)
+        return false;
+    copy->space = counted ? SPACE_SHARED : SPACE_GLOBAL;
+    copy->source = (counted && global) ? SPACE_GLOBAL : SPACE_SHARED;
+    copy->to[0] = to;
+    copy->from[0] = from;
+    copy->from[1] = bytes;
+    if (!set_offsets(statement, copy))
+        return false;
+    if (!counted)
+        return true;
+    struct instruction *completion = ptx_begin_instruction(statement, OP_MBARRIER, T_B64);
+    if (completion == NULL)
+        return false;
+    completion->variant = MBARRIER_COMPLETE;
+    completion->space = SPACE_SHARED;
+    completion->offset = statement->operands[3].offset;
+    completion->from[0] = barrier;
+    completion->from[1] = bytes;
+    return true;
+}
+
 /* cp.async.ca.shared.global [to], [from], 16{, 12}; and the instructions that wait for copies, which do
  * nothing here. */
 bool ptx_decode_copy_async(struct statement *statement, const struct row *row)
 {
     if (!ptx_take(statement, ".async"))
         return ptx_unsupported(statement);
+    const bool bulk = ptx_take(statement, ".bulk");
+    if (bulk)
+        ptx_take(statement, ".read");
     if (ptx_take_one(statement, ".commit_group .wait_group .wait_all") >= 0)
         return ptx_begin_instruction(statement, OP_NOP, T_NONE) != NULL;
+    if (bulk)
+        return decode_copy_bulk(statement);
     if (ptx_take(statement, ".mbarrier"))
         return decode_copy_arrive(statement);
     ptx_take_hints(statement);
@@ -94,12 +157,7 @@ bool ptx_decode_copy_async(struct statement *statement, const struct row *row)
     instruction->to[0] = to;
     instruction->from[0] = from;
     instruction->from[1] = size;
-    /* An instruction has one offset field, so the destination's offset goes into `list`. */
-    if (statement->operands[0].offset < INT32_MIN || statement->operands[0].offset > INT32_MAX)
-        return ptx_refuse(statement, "is outside its variable");
-    instruction->list = (uint32_t)(int32_t)statement->operands[0].offset;
-    instruction->offset = statement->operands[1].offset;
-    return true;
+    return set_offsets(statement, instruction);
 }
 
 static int take_mbarrier(struct statement *statement)

@@ -83,6 +83,7 @@ enum operation {
     OP_IMAGE_QUERY, /* txq, suq; of OP_IMAGE_TEST the result is a predicate */
     OP_IMAGE_TEST,
     OP_COPY_ASYNC,
+    OP_COPY_BULK,
     OP_MBARRIER,
     OP_PAUSE, /* nanosleep */
     OP_ADDRESS_LOCAL,
@@ -310,7 +311,7 @@ struct instruction {
     runner *run; /* set by bind_runners; unused for control flow */
     uint8_t operation;
     uint8_t type;   /* type of the result, or of all operands */
-    uint8_t source; /* type of the source if it differs */
+    uint8_t source; /* type of the source if it differs; its space for a bulk copy */
     uint8_t space;
     uint8_t rounding;
     uint8_t

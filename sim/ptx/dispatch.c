@@ -44,6 +44,7 @@ static runner *const runners[] = {
     [OP_IMAGE_QUERY] = ptx_run_image_query,
     [OP_IMAGE_TEST] = ptx_run_image_query,
     [OP_COPY_ASYNC] = ptx_run_copy_async,
+    [OP_COPY_BULK] = ptx_run_copy_bulk,
     [OP_MBARRIER] = ptx_run_mbarrier,
     [OP_PAUSE] = run_pause,
     [OP_ADDRESS_LOCAL] = ptx_run_move,

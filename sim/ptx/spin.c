@@ -52,6 +52,7 @@ static bool does_work(const struct instruction *instruction)
     case OP_ST:
     case OP_ST_FRAME:
     case OP_COPY_ASYNC:
+    case OP_COPY_BULK:
     case OP_MATRIX_STORE:
     case OP_MATRIX_STORE8:
     case OP_BAR:

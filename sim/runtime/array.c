@@ -91,3 +91,15 @@ cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_con
         return runtime_error(cudaErrorInvalidValue);
     return cudaArrayGetInfo(desc, NULL, NULL, (cudaArray_t)(uintptr_t)array);
 }
+
+_Static_assert(sizeof(struct cudaArrayMemoryRequirements) == sizeof(CUDA_ARRAY_MEMORY_REQUIREMENTS),
+               "passed on unchanged");
+
+FORWARD(cudaArrayGetMemoryRequirements,
+        (struct cudaArrayMemoryRequirements * memoryRequirements, cudaArray_t array, int device),
+        cuArrayGetMemoryRequirements, (CUDA_ARRAY_MEMORY_REQUIREMENTS *)(void *)memoryRequirements,
+        (CUarray)array, device)
+FORWARD(cudaMipmappedArrayGetMemoryRequirements,
+        (struct cudaArrayMemoryRequirements * memoryRequirements, cudaMipmappedArray_t mipmap, int device),
+        cuMipmappedArrayGetMemoryRequirements, (CUDA_ARRAY_MEMORY_REQUIREMENTS *)(void *)memoryRequirements,
+        (CUmipmappedArray)mipmap, device)

@@ -31,8 +31,9 @@ cudaError_t copy_from_array(void *dst, size_t pitch, cudaArray_const_t src, size
 /* The result of a queued copy, or of the wait for it. */
 CUresult copy_done(CUresult queued, cudaStream_t stream, enum copy_wait wait);
 
-/* Convert the description of a copy of a box to the driver's. */
+/* Convert the description of a copy of a box to the driver's, and back. */
 cudaError_t copy_describe_box(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *copy);
+cudaError_t copy_box_of(const CUDA_MEMCPY3D *copy, struct cudaMemcpy3DParms *p);
 
 /* Find the address of the part of a global that a copy touches. */
 cudaError_t copy_symbol_part(const void *symbol, size_t offset, size_t count, void **part);

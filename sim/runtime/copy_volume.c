@@ -111,6 +111,52 @@ cudaError_t copy_describe_box(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *
     return describe(&to, &from, bytes, p->kind, copy);
 }
 
+static void *pointer_of(CUmemorytype type, const void *host, CUdeviceptr device)
+{
+    return type == CU_MEMORYTYPE_HOST ? (void *)(uintptr_t)host : (void *)(uintptr_t)device;
+}
+
+static bool is_device(CUmemorytype type)
+{
+    return type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_ARRAY;
+}
+
+cudaError_t copy_box_of(const CUDA_MEMCPY3D *copy, struct cudaMemcpy3DParms *p)
+{
+    const bool from_array = copy->srcMemoryType == CU_MEMORYTYPE_ARRAY;
+    const bool to_array = copy->dstMemoryType == CU_MEMORYTYPE_ARRAY;
+    size_t from_scale = 1, to_scale = 1;
+    CUresult result = from_array ? element_bytes(copy->srcArray, &from_scale) : CUDA_SUCCESS;
+    if (to_array && result == CUDA_SUCCESS)
+        result = element_bytes(copy->dstArray, &to_scale);
+    if (result != CUDA_SUCCESS)
+        return runtime_result(result);
+    const bool unified =
+        copy->srcMemoryType == CU_MEMORYTYPE_UNIFIED || copy->dstMemoryType == CU_MEMORYTYPE_UNIFIED;
+    *p = (struct cudaMemcpy3DParms){
+        .srcPos = {copy->srcXInBytes / from_scale, copy->srcY, copy->srcZ},
+        .dstPos = {copy->dstXInBytes / to_scale, copy->dstY, copy->dstZ},
+        .extent = {copy->WidthInBytes / (from_array ? from_scale : to_scale), copy->Height, copy->Depth},
+        .kind = unified ? cudaMemcpyDefault
+                        : (enum cudaMemcpyKind)(2 * is_device(copy->srcMemoryType) +
+                                                is_device(copy->dstMemoryType))};
+    if (from_array)
+        p->srcArray = (cudaArray_t)copy->srcArray;
+    else
+        p->srcPtr = (struct cudaPitchedPtr){pointer_of(copy->srcMemoryType, copy->srcHost, copy->srcDevice),
+                                            copy->srcPitch, copy->WidthInBytes, copy->srcHeight};
+    if (to_array)
+        p->dstArray = (cudaArray_t)copy->dstArray;
+    else
+        p->dstPtr = (struct cudaPitchedPtr){pointer_of(copy->dstMemoryType, copy->dstHost, copy->dstDevice),
+                                            copy->dstPitch, copy->WidthInBytes, copy->dstHeight};
+    return cudaSuccess;
+}
+
+_Static_assert(cudaMemcpyHostToHost == 0 && cudaMemcpyHostToDevice == 1 && cudaMemcpyDeviceToHost == 2 &&
+                   cudaMemcpyDeviceToDevice == 3,
+               "two bits: from a device, to a device");
+
 static cudaError_t copy_box(const struct cudaMemcpy3DParms *p, cudaStream_t stream, enum copy_wait wait)
 {
     CUDA_MEMCPY3D copy;
@@ -125,6 +171,46 @@ cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
 
 PER_THREAD(cudaMemcpy3D_ptds, (const struct cudaMemcpy3DParms *p),
            copy_box(p, cudaStreamPerThread, COPY_WAITED))
+
+/* Devices share one address space, so the addresses name the device too. */
+static cudaError_t copy_peer_box(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream,
+                                 enum copy_wait wait)
+{
+    CUcontext context;
+    READY();
+    if (p == NULL)
+        return runtime_error(cudaErrorInvalidValue);
+    CUresult result = runtime_primary_context(p->srcDevice, &context);
+    if (result == CUDA_SUCCESS)
+        result = runtime_primary_context(p->dstDevice, &context);
+    if (result != CUDA_SUCCESS)
+        return runtime_result(result);
+    const struct cudaMemcpy3DParms box = {.srcArray = p->srcArray,
+                                          .srcPos = p->srcPos,
+                                          .srcPtr = p->srcPtr,
+                                          .dstArray = p->dstArray,
+                                          .dstPos = p->dstPos,
+                                          .dstPtr = p->dstPtr,
+                                          .extent = p->extent,
+                                          .kind = cudaMemcpyDefault};
+    return copy_box(&box, stream, wait);
+}
+
+cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p)
+{
+    return copy_peer_box(p, NULL, COPY_LEGACY);
+}
+
+PER_THREAD(cudaMemcpy3DPeer_ptds, (const struct cudaMemcpy3DPeerParms *p),
+           copy_peer_box(p, cudaStreamPerThread, COPY_WAITED))
+
+cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream)
+{
+    return copy_peer_box(p, stream, COPY_QUEUED);
+}
+
+PER_THREAD(cudaMemcpy3DPeerAsync_ptsz, (const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream),
+           copy_peer_box(p, runtime_per_thread(stream), COPY_QUEUED))
 
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {

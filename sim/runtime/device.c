@@ -77,6 +77,13 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,
     return entry_point(symbol, funcPtr, cudaVersion, flags, driverStatus);
 }
 
+/* Without a version: that of the runtime. */
+cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
+                                    enum cudaDriverEntryPointQueryResult *driverStatus)
+{
+    return cudaGetDriverEntryPointByVersion(symbol, funcPtr, CUDART_VERSION, flags, driverStatus);
+}
+
 PER_THREAD(cudaGetDriverEntryPointByVersion_ptsz,
            (const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
             enum cudaDriverEntryPointQueryResult *driverStatus),
@@ -84,3 +91,7 @@ PER_THREAD(cudaGetDriverEntryPointByVersion_ptsz,
                                             flags == cudaEnableDefault ? cudaEnablePerThreadDefaultStream
                                                                        : flags,
                                             driverStatus))
+PER_THREAD(cudaGetDriverEntryPoint_ptsz,
+           (const char *symbol, void **funcPtr, unsigned long long flags,
+            enum cudaDriverEntryPointQueryResult *driverStatus),
+           cudaGetDriverEntryPointByVersion_ptsz(symbol, funcPtr, CUDART_VERSION, flags, driverStatus))

@@ -16,7 +16,8 @@
     X(cuCtxGetStreamPriorityRange) X(cuCtxResetPersistingL2Cache)
 
 #define DRIVER_CODE(X) \
-    X(cuLibraryLoadData) X(cuLibraryUnload) X(cuLibraryGetKernel) X(cuLibraryGetGlobal) \
+    X(cuLibraryLoadData) X(cuLibraryLoadFromFile) X(cuLibraryGetKernelCount) X(cuLibraryEnumerateKernels) \
+    X(cuLibraryGetUnifiedFunction) X(cuKernelSetAttribute) X(cuLibraryUnload) X(cuLibraryGetKernel) X(cuLibraryGetGlobal) \
     X(cuLibraryGetManaged) X(cuKernelGetFunction) X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
     X(cuFuncSetCacheConfig) X(cuFuncGetName) X(cuFuncGetParamInfo) X(cuLaunchKernel) X(cuLaunchKernelEx) \
     X(cuLaunchHostFunc) X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
@@ -28,15 +29,19 @@
     X(cuMemFreeHost) X(cuMemHostRegister) X(cuMemHostUnregister) X(cuMemHostGetFlags) \
     X(cuMemHostGetDevicePointer) X(cuMemAllocAsync) X(cuMemAllocFromPoolAsync) X(cuMemFreeAsync) \
     X(cuPointerGetAttributes) X(cuMemPrefetchAsync) X(cuMemAdvise) X(cuDeviceGetDefaultMemPool) \
-    X(cuDeviceGetMemPool) X(cuDeviceSetMemPool) X(cuMemPoolCreate) X(cuMemPoolDestroy) X(cuMemPoolTrimTo) \
+    X(cuDeviceGetMemPool) X(cuDeviceSetMemPool) X(cuMemGetDefaultMemPool) X(cuMemGetMemPool) X(cuMemSetMemPool) \
+    X(cuMemPoolCreate) X(cuMemPoolDestroy) X(cuMemPoolTrimTo) \
     X(cuMemPoolSetAttribute) X(cuMemPoolGetAttribute) X(cuMemPoolSetAccess) X(cuMemPoolGetAccess)
 
 #define DRIVER_COPIES(X) \
+    X(cuMemcpyBatchAsync) X(cuMemcpy3DBatchAsync) X(cuMemPrefetchBatchAsync) X(cuMemDiscardBatchAsync) \
+    X(cuMemDiscardAndPrefetchBatchAsync) \
     X(cuMemcpy) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemcpyDtoD) X(cuMemcpyAsync) X(cuMemcpyHtoDAsync) \
     X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemcpy2DUnaligned) X(cuMemcpy2DAsync) X(cuMemsetD8) \
     X(cuMemsetD8Async) X(cuMemsetD2D8) X(cuMemsetD2D8Async)
 
 #define DRIVER_IMAGES(X) \
+    X(cuArrayGetMemoryRequirements) X(cuMipmappedArrayGetMemoryRequirements) \
     X(cuArray3DCreate) X(cuArray3DGetDescriptor) X(cuArrayDestroy) X(cuMipmappedArrayCreate) \
     X(cuMipmappedArrayGetLevel) X(cuMipmappedArrayDestroy) X(cuMemcpy3D) X(cuMemcpy3DAsync) \
     X(cuTexObjectCreate) X(cuTexObjectDestroy) X(cuTexObjectGetResourceDesc) X(cuTexObjectGetTextureDesc) \
@@ -44,6 +49,7 @@
     X(cuSurfObjectGetResourceDesc)
 
 #define DRIVER_STREAMS(X) \
+    X(cuStreamCopyAttributes) \
     X(cuStreamCreate) X(cuStreamCreateWithPriority) X(cuStreamDestroy) X(cuStreamSynchronize) \
     X(cuStreamQuery) X(cuStreamWaitEvent) X(cuStreamGetPriority) X(cuStreamGetFlags) X(cuStreamGetId) \
     X(cuStreamGetDevice) X(cuStreamAttachMemAsync) X(cuStreamGetAttribute) X(cuStreamSetAttribute) \
@@ -53,6 +59,7 @@
     X(cuStreamUpdateCaptureDependencies) X(cuThreadExchangeStreamCaptureMode)
 
 #define DRIVER_GRAPHS(X) \
+    X(cuGraphKernelNodeGetParams) X(cuGraphMemcpyNodeGetParams) \
     X(cuGraphCreate) X(cuGraphDestroy) X(cuGraphClone) X(cuGraphNodeFindInClone) X(cuGraphGetNodes) \
     X(cuGraphGetRootNodes) X(cuGraphGetEdges) X(cuGraphAddDependencies) X(cuGraphRemoveDependencies) \
     X(cuGraphDebugDotPrint) X(cuGraphInstantiateWithFlags) X(cuGraphInstantiateWithParams) \
@@ -76,7 +83,7 @@
     X(cuDeviceGraphMemTrim)
 
 #define DRIVER_SHARING(X) \
-    X(cuMemcpyPeer) X(cuMemcpyPeerAsync) X(cuCtxEnablePeerAccess) X(cuCtxDisablePeerAccess) \
+    X(cuDeviceGetP2PAtomicCapabilities) X(cuMemcpyPeer) X(cuMemcpyPeerAsync) X(cuCtxEnablePeerAccess) X(cuCtxDisablePeerAccess) \
     X(cuMemPoolExportToShareableHandle) X(cuMemPoolImportFromShareableHandle) X(cuMemPoolExportPointer) \
     X(cuMemPoolImportPointer) X(cuIpcGetMemHandle) X(cuIpcOpenMemHandle) X(cuIpcCloseMemHandle) \
     X(cuIpcGetEventHandle) X(cuIpcOpenEventHandle) X(cuMemRangeGetAttribute) X(cuMemRangeGetAttributes)

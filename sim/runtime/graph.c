@@ -43,6 +43,9 @@ FORWARD(cudaGraphInstantiateWithParams,
         (cudaGraphExec_t * pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams),
         cuGraphInstantiateWithParams, pGraphExec, graph,
         (CUDA_GRAPH_INSTANTIATE_PARAMS *)(void *)instantiateParams)
+PER_THREAD(cudaGraphInstantiateWithParams_ptsz,
+           (cudaGraphExec_t * pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams),
+           cudaGraphInstantiateWithParams(pGraphExec, graph, instantiateParams))
 FORWARD(cudaGraphExecDestroy, (cudaGraphExec_t graphExec), cuGraphExecDestroy, graphExec)
 FORWARD(cudaGraphExecGetFlags, (cudaGraphExec_t graphExec, unsigned long long *flags), cuGraphExecGetFlags,
         graphExec, (cuuint64_t *)flags)

@@ -85,6 +85,16 @@ cudaError_t cudaGraphAddMemcpyNode(ADD_PARAMETERS, const struct cudaMemcpy3DParm
     return put_box(ADDED, pCopyParams);
 }
 
+cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *pNodeParams)
+{
+    CUDA_MEMCPY3D copy;
+    READY();
+    if (pNodeParams == NULL)
+        return runtime_error(cudaErrorInvalidValue);
+    const CUresult result = DRIVER(cuGraphMemcpyNodeGetParams)(node, &copy);
+    return result == CUDA_SUCCESS ? copy_box_of(&copy, pNodeParams) : runtime_result(result);
+}
+
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms *pNodeParams)
 {
     return put_box(CHANGED, pNodeParams);

@@ -1,6 +1,8 @@
 /* Nodes of graphs. */
 #include "runtime/registry.h"
 
+#include <stdint.h>
+
 _Static_assert(sizeof(struct cudaHostNodeParams) == sizeof(CUDA_HOST_NODE_PARAMS) &&
                    offsetof(struct cudaHostNodeParams, userData) ==
                        offsetof(CUDA_HOST_NODE_PARAMS, userData) &&
@@ -71,6 +73,30 @@ cudaError_t cudaGraphAddKernelNode(ADD_PARAMETERS, const struct cudaKernelNodePa
     const cudaError_t error = kernel_parameters(pNodeParams, &parameters);
     return error == cudaSuccess ? runtime_result(DRIVER(cuGraphAddKernelNode)(ADD_ARGUMENTS, &parameters))
                                 : error;
+}
+
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *pNodeParams)
+{
+    CUDA_KERNEL_NODE_PARAMS from;
+    READY();
+    if (pNodeParams == NULL)
+        return runtime_error(cudaErrorInvalidValue);
+    const CUresult result = DRIVER(cuGraphKernelNodeGetParams)(node, &from);
+    if (result != CUDA_SUCCESS)
+        return runtime_result(result);
+    CUfunction function = from.func;
+    if (function == NULL && DRIVER(cuKernelGetFunction)(&function, from.kern) != CUDA_SUCCESS)
+        return runtime_error(cudaErrorInvalidDeviceFunction);
+    const void *host = runtime_host_kernel(function);
+    if (host == NULL)
+        return runtime_error(cudaErrorInvalidDeviceFunction); /* added by the driver's own functions */
+    *pNodeParams = (struct cudaKernelNodeParams){.func = (void *)(uintptr_t)host,
+                                                 .gridDim = {from.gridDimX, from.gridDimY, from.gridDimZ},
+                                                 .blockDim = {from.blockDimX, from.blockDimY, from.blockDimZ},
+                                                 .sharedMemBytes = from.sharedMemBytes,
+                                                 .kernelParams = from.kernelParams,
+                                                 .extra = from.extra};
+    return cudaSuccess;
 }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *pNodeParams)

@@ -10,6 +10,15 @@ FORWARD(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * memPool, int device), cuDe
         memPool, device)
 FORWARD(cudaDeviceGetMemPool, (cudaMemPool_t * memPool, int device), cuDeviceGetMemPool, memPool, device)
 FORWARD(cudaDeviceSetMemPool, (int device, cudaMemPool_t memPool), cuDeviceSetMemPool, device, memPool)
+FORWARD(cudaMemGetDefaultMemPool,
+        (cudaMemPool_t * memPool, struct cudaMemLocation *location, enum cudaMemAllocationType type),
+        cuMemGetDefaultMemPool, memPool, (CUmemLocation *)(void *)location, (CUmemAllocationType)type)
+FORWARD(cudaMemGetMemPool,
+        (cudaMemPool_t * memPool, struct cudaMemLocation *location, enum cudaMemAllocationType type),
+        cuMemGetMemPool, memPool, (CUmemLocation *)(void *)location, (CUmemAllocationType)type)
+FORWARD(cudaMemSetMemPool,
+        (struct cudaMemLocation * location, enum cudaMemAllocationType type, cudaMemPool_t memPool),
+        cuMemSetMemPool, (CUmemLocation *)(void *)location, (CUmemAllocationType)type, memPool)
 FORWARD(cudaMemPoolCreate, (cudaMemPool_t * memPool, const struct cudaMemPoolProps *poolProps),
         cuMemPoolCreate, memPool, (const CUmemPoolProps *)(const void *)poolProps)
 FORWARD(cudaMemPoolDestroy, (cudaMemPool_t memPool), cuMemPoolDestroy, memPool)

@@ -25,10 +25,12 @@ struct runtime_binary {
     bool tried;
     CUresult result; /* of loading; valid after the first try */
     struct symbol *symbols;
+    struct runtime_binary *next_library;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* protects all data below and every binary */
 static struct symbol *buckets[BUCKETS];
+static struct runtime_binary *libraries; /* those that the program loaded itself */
 
 static struct symbol **bucket_of(const void *host)
 {
@@ -41,6 +43,99 @@ struct runtime_binary *runtime_binary_add(const void *wrapper)
     if (binary != NULL)
         binary->wrapper = wrapper;
     return binary;
+}
+
+static struct symbol *find(const void *host, bool kernel)
+{
+    struct symbol *symbol = *bucket_of(host);
+    while (symbol != NULL && (symbol->host != host || (symbol->kind == RUNTIME_KERNEL) != kernel))
+        symbol = symbol->next;
+    return symbol;
+}
+
+/* Called with the mutex held. */
+static cudaError_t add(struct runtime_binary *binary, enum runtime_symbol_kind kind, const void *host,
+                       const char *name, CUkernel kernel)
+{
+    struct symbol *symbol = malloc(sizeof *symbol);
+    if (symbol == NULL)
+        return cudaErrorMemoryAllocation;
+    struct symbol **bucket = bucket_of(host);
+    *symbol = (struct symbol){host, name, binary, kind, kernel, *bucket, binary->symbols};
+    *bucket = binary->symbols = symbol;
+    return cudaSuccess;
+}
+
+void runtime_symbol_add(struct runtime_binary *binary, enum runtime_symbol_kind kind, const void *host,
+                        const char *name)
+{
+    (void)pthread_mutex_lock(&mutex);
+    (void)add(binary, kind, host, name, NULL); /* the first use reports that it is missing */
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+cudaError_t runtime_library_add(CUlibrary library)
+{
+    struct runtime_binary *binary = runtime_binary_add(NULL);
+    if (binary == NULL) {
+        (void)DRIVER(cuLibraryUnload)(library);
+        return runtime_error(cudaErrorMemoryAllocation);
+    }
+    binary->library = library;
+    binary->tried = true;
+    (void)pthread_mutex_lock(&mutex);
+    binary->next_library = libraries;
+    libraries = binary;
+    (void)pthread_mutex_unlock(&mutex);
+    return cudaSuccess;
+}
+
+/* The pointer in the list that leads to the binary of `library`, or to NULL. Called with the mutex held. */
+static struct runtime_binary **library_place(CUlibrary library)
+{
+    struct runtime_binary **place = &libraries;
+    while (*place != NULL && (*place)->library != library)
+        place = &(*place)->next_library;
+    return place;
+}
+
+cudaError_t runtime_library_remove(CUlibrary library)
+{
+    (void)pthread_mutex_lock(&mutex);
+    struct runtime_binary **place = library_place(library);
+    struct runtime_binary *binary = *place;
+    if (binary != NULL)
+        *place = binary->next_library;
+    (void)pthread_mutex_unlock(&mutex);
+    if (binary == NULL)
+        return runtime_error(cudaErrorInvalidResourceHandle);
+    runtime_binary_remove(binary);
+    return cudaSuccess;
+}
+
+cudaError_t runtime_library_kernel_add(CUlibrary library, CUkernel kernel)
+{
+    cudaError_t error = cudaSuccess;
+    (void)pthread_mutex_lock(&mutex);
+    struct runtime_binary *binary = *library_place(library);
+    if (binary != NULL && find(kernel, true) == NULL)
+        error = add(binary, RUNTIME_KERNEL, kernel, NULL, kernel);
+    (void)pthread_mutex_unlock(&mutex);
+    return error == cudaSuccess ? cudaSuccess : runtime_error(error);
+}
+
+const void *runtime_host_kernel(CUfunction function)
+{
+    const void *host = NULL;
+    CUfunction each;
+    (void)pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < BUCKETS && host == NULL; i++)
+        for (const struct symbol *symbol = buckets[i]; symbol != NULL && host == NULL; symbol = symbol->next)
+            if (symbol->kind == RUNTIME_KERNEL && symbol->kernel != NULL &&
+                DRIVER(cuKernelGetFunction)(&each, symbol->kernel) == CUDA_SUCCESS && each == function)
+                host = symbol->host;
+    (void)pthread_mutex_unlock(&mutex);
+    return host;
 }
 
 static void forget(struct symbol *symbol)
@@ -63,27 +158,6 @@ void runtime_binary_remove(struct runtime_binary *binary)
     if (binary->library != NULL)
         (void)DRIVER(cuLibraryUnload)(binary->library); /* the driver may already be gone at exit */
     free(binary);
-}
-
-void runtime_symbol_add(struct runtime_binary *binary, enum runtime_symbol_kind kind, const void *host,
-                        const char *name)
-{
-    struct symbol *symbol = malloc(sizeof *symbol);
-    if (symbol == NULL)
-        return; /* the first use reports that it is missing */
-    (void)pthread_mutex_lock(&mutex);
-    struct symbol **bucket = bucket_of(host);
-    *symbol = (struct symbol){host, name, binary, kind, NULL, *bucket, binary->symbols};
-    *bucket = binary->symbols = symbol;
-    (void)pthread_mutex_unlock(&mutex);
-}
-
-static struct symbol *find(const void *host, bool kernel)
-{
-    struct symbol *symbol = *bucket_of(host);
-    while (symbol != NULL && (symbol->host != host || (symbol->kind == RUNTIME_KERNEL) != kernel))
-        symbol = symbol->next;
-    return symbol;
 }
 
 /* Load the binary that contains `symbol`. Called with the mutex held. */

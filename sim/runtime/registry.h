@@ -20,6 +20,16 @@ void runtime_binary_remove(struct runtime_binary *binary);
 void runtime_symbol_add(struct runtime_binary *binary, enum runtime_symbol_kind kind, const void *host,
                         const char *name);
 
+/* A library that the program loaded. Takes ownership of it, also if memory runs out. */
+cudaError_t runtime_library_add(CUlibrary library);
+cudaError_t runtime_library_remove(CUlibrary library);
+
+/* Launches and attributes take `kernel`, of such a library, in place of a host address. */
+cudaError_t runtime_library_kernel_add(CUlibrary library, CUkernel kernel);
+
+/* The host address of a kernel that was used before; NULL if unknown. */
+const void *runtime_host_kernel(CUfunction function);
+
 /* cudaErrorInvalidDeviceFunction if the kernel is not registered. */
 cudaError_t runtime_kernel(const void *host, CUkernel *kernel);
 

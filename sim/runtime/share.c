@@ -58,6 +58,12 @@ cudaError_t cudaDeviceDisablePeerAccess(int peerDevice)
     return runtime_result(result == CUDA_SUCCESS ? DRIVER(cuCtxDisablePeerAccess)(peer) : result);
 }
 
+FORWARD(cudaDeviceGetP2PAtomicCapabilities,
+        (unsigned int *capabilities, const enum cudaAtomicOperation *operations, unsigned int count,
+         int srcDevice, int dstDevice),
+        cuDeviceGetP2PAtomicCapabilities, capabilities, (const CUatomicOperation *)(const void *)operations,
+        count, srcDevice, dstDevice)
+
 FORWARD(cudaMemPoolExportToShareableHandle,
         (void *shareableHandle, cudaMemPool_t memPool, enum cudaMemAllocationHandleType handleType,
          unsigned int flags),

@@ -30,6 +30,9 @@ FORWARD_STREAM(cudaStreamSetAttribute,
                (cudaStream_t stream, cudaLaunchAttributeID attr, const cudaLaunchAttributeValue *value),
                cuStreamSetAttribute, stream, (CUstreamAttrID)attr,
                (const CUstreamAttrValue *)(const void *)value)
+FORWARD(cudaStreamCopyAttributes, (cudaStream_t dst, cudaStream_t src), cuStreamCopyAttributes, dst, src)
+PER_THREAD(cudaStreamCopyAttributes_ptsz, (cudaStream_t dst, cudaStream_t src),
+           cudaStreamCopyAttributes(runtime_per_thread(dst), runtime_per_thread(src)))
 FORWARD(cudaCtxResetPersistingL2Cache, (void), cuCtxResetPersistingL2Cache)
 
 FORWARD_STREAM(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *userData), cuLaunchHostFunc,

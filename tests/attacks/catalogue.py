@@ -25,6 +25,7 @@ STOPPED = frozenset({"wrong", "violation", "unreplayable", "failed"})
 """Not `error`: a grader that is broken gives that to every submission."""
 
 OWN_TESTS = {
+    "11_event_shift.py": "test_cordon.py",
     "25_library_code.py": "test_provenance.py",
     "36_archaeology.py": "test_archaeology.py",
 }

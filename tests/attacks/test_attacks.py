@@ -60,7 +60,6 @@ def _controls() -> list[object]:
     ]
 
 
-@pytest.mark.quick
 def test_cached_output_is_wrong_with_warm_caches_and_the_control_passes() -> None:
     """With `--cold warm`, too, outputs are filled and checked, and one-use inputs come."""
     warm = ("--cold", "warm", "--warm-up-samples", "2")

@@ -753,6 +753,12 @@ RUNS: dict[str, OptionRun] = {
     "grade, evidence": OptionRun(
         (*GRADE, "--require-evidence", "full"), GRADE, {"--require-evidence": ended_with(8)}
     ),
+    "grade, cordon": OptionRun(
+        (*GRADE, "--cordon-device"),
+        GRADE,
+        {"--cordon-device": lambda ran: (ran.case["cordon"] or {}).get("status") == "held"},
+        slow=True,
+    ),
     "grade, policy": OptionRun(
         (*PYTHON, "--entry", "profiled", "--policy", "strict"),
         PYTHON,

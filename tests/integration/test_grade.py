@@ -157,7 +157,6 @@ extern "C" void solution(const float *a, const float *b, float *c, size_t n) {
 """The host chooses between two kernels by a word that a kernel computes: from the inputs, or always the same."""
 
 
-@pytest.mark.quick
 def test_host_decision_by_the_inputs_is_unreplayable(tmp_path: Path) -> None:
     """Both kernels are right, so outputs alone show nothing. If the two captured calls decide alike, a secret input
     set tells."""
@@ -169,7 +168,6 @@ def test_host_decision_by_the_inputs_is_unreplayable(tmp_path: Path) -> None:
     assert "two calls with different inputs" in result.reason or "inputs)" in result.reason
 
 
-@pytest.mark.quick
 def test_host_read_of_a_constant_passes(tmp_path: Path) -> None:
     """The control: pinned memory, an asynchronous copy, a wait for the stream, and bytes that are always equal."""
     result, _ = graded(tmp_path, "vector_add", written(tmp_path, "constant.cu", PARITY % 1))
@@ -220,7 +218,6 @@ def test_submission_that_does_not_compile_reports_the_compiler_error(tmp_path: P
     assert "Traceback" not in words
 
 
-@pytest.mark.quick
 def test_hanging_submission_times_out(tmp_path: Path) -> None:
     path = written(tmp_path, "hangs.py", "import time\ndef solution(*arguments):\n    time.sleep(1000)\n")
     result, _ = graded(tmp_path, "vector_add", path, "--timeout", "10")
@@ -240,7 +237,6 @@ def test_slow_problem_has_no_more_time_than_the_grade(tmp_path: Path) -> None:
     assert float(found[1]) < 8
 
 
-@pytest.mark.quick
 def test_keep_option_stores_captures_and_log(tmp_path: Path) -> None:
     keep = tmp_path / "kept"
     result, _ = graded(tmp_path, "vector_add", SUBMISSIONS / "vector_add" / "kernel.ptx", "--keep", str(keep))
@@ -305,7 +301,6 @@ def test_usage_error_is_one_line(words: tuple[str, ...], said: str) -> None:
     assert said in line
 
 
-@pytest.mark.quick
 def test_compare_gives_ratio_and_exit_status(tmp_path: Path) -> None:
     slow = "for (int i = 0; i < 6; i++) add<<<(n + 255) / 256, 256>>>(a, b, c, n, 1.0f);"
     one = written(tmp_path, "one.cu", SAXPY % ("", "1.0f"))

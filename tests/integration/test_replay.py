@@ -151,7 +151,6 @@ def test_inputs_replace_recorded_memory(saxpy: Path, tmp_path: Path) -> None:
     assert out.read_bytes() == floats([7.0] * N)
 
 
-@pytest.mark.quick
 def test_memory_difference_is_located(tmp_path: Path) -> None:
     """A capture that says the kernel left something else."""
     wrong = tmp_path / "wrong.ncap"
@@ -190,7 +189,6 @@ def test_access_to_unallocated_memory_fails_the_replay(tmp_path: Path) -> None:
     assert outcome.stderr == "neutrino-bench: failed: the region failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)\n"
 
 
-@pytest.mark.quick
 def test_refused_capture_names_the_call(tmp_path: Path) -> None:
     path = CAPTURES["refused"](tmp_path / "x.ncap")
     outcome = run(path, *DONE, "--quiet")

@@ -13,9 +13,9 @@
     shared = rewrite.share_globals()                     # variables stay those of the original module
     rewrite.text()                                       # PTX again
 
-`Rewrite` collects edits, and `text` applies them. Text that no edit touches stays byte for byte. New registers and labels
-come from `Rewrite.new_register` and `Rewrite.new_label`. A snippet of `before` and `after` runs under the guard of its
-instruction.
+`Rewrite` collects edits, and `text` applies them. Text that no edit touches stays byte for byte. New registers and
+labels come from `Rewrite.new_register` and `Rewrite.new_label`. A snippet of `before` and `after` runs under the guard
+of its instruction.
 """
 
 from benchguard.probe.ptx.lexer import PtxError

@@ -35,7 +35,7 @@ def trace_calls(module: Module, kernel: Function) -> CallGraph:
         kernel: One of its entries.
 
     Returns:
-        What the kernel needs. A call through a register leads nowhere; the functions that such a call can reach
+        The kernel's needs. A call through a register leads nowhere; the functions that such a call can reach
         have their address taken, so they are needed and unprobed.
     """
     graph = CallGraph(kernel)

@@ -276,7 +276,7 @@ class Module:
         raise PtxError(f"the PTX has no kernel {name[:200]!r}")
 
     def function(self, name: str) -> Function | None:
-        """The function of this name, a definition before a declaration; None if there is none."""
+        """The definition of a function, else its declaration, else None."""
         return self._by_name.get(name)
 
     def variable(self, name: str) -> Variable | None:

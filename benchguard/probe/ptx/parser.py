@@ -86,7 +86,7 @@ class _Parser:
         elif token.text == ";":
             cursor.next()
         else:
-            self._refuse(token, "is no declaration of a module")
+            self._refuse(token, "does not begin a declaration")
 
     def _refuse(self, token: Token, reason: str) -> NoReturn:
         raise PtxError(f"line {token.line}: {token.text[:60]!r} {reason}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from benchguard.probe.ptx.calls import trace_calls
@@ -11,6 +12,7 @@ from benchguard.probe.ptx.module import Function, Instruction, Module
 from benchguard.probe.ptx.prune import prune
 from benchguard.probe.ptx.share import SharedGlobals
 
+_LABEL = re.compile(r"^[ \t]*([A-Za-z_$][\w$]*)[ \t]*:(?!:)", re.ASCII | re.MULTILINE)
 _LEAVES = frozenset({"bra", "brx", "ret", "exit", "trap"})
 
 
@@ -136,7 +138,7 @@ class Rewrite:
         self.edits.insert(instruction.end, "\n" + self._guarded(snippet, guard, instruction.negated))
 
     def at_thread_end(self, function: Function, snippet: str) -> None:
-        """Run instructions before a thread ends in this function: at `exit`, and in a kernel at `ret` and the last brace."""
+        """Run instructions before a thread ends: at `exit`, and in a kernel at `ret` and the last brace too."""
         self._before_all(function, {"exit", "ret"} if function.is_entry else {"exit"}, snippet)
         if function.is_entry:
             self._at_last_brace(function, snippet)
@@ -170,7 +172,7 @@ class Rewrite:
             state space; a variable's address is that of the original module once `share_globals` was called.
 
         Raises:
-            PtxError: The instruction has no address, or one that is not a base and a constant.
+            PtxError: The instruction has no address, or its address is not a base and a constant.
         """
         operand = instruction.address
         if operand is None:
@@ -229,8 +231,11 @@ class Rewrite:
             self.edits.insert(function.body[1] - 1, self._own_labels(snippet) + "\n")
 
     def _own_labels(self, snippet: str) -> str:
-        """A snippet that is used in several places needs a scope of its own for its labels."""
-        return "{\n" + snippet.strip() + "\n}" if ":" in snippet else snippet
+        """A snippet that is used in several places needs new labels in each."""
+        for label in set(_LABEL.findall(snippet)):
+            word = rf"(?<![\w$%]){re.escape(label)}(?![\w$%])"
+            snippet = re.sub(word, self.new_label(), snippet)
+        return snippet
 
     def _carriers(self, pointer: Pointer) -> set[str]:
         """The functions that use a pointer or pass it on. Only the kernel's parameters do not depend on use."""

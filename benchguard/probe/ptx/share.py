@@ -1,9 +1,9 @@
 """Use the module-scope variables of the original module through their addresses.
 
 A rewritten kernel lives in a module of its own. Its variables would be fresh copies: data that the host has written,
-and results of earlier kernels, would be missing. So each variable is replaced by an 8-byte symbol that holds the address
-of the variable in the original module. The driver gives that address for `.global` and `.const` variables alike, and
-global loads read both, so loads from constant memory become global loads.
+and results of earlier kernels, would be missing. So each variable is replaced by an 8-byte symbol that holds the
+address of the variable in the original module. The driver gives that address for `.global` and `.const` variables
+alike, and global loads read both, so loads from constant memory become global loads.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class SharedGlobals:
                 f"line {instruction.line}: the kernel asks whether an address is in constant memory, so its "
                 "constants cannot be shared"
             )
-        if instruction.opcode == "cvta":
+        if instruction.opcode == "cvta" and len(instruction.operands) == 2:
             opcode = next(token for token in instruction.tokens if token.text == "cvta")
             edits.replace(opcode.start, instruction.operands[0].start, "mov.u64 ")
         elif instruction.opcode in {"ld", "ldu", "prefetch"}:
