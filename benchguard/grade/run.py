@@ -104,6 +104,7 @@ class GradeRun:
                 hidden=(_folder_of(self.problem), tempfile.gettempdir()),
                 files=self._files(opening),
                 warm_up=options.warm_up,
+                machine_code=not options.cordon_device,
                 inline=inline,
                 examiner=EXAMINER,
                 policy=options.policy or ("grading" if inline is not None else "quarantine"),

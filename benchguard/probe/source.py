@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 TEXT_MAX = 64 << 20
 STATEMENTS_MAX = 1 << 21
 NAME_MAX = 8192
+NUMBER_MAX = 9
+"""Digits of a number in line information; further ones are cut."""
 
 _LINE = ".version", ".target", ".address_size", ".file", ".loc"
 """Directives that end with their line."""
@@ -23,7 +25,7 @@ _WORD = re.compile(r"\.?[\w$%]+")
 _LABEL = re.compile(r"([\w$%]+)\s*:(?!:)")
 _FUNCTION = re.compile(r"\.(entry|func)\b\s*(?:\([^)]*\)\s*)?([\w$%]+)")
 _INSTRUCTION = re.compile(r"(?:@\s*(!?\s*[\w$%]+)\s+)?([a-z][\w.:]*)\s*(.*)", re.DOTALL)
-_LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
+_LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)(?:.*\binlined_at\s+(\d+)\s+(\d+))?")
 _FILE = re.compile(r'\.file\s+(\d+)\s+"([^"\n]*)"')
 _REGISTERS = re.compile(r"\.reg\s+((?:\.\w+\s+)+)(.*)", re.DOTALL)
 _REGISTER = re.compile(r"([\w$%]+)\s*(?:<\s*(\d+)\s*>)?")
@@ -213,7 +215,7 @@ class _Reader:
                 items.append(character)
             elif word == ".loc":
                 found = _LOC.match(self._rest_of_line())
-                file, source_line = (self._files.get(int(found[1]), ""), int(found[2])) if found else ("", 0)
+                file, source_line = self._location(found) if found else ("", 0)
             elif word in _LINE:
                 self._rest_of_line()
             elif label := _LABEL.match(self._text, self._at):
@@ -242,10 +244,15 @@ class _Reader:
                     break
         return Instruction(line, found[1] or "", found[2], found[3], file, source_line, widths)
 
+    def _location(self, found: re.Match[str]) -> tuple[str, int]:
+        """File and line of a .loc: of the call, if the function was inlined (atomicAdd of a header, say)."""
+        file, line = (found[3], found[4]) if found[3] else (found[1], found[2])
+        return self._files.get(int(file[:NUMBER_MAX]), ""), int(line[:NUMBER_MAX])
+
     def _add_file(self, text: str) -> None:
         found = _FILE.match(text)
         if found:
-            self._files[int(found[1])] = found[2][:NAME_MAX]
+            self._files[int(found[1][:NUMBER_MAX])] = found[2][:NAME_MAX]
 
     def _next(self) -> str | None:
         """Move to the next statement; its first word, or its first character. None at the end."""

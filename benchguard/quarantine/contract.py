@@ -73,6 +73,8 @@ class Order(msgspec.Struct, frozen=True, tag_field="task", tag="run"):
     """Folder of the problem's files that the submission may import or include; empty: none."""
     arch: str = ""
     """Target of nvcc or NVRTC, such as "sm_90"; empty: the device's own."""
+    machine_code: bool = True
+    """Whether nvcc puts machine code beside the PTX in a library. Without it the driver compiles the PTX."""
     inline_order: InlineOrder | None = None
     """Time in this process, by benchguard/inline's protocol, and record nothing."""
 

@@ -60,6 +60,7 @@ def quarantine(
     warm_up: int = 2,
     inline: Inline | None = None,
     arch: str = "",
+    machine_code: bool = True,
     processes: int = 4096,
     examiner: str = "",
     policy: str = "quarantine",
@@ -68,8 +69,8 @@ def quarantine(
 
     `find_cases` is called in a thread, while the submission is imported or compiled. `progress` is called with the
     phase and the case. The submission may import or read `files` of the problem, by name. With `inline` nothing is
-    recorded, and the caller opens its results. `examiner` is that of contract.Reading. The submission obeys
-    `policy`, a name or a path. Raises what `find_cases` raises,
+    recorded, and the caller opens its results. `examiner` is that of contract.Reading, and `machine_code` that of
+    contract.Order. The submission obeys `policy`, a name or a path. Raises what `find_cases` raises,
     and BenchguardError or UsageError for failures that the submission did not cause; the result describes what the
     submission did.
     """
@@ -98,6 +99,7 @@ def quarantine(
             warm_up=warm_up,
             beside=str(where.beside),
             arch=arch,
+            machine_code=machine_code,
             inline_order=inline.order if inline is not None else None,
         )
         run = _Run(order, sender, submission, interposer, folder, where, stack, cordon)

@@ -34,7 +34,7 @@ WORKSPACE_BYTES = 8
 
 @dataclass(frozen=True)
 class Place:
-    """Device addresses of the map and of the table, both known when the code is rewritten."""
+    """Device addresses of the map and of the table, where both are known when the code is rewritten."""
 
     map: int
     table: int
@@ -45,28 +45,29 @@ def map_bytes(sites: int) -> int:
     return HEADER_BYTES + sites * SITE_BYTES
 
 
-def declaration(prefix: str) -> str:
+def declaration(prefix: str, place: Place | None) -> str:
     """The declarations before the kernels: the function, and the start of dynamic shared memory."""
-    return f".extern .shared .align 16 .b8 {prefix}_dynamic[];\n{_signature(prefix)};"
+    return f".extern .shared .align 16 .b8 {prefix}_dynamic[];\n{_signature(prefix, place)};"
 
 
-def _signature(p: str) -> str:
+def _signature(p: str, place: Place | None) -> str:
+    more = "" if place is not None else f", .param .b64 {p}_m, .param .b64 {p}_t"
     return (
         f".func (.param .b32 {p}_ok) {p}_check (.param .b64 {p}_a, .param .b32 {p}_b, .param .b32 {p}_w, "
-        f".param .b32 {p}_s)"
+        f".param .b32 {p}_s{more})"
     )
 
 
 def definition(
     prefix: str,
-    place: Place,
+    place: Place | None,
     variables: Sequence[Variable],
     *,
     slack: bool,
     clusters: bool,
     cooperative: bool,
 ) -> str:
-    """The function.
+    """The function. Without a place it has two more parameters: the addresses of the map and of the table.
 
     `slack`: reads may go to the next multiple of SLACK behind an allocation. `clusters`: generic addresses may be of
     shared memory of other blocks. `cooperative`: the kernels use the driver's memory for barriers
@@ -78,12 +79,12 @@ def definition(
     globals_ += "".join(_in_variable(p, each) for each in variables if each.space != "shared" and each.bytes)
     return _BODY.format(
         p=p,
-        signature=_signature(p),
+        signature=_signature(p, place),
         others=others,
         globals=globals_,
         slack=_SLACK if slack else "",
-        map=place.map,
-        table=place.table,
+        map=f"mov.u64 %d7, {place.map};" if place is not None else f"ld.param.u64 %d7, [{p}_m];",
+        table=f"mov.u64 %d7, {place.table};" if place is not None else f"ld.param.u64 %d7, [{p}_t];",
         kept=KEPT,
         entry=ENTRY_BYTES,
         site=SITE_BYTES,
@@ -171,7 +172,7 @@ setp.lt.and.u64 %p1, %d4, %d5, %p1;
 bra {p}_record;
 {p}_global:
 and.b32 %r8, %r2, 4;
-{globals}mov.u64 %d7, {table};
+{globals}{table}
 ld.global.u64 %d8, [%d7];
 mov.u64 %d9, 0;
 mov.u64 %d22, %d8;
@@ -213,7 +214,7 @@ and.pred %p1, %p1, %p3;
 mov.u64 %d20, %d14;
 ld.global.u64 %d21, [%d10+24];
 {p}_record:
-mov.u64 %d7, {map};
+{map}
 mul.wide.u32 %d8, %r3, {site};
 add.u64 %d7, %d7, %d8;
 add.u64 %d7, %d7, {header};

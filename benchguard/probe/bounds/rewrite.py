@@ -58,7 +58,7 @@ def rewrite(raw: bytes, kernels: Sequence[str], place: Place, first_site: int = 
         if function.name in wanted and function.items is not None:
             function.items = [*_Checked(function, prefix, first_site, sites).items()]
     clusters = source.version >= _CLUSTERS[0] and source.target >= _CLUSTERS[1]
-    source.items.insert(0, declaration(prefix))
+    source.items.insert(0, declaration(prefix, place))
     source.items.append(
         definition(
             prefix,

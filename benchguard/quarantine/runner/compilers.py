@@ -39,15 +39,18 @@ def _places() -> Iterator[Path]:
             yield Path(home) / "bin" / "nvcc"
 
 
-def compile_library(nvcc: Path, source: Path, arch: str, flags: Flags, scratch: Path) -> Path:
-    """Make a shared library with machine code and PTX for `arch`. Raises SubmissionError.
+def compile_library(
+    nvcc: Path, source: Path, arch: str, flags: Flags, scratch: Path, machine_code: bool = True
+) -> Path:
+    """Make a shared library with PTX and, with `machine_code`, machine code for `arch`. Raises SubmissionError.
 
     The CUDA runtime is linked dynamically, so that the loader finds the version that suits the driver.
     """
     output = scratch / f"{source.stem}.so"
     virtual = arch.replace("sm_", "compute_")
+    code = f"[{arch},{virtual}]" if machine_code else virtual
     words = [
-        "-shared", "-Xcompiler", "-fPIC", "--cudart=shared", f"-gencode=arch={virtual},code=[{arch},{virtual}]",
+        "-shared", "-Xcompiler", "-fPIC", "--cudart=shared", f"-gencode=arch={virtual},code={code}",
         *_run_paths(nvcc, source),
     ]  # fmt: skip
     _run(nvcc, [*words, *flags.link], source, flags, output, scratch)

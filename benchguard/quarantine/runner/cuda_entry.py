@@ -32,7 +32,7 @@ def load_cuda(order: Order, driver: Driver) -> Entry:
                 f"{order.entry} of {path.name} is a host function, which only nvcc compiles, and nvcc is neither on "
                 f"PATH nor in /usr/local/cuda/bin; install it, or make {order.entry} a __global__ function"
             )
-        library = compile_library(nvcc, path, arch, flags, scratch)
+        library = compile_library(nvcc, path, arch, flags, scratch, order.machine_code)
         return LibraryEntry(library, order.entry, path.name, order.convention)
     if nvcc is not None:
         ptx = compile_ptx(nvcc, path, arch, flags, scratch)
