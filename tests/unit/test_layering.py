@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "version": set(),
     "ipc": {"errors"},
     "capture": {"errors", "toolchain"},
-    "probe": set(),
+    "probe": {"errors"},
     "region": {"errors"},
     "phase": {"errors"},
     "policy": {"audit", "errors", "shim"},
