@@ -30,6 +30,7 @@ from ..probe.bounds.rewrite import Rewritten, Site, rewrite
 from ..probe.source import TEXT_MAX, SourceError
 from ..quarantine.reader import LIMITS
 from .cordon_result import Unchecked
+from .unrestored import HEAP
 
 REWRITER = f"{__name__}:run"
 PLAN_BYTES = 32 << 20
@@ -82,6 +83,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unchecked: tuple[Unchecked, ...] = ()
     unlisted: int = 0
     checked: int = 0
+    hidden: str = ""
+    """The kernel that may have memory which the table lacks, such as the device heap; empty if none may."""
     trouble: str = ""
     """Why there is no new capture; empty if there is one."""
 
@@ -126,6 +129,7 @@ def make(capture: Capture, path: Path, is_sim: bool) -> Plan:
         unchecked=codes.unchecked(),
         unlisted=codes.unlisted,
         checked=codes.checked,
+        hidden=one_line(codes.hidden, NAME_MAX),
     )
 
 
@@ -173,6 +177,7 @@ class _Codes:
     def __init__(self) -> None:
         self.images: dict[int, Rewritten] = {}
         self.checked = 0
+        self.hidden = ""
         self._reasons: dict[str, list[str]] = {}
 
     def doubt(self, kernel: str, reason: str) -> None:
@@ -207,12 +212,16 @@ def _rewritten(capture: Capture, place: Place, is_sim: bool) -> _Codes:
         except (SourceError, CodeError) as error:
             for name in names:
                 codes.doubt(name, str(error))
+            if HEAP.search(capture.image(index)):
+                codes.hidden = codes.hidden or names[0]
             continue
         codes.images[index] = code
         first += len(code.sites)
         for name in names:
-            for reason in code.doubts[name]:
-                codes.doubt(name, reason)
+            for doubt in code.doubts[name]:
+                codes.doubt(name, doubt.reason)
+                if doubt.has_memory:
+                    codes.hidden = codes.hidden or name
             codes.checked += not code.doubts[name]
     return codes
 

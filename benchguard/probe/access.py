@@ -165,33 +165,48 @@ def reachable(source: Source, entry: str) -> Iterator[Function]:
 _CLOCKS = re.compile(r"%(?:clock(?:64|_hi)?|globaltimer(?:_lo|_hi)?)\b")
 
 
-def doubts(source: Source, entry: str) -> list[str]:
+@dataclass(frozen=True)
+class Doubt:
+    """A reason why the accesses of a kernel cannot all be checked.
+
+    `has_memory`: the kernel may have memory that no table lists, so that an honest access may look like a violation.
+    """
+
+    reason: str
+    has_memory: bool = False
+
+
+def doubts(source: Source, entry: str) -> list[Doubt]:
     """Why the accesses of a kernel cannot all be checked; empty if they can."""
     names = {each.name for each in source.functions}
-    bodies = {each.name for each in source.functions if each.items is not None}
-    reasons: dict[str, None] = {}
+    unknown = names - {each.name for each in source.functions if each.items is not None} - KNOWN_CALLS
+    found: dict[Doubt, None] = {}
     for function in reachable(source, entry):
         for item in function.items or ():
-            if isinstance(item, str):
-                if re.match(r"\.(global|const)\b", item):
-                    reasons["declares a global inside a function"] = None
-                continue
-            try:
-                accesses(item)
-            except UnknownAccessError as error:
-                reasons[f"line {item.line}: {error}"] = None
-            called, is_indirect = callees(item, names)
-            if is_indirect:
-                reasons[f"line {item.line}: calls a function by its address"] = None
-            for name in called:
-                if name in HEAP_CALLS:
-                    reasons["uses the heap of the device"] = None
-                elif name in names - bodies - KNOWN_CALLS:
-                    reasons[f"calls {name}, whose code is not in the image"] = None
-            if item.parts[0] == "brx":
-                reasons[f"line {item.line}: branches to a computed place"] = None
-            if item.opcode.startswith("cvta.param"):
-                reasons[f"line {item.line}: takes the address of a parameter"] = None
-            if _CLOCKS.search(item.operands):
-                reasons["reads a clock, so it may act differently when it is probed"] = None
-    return list(reasons)
+            if isinstance(item, Instruction):
+                found.update(dict.fromkeys(_doubts(item, names, unknown)))
+            elif re.match(r"\.(global|const)\b", item):
+                found[Doubt("declares a global inside a function", True)] = None
+    return list(found)
+
+
+def _doubts(instruction: Instruction, names: set[str], unknown: set[str]) -> Iterator[Doubt]:
+    where = f"line {instruction.line}"
+    try:
+        accesses(instruction)
+    except UnknownAccessError as error:
+        yield Doubt(f"{where}: {error}")
+    called, is_indirect = callees(instruction, names)
+    if is_indirect:
+        yield Doubt(f"{where}: calls a function by its address", True)
+    for name in called:
+        if name in HEAP_CALLS:
+            yield Doubt("uses the heap of the device", True)
+        elif name in unknown:
+            yield Doubt(f"calls {name}, whose code is not in the image", True)
+    if instruction.parts[0] == "brx":
+        yield Doubt(f"{where}: branches to a computed place")
+    if instruction.opcode.startswith("cvta.param"):
+        yield Doubt(f"{where}: takes the address of a parameter", True)
+    if _CLOCKS.search(instruction.operands):
+        yield Doubt("reads a clock, so it may act differently when it is probed")

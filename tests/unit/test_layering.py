@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "version": set(),
     "ipc": {"errors"},
     "capture": {"errors", "toolchain"},
-    "probe": set(),
+    "probe": {"errors"},
     "region": {"errors"},
     "phase": {"errors"},
     "policy": {"audit", "errors", "shim"},
@@ -77,7 +77,7 @@ MAY_IMPORT = {
         "toolchain",
     },
     "images": {"audit", "capture", "errors", "ipc", "quarantine"},
-    "report": {"audit", "errors", "findings", "grade", "ipc"},
+    "report": {"audit", "errors", "findings", "grade", "ipc", "probe"},
     "compat": {"capture", "errors", "grade", "ipc", "judge", "problem", "replay", "shim", "toolchain"},
     "cli": {
         "adapters",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..access import NUMBER, Access, UnknownAccessError, accesses, doubts, reachable
+from ..access import NUMBER, Access, Doubt, UnknownAccessError, accesses, doubts, reachable
 from ..source import Function, Instruction, Source, SourceError, read_source, written
 from .check import ALIGNMENT_SHIFT, GENERIC, GLOBAL, SHARED, WRITES, Place, declaration, definition
 
@@ -35,7 +35,7 @@ class Rewritten:
 
     text: str
     sites: tuple[Site, ...]
-    doubts: dict[str, tuple[str, ...]]
+    doubts: dict[str, tuple[Doubt, ...]]
 
 
 def rewrite(raw: bytes, kernels: Sequence[str], place: Place, first_site: int = 0) -> Rewritten:

@@ -72,6 +72,14 @@ def test_unchecked_kernel_could_not_tell_and_a_violation_counts_more() -> None:
     assert cordon_of(plan, result_of(map_of(1))).status == "failed"
 
 
+def test_violation_beside_memory_that_no_table_lists_could_not_tell() -> None:
+    """An honest kernel that uses the device heap must not be accused."""
+    plan = Plan(PLAN.map, SITES, PLAN.extents, (Unchecked("k", "uses the heap of the device"),), hidden="k")
+    cordon = cordon_of(plan, result_of(map_of(1)))
+    assert (cordon.status, len(cordon.violations)) == ("could not tell", 1)
+    assert cordon.reason.endswith("kernel k may have other memory, such as the device heap")
+
+
 @pytest.mark.parametrize("verdict", ["timeout", "failed", "error", "unreplayable"])
 def test_replay_without_an_end_could_not_tell(verdict: str) -> None:
     cordon = cordon_of(PLAN, result_of(map_of(0), verdict=verdict))

@@ -1,0 +1,1 @@
+"""block-times: the begin, the end and the SM of each block of a launch."""

@@ -1,0 +1,1 @@
+"""count: the instructions that a launch executed, by class."""

@@ -1,0 +1,88 @@
+"""The frame of an engine: files in, files out, one line on a failure; and the example of the documentation."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchguard.probe import engine
+from benchguard.probe.engines.block_times.build import build as block_times
+from benchguard.probe.engines.count.build import build as count
+
+ROOT = Path(__file__).parents[3]
+PTX = """.version 7.8
+.target sm_75
+.address_size 64
+.global .align 4 .u32 total;
+.visible .entry add(.param .u64 in)
+{
+    .reg .b32 %r<4>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [in];
+    ld.global.u32 %r1, [%rd1];
+    red.global.add.u32 [total], %r1;
+    ret;
+}
+"""
+
+
+@pytest.fixture
+def workdir(tmp_path: Path) -> Path:
+    (tmp_path / "original.ptx").write_text(PTX)
+    (tmp_path / "request.json").write_text(json.dumps({"contract": 1, "kernel": "add", "options": {}}))
+    return tmp_path
+
+
+def test_engine_writes_the_map_table_addresses_and_image(workdir: Path) -> None:
+    assert engine.main(block_times, [str(workdir), "add"]) == 0
+    info = (workdir / "kernel.info").read_text().splitlines()
+    assert info[:4] == ["add", "1", "1", "2,24"]
+    assert re.fullmatch(r"address \S+ total", info[4]) and len(info) == 5
+    assert "%globaltimer" in (workdir / "probed.bin").read_text()
+
+
+def test_documented_example_is_an_engine(workdir: Path) -> None:
+    page = (ROOT / "docs" / "writing-a-probe.md").read_text()
+    source = re.search(r"```python\n(.*?)```", page, re.DOTALL)
+    assert source is not None
+    script = workdir / "loads.py"
+    script.write_text(source[1])
+    done = subprocess.run(
+        [sys.executable, str(script), str(workdir), "add"],
+        capture_output=True,
+        text=True,
+        cwd=workdir,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (workdir / "kernel.info").read_text().startswith("add\n1\n1\n2,8\n")
+    assert re.search(r"red\.global\.add\.u64 \[%\S+\], 4;", (workdir / "probed.bin").read_text())
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("original.ptx", None, "machine code only"),
+        ("original.ptx", "no PTX", "line 1"),
+        ("original.ptx", PTX.replace("add(", "other("), "no kernel 'add'"),
+        ("request.json", None, "missing"),
+        ("request.json", "{", "not JSON"),
+        ("request.json", '{"contract": 2}', "contract 1"),
+        ("request.json", '{"contract": 1, "options": {"depth": "3"}}', "no option 'depth'"),
+    ],
+)
+def test_engine_that_fails_prints_one_line_and_writes_no_image(
+    workdir: Path, capsys: pytest.CaptureFixture[str], name: str, content: str | None, reason: str
+) -> None:
+    if content is None:
+        (workdir / name).unlink()
+    else:
+        (workdir / name).write_text(content)
+    assert engine.main(count, [str(workdir), "add"]) == 1
+    written = capsys.readouterr().err
+    assert reason in written and len(written.splitlines()) == 1
+    assert not (workdir / "probed.bin").exists()
