@@ -320,6 +320,7 @@ struct instruction {
     uint8_t vector; /* elements of a load, store or packed move */
     uint16_t flags;
     bool common;          /* ptx_run_common may have a fast version */
+    bool counted;         /* the first of its PTX instruction, which struct ptx_counts counts */
     bool waits;           /* a branch back to a loop that waits for memory (spin.c) */
     struct operand guard; /* OPERAND_NONE: no guard */
     struct operand to[4];

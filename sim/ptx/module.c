@@ -174,6 +174,16 @@ size_t ptx_kernel_parameter_bytes(const struct ptx_kernel *kernel)
     return kernel->parameter_bytes;
 }
 
+uint32_t ptx_kernel_lines(const struct ptx_kernel *kernel)
+{
+    const struct ptx_module *module = kernel->module;
+    uint32_t lines = 0;
+    for (size_t i = 0; i < module->code_count; i++)
+        if (module->code[i].line >= lines)
+            lines = module->code[i].line + 1;
+    return lines;
+}
+
 void ptx_kernel_line(const struct ptx_kernel *kernel, uint32_t line, char *text, size_t room)
 {
     const struct ptx_module *module = kernel->module;

@@ -81,6 +81,8 @@ const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, size
 const struct ptx_kernel *ptx_module_find_kernel(const struct ptx_module *module, const char *name);
 
 const char *ptx_kernel_name(const struct ptx_kernel *kernel);
+/* One more than the highest line with an instruction, in any function of the kernel's module. */
+uint32_t ptx_kernel_lines(const struct ptx_kernel *kernel);
 /* Copies one line of the PTX text, stripped and cut to fit; an empty string if the line does not exist. */
 void ptx_kernel_line(const struct ptx_kernel *kernel, uint32_t line, char *text, size_t room);
 size_t ptx_kernel_parameter_count(const struct ptx_kernel *kernel);
@@ -137,6 +139,13 @@ enum ptx_status {
     PTX_DEADLOCK /* a barrier that can never open */
 };
 
+/* Executed instructions of a launch: for each line of the PTX text, the threads that executed its
+ * instructions, and those whose guard was false. `lines` is ptx_kernel_lines(kernel). */
+struct ptx_counts {
+    uint32_t lines;
+    _Atomic uint64_t (*threads)[2];
+};
+
 struct ptx_launch {
     const struct ptx_kernel *kernel;
     uint32_t grid[3];
@@ -148,6 +157,7 @@ struct ptx_launch {
     const atomic_bool *cancel; /* may be NULL */
     bool cooperative;          /* all blocks run concurrently, and grid.sync() works */
     unsigned workers;          /* number of host threads; 0: one per core */
+    struct ptx_counts *counts; /* NULL: nothing is counted */
 };
 
 /* Runs a grid to its end on the calling thread and `workers - 1` other threads. */

@@ -132,6 +132,8 @@ struct instruction *ptx_begin_instruction(struct statement *statement, enum oper
     struct instruction *instruction = ptx_emit(statement->parser, operation, statement->base->line);
     if (instruction == NULL)
         return NULL;
+    instruction->counted = !statement->begun;
+    statement->begun = true;
     instruction->guard = statement->guard;
     instruction->type = instruction->source = (uint8_t)type;
     return instruction;

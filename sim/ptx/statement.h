@@ -15,6 +15,7 @@ struct statement {
     struct written operands[OPERANDS_MAX];
     unsigned operand_count;
     struct operand guard;
+    bool begun; /* an instruction was emitted for it, apart from those that prepare operands */
 };
 
 struct row; /* a row of the instruction table */

@@ -292,12 +292,26 @@ __attribute__((noinline, cold)) static enum ptx_status give_way(struct group *gr
     return PTX_WAITS;
 }
 
+/* Counts an instruction for the threads that execute it, and for those whose guard is false. */
+__attribute__((noinline, cold)) static void count(const struct warp *warp, const struct group *group,
+                                                  const struct instruction *instruction, uint32_t mask)
+{
+    const struct ptx_counts *counts = warp->block->grid->launch->counts;
+    if (!instruction->counted || instruction->line >= counts->lines)
+        return;
+    _Atomic uint64_t *threads = counts->threads[instruction->line];
+    atomic_fetch_add_explicit(&threads[0], (uint64_t)__builtin_popcount(mask), memory_order_relaxed);
+    atomic_fetch_add_explicit(&threads[1], (uint64_t)__builtin_popcount(group->mask & ~mask),
+                              memory_order_relaxed);
+}
+
 /* Runs one group until another group may have to be selected. */
 static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_t turns,
                                  uint32_t *until_yield)
 {
     const struct instruction *code = warp->block->grid->module->code;
     const bool alone = warp->group_count == 1;
+    const bool counting = warp->block->grid->launch->counts != NULL;
     const uint32_t meeting = alone ? 0 : next_meeting(warp, group);
     unpack(warp, group);
     while (turns-- > 0) {
@@ -309,6 +323,8 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
             return PTX_OK;
         --*until_yield;
         if (is_control(instruction->operation)) {
+            if (counting)
+                count(warp, group, instruction, mask);
             const enum ptx_status status = run_control(warp, group, instruction, mask);
             /* A uniform branch of the only group needs no new selection. */
             if (status != PTX_OK || !alone || warp->group_count != 1 || instruction->operation != OP_BRA)
@@ -320,11 +336,15 @@ static enum ptx_status run_group(struct warp *warp, struct group *group, uint32_
                 group->state = GROUP_CONVERGES;
                 return PTX_OK;
             }
+            if (counting)
+                count(warp, group, instruction, mask);
             if (!instruction->common || !ptx_run_common(warp, instruction, mask)) {
                 const enum ptx_status status = instruction->run(warp, instruction, mask);
                 if (status != PTX_OK)
                     return status == PTX_WAITS ? give_way(group) : status;
             }
+        } else if (counting) {
+            count(warp, group, instruction, mask);
         }
         group->forced = false;
         group->pc++;

@@ -77,7 +77,7 @@ MAY_IMPORT = {
         "toolchain",
     },
     "images": {"audit", "capture", "errors", "ipc", "quarantine"},
-    "report": {"audit", "errors", "findings", "grade", "ipc"},
+    "report": {"audit", "errors", "findings", "grade", "ipc", "probe"},
     "compat": {"capture", "errors", "grade", "ipc", "judge", "problem", "replay", "shim", "toolchain"},
     "cli": {
         "adapters",

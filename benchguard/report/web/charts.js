@@ -108,6 +108,7 @@
   }
 
   function lines(chart) {
+    const shown = chart.unit ? (value) => `${value} ${chart.unit}` : size;
     return {
       names: chart.curves.map((curve) => ({ name: curve.name, color: curve.color })),
       range: [chart.range[0] / 1e9, chart.range[1] / 1e9],
@@ -119,13 +120,13 @@
       })),
       axes: (range) => ({
         xaxis: timeAxis(range),
-        yaxis: axis({ tickvals: chart.ticks, ticktext: chart.ticks.map(size), rangemode: "tozero", fixedrange: true }),
+        yaxis: axis({ tickvals: chart.ticks, ticktext: chart.ticks.map(shown), rangemode: "tozero", fixedrange: true }),
       }),
       at(x) {
         const parts = chart.curves.map((curve) => {
           let at = -1;
           while (at + 1 < curve.time.length && curve.time[at + 1] / 1e9 <= x) at += 1;
-          return `${curve.name}: ${size(at < 0 ? 0 : curve.bytes[at])}`;
+          return `${curve.name}: ${shown(at < 0 ? 0 : curve.bytes[at])}`;
         });
         return `at ${time(x * 1e9)}: ${parts.join(", ")}`;
       },

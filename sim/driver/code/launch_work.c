@@ -61,9 +61,11 @@ static void run(struct sim_context *context, struct sim_stream *stream, uint64_t
                    .context = context},
         .timeout_ns = sim_environment()->kernel_timeout_ns,
         .cancel = sim_context_cancel_flag(context),
-        .workers = sim_environment()->workers};
+        .workers = sim_environment()->workers,
+        .counts = sim_counts_begin(launch)};
     sim_launch_log(launch);
     const CUresult result = result_of(ptx_run(&run, &diagnostic));
+    sim_counts_end(launch, run.counts);
     if (result == CUDA_SUCCESS)
         return;
     sim_fault_report(launch->function->ptx, result, &diagnostic);

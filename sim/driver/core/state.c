@@ -76,13 +76,15 @@ static CUresult choice(const char *name, const char *first, const char *second, 
 
 CUresult sim_environment_read(void)
 {
-    const char *path = getenv("SIM_LAUNCH_LOG");
+    const char *path = getenv("SIM_LAUNCH_LOG"), *counts = getenv("SIM_COUNTS");
     environment = (struct sim_environment){
         .kernel_timeout_ns = setting("SIM_KERNEL_TIMEOUT_MS", 0) * 1000000u,
         .workers = (unsigned)setting("SIM_WORKERS", 0),
         .memory_bytes = (size_t)setting("SIM_MEMORY_BYTES", sim_model()->memory_bytes),
-        .launch_log = path == NULL || *path == '\0' ? NULL : strdup(path)};
-    if (path != NULL && *path != '\0' && environment.launch_log == NULL)
+        .launch_log = path == NULL || *path == '\0' ? NULL : strdup(path),
+        .counts = counts == NULL || *counts == '\0' ? NULL : strdup(counts)};
+    if ((path != NULL && *path != '\0' && environment.launch_log == NULL) ||
+        (counts != NULL && *counts != '\0' && environment.counts == NULL))
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = choice("SIM_UNSUPPORTED", "load", "launch", &environment.unsupported_at_launch);
     if (result == CUDA_SUCCESS)
