@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import BenchguardError, UsageError
+from .chain import LogError
+from .compact import read_lines
 from .log import FORMAT
 
 PROC = Path("/proc")
@@ -74,7 +76,7 @@ def _open_logs(process: int) -> Iterator[Path]:
             path = descriptor.readlink()
             if path.is_file():
                 with path.open("rb") as file:
-                    if file.read(len(_BEGINNING)) == _BEGINNING:
+                    if next(read_lines(file, str(path)), b"").startswith(_BEGINNING):
                         yield path
-        except OSError:
+        except (OSError, LogError):
             continue

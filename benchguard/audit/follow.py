@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from .log import FIRST, LINE_MAX, LogError, check_chain, parse_line
+from .chain import FIRST, LINE_MAX, LogError
+from .compact import READ_BYTES, Expander, is_compact
+from .log import check_chain, parse_line
 
 POLL_SECONDS = 0.02
-READ_BYTES = 1 << 20
 
 
 def follow_lines(path: Path, is_over: Callable[[], bool]) -> Iterator[dict[str, Any] | None]:
@@ -53,10 +54,16 @@ def has_writer(path: Path) -> bool:
 
 def _whole_lines(file: BinaryIO, path: Path, is_over: Callable[[], bool]) -> Iterator[bytes | None]:
     rest = b""
+    expander: Expander | None = None
+    begun = False
     while True:
         over = is_over()  # asked before reading, so that what was written before it is read
         data = file.read(READ_BYTES)
-        if data:
+        if data and not begun:
+            begun, expander = True, Expander(str(path)) if is_compact(data) else None
+        if data and expander is not None:
+            yield from expander.feed(data)
+        elif data:
             *lines, rest = (rest + data).split(b"\n")
             yield from (line + b"\n" for line in lines)
             if len(rest) > LINE_MAX:

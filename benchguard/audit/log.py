@@ -16,19 +16,22 @@ import msgspec
 
 from .. import exit_status
 from ..errors import BenchguardError
+from .chain import FIRST, PREVIOUS_BYTES, LogError, chained
+from .compact import SUFFIX, CompactFile, read_lines
+
+__all__ = [
+    "FORMAT",
+    "LogError",
+    "LogWriter",
+    "Verified",
+    "check_chain",
+    "checked_lines",
+    "parse_line",
+    "read_log",
+    "verify_log",
+]
 
 FORMAT = "neutrino-bench/audit/1"
-FIRST = "0" * 64
-LINE_MAX = 1 << 22
-
-_PREVIOUS = b',"previous":"%s"}\n'
-PREVIOUS_BYTES = len(_PREVIOUS % FIRST.encode())
-
-
-class LogError(BenchguardError):
-    """The log was altered or cut short, or is not an audit log."""
-
-    status = exit_status.WRONG
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ class Verified:
 
 class LogWriter:
     """Appends lines to a new file. After a failed write nothing more is written.
+
+    A path that ends in `.zst` gets a compact log.
 
     With `most_bytes`, lines that would make the log longer are left out, and `truncated` is set. The last line is
     written in any case.
@@ -56,8 +61,9 @@ class LogWriter:
         self.error: str | None = None
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (0 if replace else os.O_EXCL)
         try:
-            self._file = os.fdopen(os.open(path, flags, 0o644), "wb", buffering=1 << 20)
-            _lock(self._file, path)
+            file = os.fdopen(os.open(path, flags, 0o644), "wb", buffering=1 << 20)
+            _lock(file, path)
+            self._file = CompactFile(file) if path.suffix == SUFFIX else file
         except FileExistsError as error:
             raise BenchguardError(
                 f"the log {path} exists already; give another --log, or --force to replace it"
@@ -82,7 +88,7 @@ class LogWriter:
     def _write(self, line: bytes) -> None:
         if self.error is not None:
             return
-        whole = line[:-1] + _PREVIOUS % self.head
+        whole = chained(line, self.head)
         try:
             self._file.write(whole)
         except OSError as error:
@@ -155,7 +161,7 @@ def checked_lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
         raise failure from error
     previous, number, kind = FIRST, 0, ""
     with file:
-        while line := file.readline(LINE_MAX):
+        for line in read_lines(file, str(path)):
             number += 1
             entry = parse_line(line, f"{path}, line {number}")
             if kind == "end":

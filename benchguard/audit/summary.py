@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .log import FIRST, checked_lines
+from .chain import FIRST
+from .log import checked_lines
 from .rows import SCHEMA, CallRow, CopyRow, DecisionRow, FailureRow, ImageRow, KernelRow, Summary
 from .tally import Tally
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from .chain import FIRST, LINE_MAX, LogError
+from .compact import is_compact, read_lines
 from .entries import EndEntry, Line, parse_entry
-from .log import FIRST, LINE_MAX, LogError, checked_lines
+from .log import checked_lines
 
 
 class LogEntries:
@@ -55,11 +58,14 @@ class LogEntries:
 
 
 def end_time(path: Path) -> int | None:
-    """`time_ns` of a log's end line, without reading the lines before; None if the log has no valid end line."""
+    """`time_ns` of a log's end line, without parsing the lines before; None if the log has no valid end line."""
     try:
         with path.open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - LINE_MAX))
-            last = file.read(LINE_MAX).splitlines()[-1]
+            if is_compact(file.peek(1)):
+                last = deque(read_lines(file, str(path)), maxlen=1)[-1]
+            else:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - LINE_MAX))
+                last = file.read(LINE_MAX).splitlines()[-1]
         return msgspec.convert(msgspec.json.decode(last), EndEntry).time_ns
-    except (OSError, IndexError, msgspec.MsgspecError, RecursionError):
+    except (OSError, IndexError, LogError, msgspec.MsgspecError, RecursionError):
         return None

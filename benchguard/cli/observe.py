@@ -49,7 +49,8 @@ def default_log() -> Path:
     "log_path",
     type=OutputPath(),
     metavar="PATH",
-    help="Write the audit log to this file.  [default: ./neutrino-TIME-PID.audit.jsonl]",
+    help="Write the audit log to this file; compact if its name ends in .zst."
+    "  [default: ./neutrino-TIME-PID.audit.jsonl]",
 )
 @click.option("--force", is_flag=True, help="Replace the log if it exists.")
 @driver_option

@@ -213,9 +213,12 @@ def _trace_log(path: Path, pid: int | None, follow: bool, table: TraceTable | No
 
 def _check_log(path: Path) -> None:
     """Raises UsageError for a file that is not a log: perhaps the user meant a command."""
+    from ..audit.compact import is_compact
+
     try:
         with path.open("rb") as file:
-            is_log = file.read(1) in (b"{", b"")
+            head = file.read(4)
+            is_log = head[:1] in (b"{", b"") or is_compact(head)
     except OSError as error:
         raise UsageError(f"cannot read the log {path}: {error.strerror}; check the path") from error
     if not is_log:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..audit.compact import is_compact
 from ..audit.entries import ImageEntry, KernelEntry, LaunchEntry
 from ..audit.typed_log import LogEntries
 from ..capture import Capture
@@ -65,7 +66,7 @@ class Images:
 
 
 def is_log(head: bytes) -> bool:
-    return head.startswith(b'{"kind":"session"')
+    return is_compact(head) or head.startswith(b'{"kind":"session"')
 
 
 def images_of_file(path: Path) -> Iterator[bytes]:

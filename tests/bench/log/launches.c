@@ -1,0 +1,45 @@
+/* launches NUMBER: launch a kernel of three parameters NUMBER times, and print the seconds that the loop
+ * took. */
+#include <cuda.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static const char ptx[] =
+    ".version 7.5\n.target sm_75\n.address_size 64\n"
+    ".visible .entry nothing(.param .u64 a, .param .u64 b, .param .u32 n)\n{\n  ret;\n}\n";
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void check(CUresult result)
+{
+    if (result != CUDA_SUCCESS) {
+        fprintf(stderr, "launches: error %d\n", (int)result);
+        exit(1);
+    }
+}
+
+int main(int count, char **words)
+{
+    long number = count > 1 ? atol(words[1]) : 1000;
+    CUmodule module;
+    CUfunction function;
+    check(cuInit(0));
+    check(cuModuleLoadData(&module, ptx));
+    check(cuModuleGetFunction(&function, module, "nothing"));
+    unsigned long long a = 0x1000, b = 0x2000;
+    unsigned int n = 0;
+    void *parameters[] = {&a, &b, &n};
+    double begin = now();
+    for (long i = 0; i < number; i++) {
+        n = (unsigned int)i;
+        check(cuLaunchKernel(function, 8, 1, 1, 128, 1, 1, 0, NULL, parameters, NULL));
+    }
+    printf("%.3f\n", now() - begin);
+    return 0;
+}
