@@ -25,6 +25,9 @@ _WORD = re.compile(r"\.?[\w$%]+")
 _LABEL = re.compile(r"([\w$%]+)\s*:(?!:)")
 _FUNCTION = re.compile(r"\.(entry|func)\b\s*(?:\([^)]*\)\s*)?([\w$%]+)")
 _INSTRUCTION = re.compile(r"(?:@\s*(!?\s*[\w$%]+)\s+)?([a-z][\w.:]*)\s*(.*)", re.DOTALL)
+_DEBUG = re.compile(r",\s*debug\b")
+"""Part of .target: ptxas refuses it in a text without debug sections."""
+
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)(?:.*\binlined_at\s+(\d+)\s+(\d+))?")
 _FILE = re.compile(r'\.file\s+(\d+)\s+"([^"\n]*)"')
 _REGISTERS = re.compile(r"\.reg\s+((?:\.\w+\s+)+)(.*)", re.DOTALL)
@@ -153,7 +156,7 @@ class _Reader:
                 if word == ".file":
                     self._add_file(text)
                 elif word != ".loc":
-                    source.head.append(text)
+                    source.head.append(_DEBUG.sub("", text))
             elif word == ".section":
                 self._until("{")
                 self._until("}")

@@ -92,6 +92,10 @@ def _schedule(schedule: Schedule) -> Section:
     lanes = sorted(set(places))
     row = {lane: at for at, lane in enumerate(lanes[:LANES_SHOWN])}
     drawn = [(one, row[place]) for one, place in zip(shown, places, strict=True) if place in row]
+    turns, passed = [], [0] * LANES_SHOWN
+    for _, lane in drawn:  # neighbours of a lane get two colors
+        turns.append(passed[lane] % 2)
+        passed[lane] += 1
     notes = []
     if len(lanes) > LANES_SHOWN or len(shown) < len(schedule.blocks):
         notes.append(
@@ -101,14 +105,17 @@ def _schedule(schedule: Schedule) -> Section:
     data = {
         "kind": "timeline",
         "lanes": [f"SM {sm}, place {place}" for sm, place in lanes[:LANES_SHOWN]],
-        "groups": [{"name": f"SM {name}", "color": PALETTE[at]} for at, name in enumerate(("even", "odd"))],
+        "groups": [
+            {"name": f"{name} block of a lane", "color": PALETTE[at]}
+            for at, name in enumerate(("1st, 3rd, ...", "2nd, 4th, ..."))
+        ],
         "names": [f"block {one.block:,}" for one, _ in drawn],
         "range": [0, max(schedule.end - schedule.begin, 1)],
         "boxes": {
             "begin": [one.begin - schedule.begin for one, _ in drawn],
             "end": [one.end - schedule.begin for one, _ in drawn],
             "lane": [lane for _, lane in drawn],
-            "group": [one.sm % 2 for one, _ in drawn],
+            "group": turns,
             "count": [1] * len(drawn),
             "failed": [0] * len(drawn),
             "names": [[[at, 1]] for at in range(len(drawn))],

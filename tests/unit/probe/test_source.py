@@ -89,6 +89,12 @@ def test_comment_hides_no_instruction(text: str) -> None:
     assert instruction.opcode == "st.global.u32" and "/" not in written(source)
 
 
+def test_debug_target_is_dropped_with_the_debug_sections() -> None:
+    """ptxas 13.0 refuses one without the other."""
+    source = read_source(b".version 8.0\n.target sm_90, debug\n.section .debug_info { .b8 1 }\n")
+    assert written(source).split("\n")[1] == ".target sm_90"
+
+
 @pytest.mark.parametrize("odd", ["#define ld st\n", "st.global.u32 \\\n", "\x1b[2J", "é"])
 def test_odd_character_is_refused(odd: str) -> None:
     with pytest.raises(SourceError, match="unexpected character"):

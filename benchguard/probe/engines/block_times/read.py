@@ -68,12 +68,11 @@ class Schedule:
         if time == 0:
             return 0.0
         busy = 0
-        for sm in self.sms:
-            until = 0
-            for one in self.blocks:
-                if one.sm == sm:
-                    busy += max(0, one.end - max(one.begin, until))
-                    until = max(until, one.end)
+        until: dict[int, int] = {}
+        for one in self.blocks:
+            last = until.get(one.sm, 0)
+            busy += max(0, one.end - max(one.begin, last))
+            until[one.sm] = max(last, one.end)
         return 1 - busy / time
 
     def occupancy(self) -> list[tuple[int, int]]:
