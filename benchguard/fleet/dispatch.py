@@ -15,7 +15,7 @@ from typing import Protocol
 from ..errors import BenchguardError
 from ..ipc.text import one_line
 from .job import Graded, Job
-from .order import parse_answer
+from .order import Answer
 
 ATTEMPTS = 3
 FAILURES_MAX = 3
@@ -37,8 +37,8 @@ class Place(Protocol):
     @property
     def slots(self) -> int: ...
 
-    async def grade(self, job: Job) -> bytes:
-        """The answer's bytes. Any exception is a failure of the place."""
+    async def grade(self, job: Job) -> Answer:
+        """Grade a job. Any exception is a failure of the place."""
         ...
 
 
@@ -95,8 +95,11 @@ class Dispatcher:
         self._again: list[_Held] = []
         self._running: dict[asyncio.Task[Graded | None], tuple[_Held, _State]] = {}
 
-    async def run(self, jobs: Iterator[Job]) -> AsyncIterator[Graded]:
-        """The outcome of each job, as soon as it is known. Every job has exactly one."""
+    async def run(self, jobs: Iterator[Job | None]) -> AsyncIterator[Graded]:
+        """The outcome of each job, as soon as it is known. Every job has exactly one.
+
+        `jobs` may give None for "none yet"; places.changed() must return when there is one.
+        """
         change: asyncio.Task[None] | None = None
         is_empty = False
         alone_since = time.monotonic()
@@ -136,16 +139,19 @@ class Dispatcher:
         for name, place in places.items():
             self._states.setdefault(name, _State(place))
 
-    def _fill(self, jobs: Iterator[Job], is_empty: bool) -> bool:
+    def _fill(self, jobs: Iterator[Job | None], is_empty: bool) -> bool:
         """Give a job to each free slot; return whether there are no more new jobs."""
         for held in list(self._again):
             if (state := self._place_for(held)) is not None:
                 self._again.remove(held)
                 self._start(held, state)
         while any(state.free for state in self._states.values()):
-            job = None if is_empty else next(jobs, None)
-            if job is None:
+            try:
+                job = None if is_empty else next(jobs)
+            except StopIteration:
                 return True
+            if job is None:
+                return is_empty
             held = _Held(job)
             state = self._place_for(held)
             assert state is not None
@@ -181,8 +187,8 @@ class Dispatcher:
             return None
         return _lost(held, state.place.name)
 
-    def _give_up(self, jobs: Iterator[Job]) -> Iterator[Graded]:
-        for held in (*self._again, *map(_Held, jobs)):
+    def _give_up(self, jobs: Iterator[Job | None]) -> Iterator[Graded]:
+        for held in (*self._again, *(_Held(job) for job in jobs if job is not None)):
             held.troubles.append(f"no machine was left for {self._patience_s:g} s")
             yield _lost(held, "")
         self._again.clear()
@@ -191,10 +197,10 @@ class Dispatcher:
 async def _grade(held: _Held, place: Place) -> Graded | None:
     """The outcome of an attempt; None if the place failed, with the reason in `held`."""
     try:
-        answer = parse_answer(await place.grade(held.job))
+        answer = await place.grade(held.job)
         trouble = answer.trouble
         if answer.result is not None and answer.result.verdict != "error":
-            return Graded(held.job.id, answer.result, "", held.attempts, place.name)
+            return Graded(held.job.id, answer.result, "", held.attempts, place.name, answer.stage)
         if answer.result is not None:
             trouble = answer.result.reason
     except Exception as error:
