@@ -7,6 +7,7 @@ when a slot is free. The order of outcomes is that in which the jobs end.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
@@ -94,13 +95,15 @@ class Dispatcher:
         self._states: dict[str, _State] = {}
         self._again: list[_Held] = []
         self._running: dict[asyncio.Task[Graded | None], tuple[_Held, _State]] = {}
+        self._woken: asyncio.Queue[asyncio.Task[Graded | None] | None] = asyncio.Queue()
+        """Grades that have ended, and None for a change of the places."""
 
     async def run(self, jobs: Iterator[Job | None]) -> AsyncIterator[Graded]:
         """The outcome of each job, as soon as it is known. Every job has exactly one.
 
         `jobs` may give None for "none yet"; places.changed() must return when there is one.
         """
-        change: asyncio.Task[None] | None = None
+        watch = asyncio.ensure_future(self._watch())
         is_empty = False
         alone_since = time.monotonic()
         try:
@@ -115,22 +118,34 @@ class Dispatcher:
                     for lost in self._give_up(jobs):
                         yield lost
                     return
-                change = change or asyncio.ensure_future(self._places.changed())
-                done, _ = await asyncio.wait(
-                    {change, *self._running}, timeout=WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                )
-                if change in done:
-                    change.result()
-                    change = None
-                for task in done & set(self._running):
+                for task in await self._events():
                     graded = self._ended(task)
                     if graded is not None:
                         yield graded
+                if watch.done():
+                    watch.result()
         finally:
-            tasks = [*self._running, *([change] if change is not None else [])]
+            tasks = [watch, *self._running]
             for each in tasks:
                 each.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        """Wake run() when places have changed."""
+        while True:
+            await self._places.changed()
+            self._woken.put_nowait(None)
+
+    async def _events(self) -> list[asyncio.Task[Graded | None]]:
+        """Wait for an event, at most WAIT_SECONDS; return the grades that have ended."""
+        ended: list[asyncio.Task[Graded | None]] = []
+        with contextlib.suppress(asyncio.TimeoutError, asyncio.QueueEmpty):
+            event = await asyncio.wait_for(self._woken.get(), WAIT_SECONDS)
+            while True:
+                if event is not None:
+                    ended.append(event)
+                event = self._woken.get_nowait()
+        return ended
 
     async def _refresh(self) -> None:
         places = {place.name: place for place in await self._places.update()}
@@ -169,7 +184,9 @@ class Dispatcher:
     def _start(self, held: _Held, state: _State) -> None:
         state.busy += 1
         held.attempts += 1
-        self._running[asyncio.ensure_future(_grade(held, state.place))] = (held, state)
+        task = asyncio.ensure_future(_grade(held, state.place))
+        task.add_done_callback(self._woken.put_nowait)
+        self._running[task] = (held, state)
 
     def _ended(self, task: asyncio.Task[Graded | None]) -> Graded | None:
         held, state = self._running.pop(task)

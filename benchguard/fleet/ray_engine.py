@@ -104,10 +104,13 @@ class RayPlaces:
 
     def __post_init__(self) -> None:
         self._needs = needs_of(self.problems, self.options)
-        self._began = time.monotonic()
+        self._fresh_until = 0.0
 
     async def update(self) -> list[Place]:
         """The machines that work now. Raises BenchguardError if every machine was refused."""
+        if time.monotonic() < self._fresh_until:
+            return list(self._places.values())
+        self._fresh_until = time.monotonic() + POLL_SECONDS / 2
         alive = {node["NodeID"]: node for node in self.ray.nodes() if node["Alive"]}
         for name in [each for each in self._places if each not in alive]:
             self.say(f"{self._places[name].name} is gone")
