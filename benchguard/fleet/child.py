@@ -104,7 +104,7 @@ def main() -> None:
     end_with(int(sys.argv[2]))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # an exception, so that folders are deleted
     out = os.dup(1)
-    os.dup2(2, 1)  # a problem or a library may print
+    os.dup2(2, 1)  # what a problem or a library prints must not enter the answer
     order = parse_order(sys.stdin.buffer.read())
     from ..grade.grade import grade  # noqa: PLC0415 - after end_with, because the import takes a while
 

@@ -20,7 +20,7 @@ from ..grade.grade import check_inputs
 from ..grade.options import GradeOptions
 from ..grade.result import GradeResult
 from .dispatch import ATTEMPTS, Dispatcher, Place, Places
-from .grade_many import Engine, Say, check_engine, places_of
+from .grading import Engine, Say, check_engine, places_of
 from .job import Graded, Job, Source, job_of
 
 

@@ -12,7 +12,7 @@ from benchguard.errors import BenchguardError, UsageError
 from benchguard.fleet import child
 from benchguard.fleet.cascade import CascadePlace, first_options
 from benchguard.fleet.child import grade_in_child
-from benchguard.fleet.grade_many import grade_all
+from benchguard.fleet.grading import grade_all
 from benchguard.fleet.job import Source, job_of
 from benchguard.fleet.local import LocalPlace
 from benchguard.fleet.order import order_bytes, parse_answer

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT))
 
 from benchguard.fleet.dispatch import Dispatcher, Place
-from benchguard.fleet.grade_many import grade_all
+from benchguard.fleet.grading import grade_all
 from benchguard.fleet.job import Job
 from benchguard.fleet.order import Answer, order_bytes, parse_answer
 from benchguard.grade.options import GradeOptions
