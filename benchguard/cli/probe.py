@@ -143,6 +143,7 @@ def probe(
         notify(f"the command was killed after {timeout:g} s; raise --timeout")
     if not quiet:
         _report(service.counts, folder)
+        _show_traces(engine, folder)
     problem = run.log_error or service.problem
     if problem:
         raise BenchguardError(problem)
@@ -179,6 +180,14 @@ def _report(counts: Counts, folder: Path) -> None:
         say(f"  {_kernels(count)} not probed: {why}", err=True)
     for why, count in counts.skipped.most_common(REASONS_SHOWN):
         say(f"  {_kernels(count)} with launches that left no trace: {why}", err=True)
+
+
+def _show_traces(engine: str, folder: Path) -> None:
+    from .probe_text import report_of
+
+    report = report_of(engine)
+    for line in report(folder) if report is not None else ():
+        say(line, err=True)
 
 
 def _kernels(count: int) -> str:

@@ -221,8 +221,15 @@ def test_callback_gets_each_trace(program: Callable[[str], Path], probe: Probe) 
     assert sorted(line.split()[0] for line in outcome.stdout.splitlines() if ".bin" in line) == ["560", "72"]
 
 
-@pytest.mark.parametrize("engine", ["block-times", "count", "memory"])
-def test_engine_of_ours_keeps_results(
+REPORTS = {
+    "block-times": "add: 4 blocks on ",
+    "count": "add: 5 launches, ",
+    "memory": "atomic 4 B",
+}
+
+
+@pytest.mark.parametrize("engine", REPORTS)
+def test_engine_of_ours_keeps_results_and_reports(
     program: Callable[[str], Path], plain: Callable[..., str], probe: Probe, engine: str
 ) -> None:
     outcome = probe(engine, [program("probed"), *FORMS])
@@ -230,6 +237,8 @@ def test_engine_of_ours_keeps_results(
     assert {each[1] for each in outcome.decisions} == {"probed"}
     with_maps = [form for form in FORMS if (engine, form) != ("memory", "empty")]  # it accesses none
     assert len(outcome.traces) == len(with_maps)
+    assert REPORTS[engine] in outcome.stderr
+    assert len(list(outcome.folder.glob("blocks-*.html"))) == (6 if engine == "block-times" else 0)
 
 
 @pytest.mark.parametrize(

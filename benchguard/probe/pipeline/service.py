@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from struct import Struct
 
 import msgspec
 
@@ -25,6 +24,7 @@ from ...audit.probe_area import ANSWERS, TRACE_BYTES, ProbeArea
 from ...audit.session import Session
 from ...errors import BenchguardError
 from ...ipc.text import one_line
+from ..trace_file import HEADER, SECTION, TRACES, TraceLine
 from .cache import Cache
 from .engine import Engine, Job, Outcome, probe
 from .info import KernelInfo
@@ -32,24 +32,7 @@ from .info import KernelInfo
 MAP_ALIGNMENT = 256
 """Maps of a launch lie behind each other at multiples of it, in the shim's trace as in the file."""
 
-HEADER = Struct("<8I")  # grid, block, shared bytes, number of maps
-SECTION = Struct("<IIQ")  # bytes of an item, threads that share one (0: all of the launch), position
-TRACES = "traces.jsonl"
 CALLBACK_SECONDS = 60.0
-
-
-class Trace(msgspec.Struct, frozen=True):
-    """A line of traces.jsonl: one launch of a probed kernel."""
-
-    file: str
-    kernel: str
-    folder: str
-    process: int
-    time_ns: int
-    stream: int
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared_bytes: int
 
 
 @dataclass
@@ -233,7 +216,7 @@ class ProbeService:
             return
         self._trace_count += 1
         file = f"result/{self._trace_count:06d}.bin"
-        line = Trace(
+        line = TraceLine(
             file, known.kernel, known.folder, process[0], time_ns, record.stream, record.grid, record.block,
             record.shared_bytes,
         )  # fmt: skip

@@ -14,11 +14,12 @@ from benchguard.audit.decode import Probe
 from benchguard.audit.layout import ProbeStage, ProbeState, ProbeUnit
 from benchguard.audit.probe_area import ANSWERS, TRACE_BYTES, ProbeOptions
 from benchguard.audit.session import Session
-from benchguard.errors import BenchguardError
+from benchguard.errors import BenchguardError, UsageError
 from benchguard.probe.pipeline.cache import Cache
 from benchguard.probe.pipeline.engine import find_engine
 from benchguard.probe.pipeline.info import Map, parse_info
 from benchguard.probe.pipeline.service import ProbeService
+from benchguard.probe.trace_file import read_trace
 
 INFO = b"add\n2\n3\n0,8\n1,16\n3,4\naddress total_at total\naddress $w%1 weight\n"
 
@@ -147,3 +148,28 @@ def test_answer_reaches_the_process_whole(service: ProbeService) -> None:
     assert memory[images + image_at : images + image_at + image_bytes + 1] == b"image\0"
     assert memory[images + text_at : images + text_at + text_bytes] == b"a\0b\0"
     assert [layout.PROBE_MAP.unpack_from(memory, place + 40 + 16 * i) for i in (0, 1)] == [(8, 0), (4, 3)]
+
+
+def test_mutated_trace_is_read_or_refused(tmp_path: Path) -> None:
+    body = (
+        struct.pack("<8I", 2, 1, 1, 4, 1, 1, 0, 2)
+        + struct.pack("<IIQ", 4, 1, 64)
+        + struct.pack("<IIQ", 8, 0, 96)
+    )
+    whole = body + bytes(range(40))
+    path = tmp_path / "trace.bin"
+    path.write_bytes(whole)
+    assert [len(each) for each in read_trace(path).maps] == [32, 8]
+    chooser = random.Random(5)
+    for _ in range(500):
+        data = bytearray(whole[: chooser.randrange(len(whole) + 1)])
+        for _ in range(chooser.randrange(4)):
+            if data:
+                data[chooser.randrange(len(data))] = chooser.choice((0, 1, 63, 64, 200, 255))
+        path.write_bytes(data)
+        try:
+            trace = read_trace(path)
+        except UsageError as error:
+            assert "\n" not in str(error)
+        else:
+            assert sum(map(len, trace.maps)) <= len(data)
