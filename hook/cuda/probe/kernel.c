@@ -155,12 +155,14 @@ static struct nb_probe_kernel *add(const struct nb_call *call, const struct nb_f
 {
     char text[REASON_BYTES];
     struct nb_probe_kernel *kernel = calloc(1, sizeof *kernel);
-    if (kernel == NULL || !nb_handle_map_set(&kernels, function->handle, kernel)) {
+    if (kernel == NULL)
+        return NULL;
+    kernel->of = function; /* before other threads can find it */
+    kernel->number = number;
+    if (!nb_handle_map_set(&kernels, function->handle, kernel)) {
         free(kernel);
         return NULL;
     }
-    kernel->of = function;
-    kernel->number = number;
     pthread_mutex_unlock(&lock); /* the wait for the supervisor may be long */
     NB_REAL(cuCtxGetCurrent)(&kernel->context);
     const char *why = prepare(call, kernel, text);
