@@ -167,6 +167,7 @@ def test_usage_error_is_found_before_code_runs(arguments: list[str], message: st
     assert message in result.stderr and "was imported" not in result.stderr
 
 
+@pytest.mark.full
 def test_doctor_reports_every_subject() -> None:
     result = run("doctor", "--json")
     assert result.returncode == 0, result.stdout + result.stderr
