@@ -408,12 +408,12 @@ RUNS: dict[str, OptionRun] = {
         {"--policy": lambda ran: len(ran.log("x.audit.jsonl", "decision")) == 5},
     ),
     "probe": OptionRun(
-        (*PROBE, "--out", "p", "--callback", "wc -c", "--cache", "kept", "--quiet", "--", *PY),
+        (*PROBE, "--out", "p", "--callback", "wc -c", "--cache", "outcomes", "--quiet", "--", *PY),
         (*PROBE, "--", *PY),
         {
             "--out": lambda ran: (ran.folder / "p" / "traces.jsonl").exists(),
             "--callback": lambda ran: ".bin" in ran.out,
-            "--cache": lambda ran: (ran.folder / "kept").is_dir(),
+            "--cache": lambda ran: (ran.folder / "outcomes").is_dir(),
             "--quiet": lambda ran: not ran.err,
         },
     ),
@@ -438,8 +438,8 @@ RUNS: dict[str, OptionRun] = {
         {"--max-map-bytes": ended_with(0, "its maps exceed --max-map-bytes")},
     ),
     "probe, no-cache": OptionRun(
-        (*PROBE, "--cache", "kept", "--no-cache", "--", "true"),
-        (*PROBE, "--cache", "kept", "--", "true"),
+        (*PROBE, "--cache", "outcomes", "--no-cache", "--", "true"),
+        (*PROBE, "--cache", "outcomes", "--", "true"),
         {"--no-cache": ended_with(2, "exclude each other")},
     ),
     "probe, driver": OptionRun(
