@@ -1,0 +1,1 @@
+"""Many submissions on many machines (docs/fleet.md)."""

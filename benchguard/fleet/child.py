@@ -1,0 +1,118 @@
+"""One grade in a child process of its own, which ends with its parent, at its deadline, or when it is cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import BenchguardError
+from ..ipc.json_text import json_line
+from ..ipc.processes import end_with
+from ..ipc.text import describe_exit, last_line, one_line
+from .order import ANSWER_MAX, Answer, parse_order
+
+GRACE_SECONDS = 120.0
+"""Time of a grade beyond its own time-out, in seconds: start, clean-up, a shim that is built."""
+
+END_SECONDS = 5.0
+_STDERR_BYTES = 4096
+_FOLDER = Path(__file__).resolve().parents[2]
+_START = "import sys; sys.path[0] = sys.argv[1]; from benchguard.fleet.child import main; main()"
+"""The folder of the package replaces the working directory, from which nothing may be imported."""
+
+
+async def grade_in_child(order: bytes) -> bytes:
+    """Grade an order in a child process; return the answer's bytes.
+
+    The child ends at the time-out of the grade and GRACE_SECONDS. It and its process group are killed when this call
+    ends or is cancelled. Raises BenchguardError if there is no answer.
+    """
+    parsed = parse_order(order)
+    options = parsed.grade_options().limited(parsed.problem)
+    with _memory_file(order) as stdin:
+        child = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            _START,
+            str(_FOLDER),
+            str(os.getpid()),
+            stdin=stdin,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={name: value for name, value in os.environ.items() if not name.startswith("RAY_")},
+            start_new_session=True,
+            limit=ANSWER_MAX,
+        )
+    assert child.stdout is not None and child.stderr is not None
+    errors = asyncio.ensure_future(_tail(child.stderr))
+    try:
+        line = await asyncio.wait_for(child.stdout.readline(), options.seconds + GRACE_SECONDS)
+        if line.endswith(b"\n"):
+            return line
+        await asyncio.wait({errors}, timeout=1.0)
+        words = last_line(errors.result()) if errors.done() else ""
+    except (asyncio.TimeoutError, ValueError) as error:  # 3.10 has a TimeoutError of asyncio's own
+        text = "is too long" if isinstance(error, ValueError) else "did not come in time"
+        raise BenchguardError(f"the answer of the grade's process {text}") from error
+    finally:
+        status = await _end(child)
+        errors.cancel()
+    raise BenchguardError(f"the grade's process ended without an answer: {describe_exit(status, words)}")
+
+
+async def _end(child: asyncio.subprocess.Process) -> int:
+    """Give the child a moment to delete its folders, then kill its process group."""
+    with contextlib.suppress(ProcessLookupError):
+        child.terminate()
+    try:
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(child.wait(), END_SECONDS)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+    return await child.wait()
+
+
+async def _tail(stream: asyncio.StreamReader) -> str:
+    """The end of a stream, read so that the pipe does not fill."""
+    tail = b""
+    while data := await stream.read(1 << 16):
+        tail = (tail + data)[-_STDERR_BYTES:]
+    return tail.decode("utf-8", "replace")
+
+
+@contextlib.contextmanager
+def _memory_file(content: bytes) -> Iterator[int]:
+    descriptor = os.memfd_create("neutrino-order")
+    try:
+        with os.fdopen(os.dup(descriptor), "wb") as stream:
+            stream.write(content)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def main() -> None:
+    """The child: read an order from standard input, write the answer to standard output."""
+    end_with(int(sys.argv[2]))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # an exception, so that folders are deleted
+    out = os.dup(1)
+    os.dup2(2, 1)  # prints of a problem or a library are no answer
+    order = parse_order(sys.stdin.buffer.read())
+    from ..grade.grade import grade  # noqa: PLC0415 - after end_with, because the import takes a while
+
+    with tempfile.TemporaryDirectory(prefix="neutrino-job-") as folder:
+        try:
+            submission = order.job.write(Path(folder))
+            answer = Answer(grade(order.problem, submission, order.grade_options()))
+        except BenchguardError as error:
+            answer = Answer(trouble=one_line(f"{type(error).__name__}: {error}"))
+    with os.fdopen(out, "wb") as stream:
+        stream.write(json_line(answer) + b"\n")

@@ -1,0 +1,208 @@
+"""Give jobs to places, one for each free slot, and give a job to another place when a place fails.
+
+A place is a machine, or a part of one. The number of jobs that are held is the number of slots: the next job is read
+when a slot is free. The order of outcomes is that in which the jobs end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..errors import BenchguardError
+from ..ipc.text import one_line
+from .job import Graded, Job
+from .order import parse_answer
+
+ATTEMPTS = 3
+FAILURES_MAX = 3
+"""Failures of a place, one after the other, after which it rests."""
+
+WAIT_SECONDS = 1.0
+"""Longest wait before the places are looked at again."""
+
+REST_SECONDS = 30.0
+"""Time without jobs for a place that failed. A further failure gives it another rest."""
+
+
+class Place(Protocol):
+    """Grades orders. `slots` of them at the same time."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def slots(self) -> int: ...
+
+    async def grade(self, job: Job) -> bytes:
+        """The answer's bytes. Any exception is a failure of the place."""
+        ...
+
+
+class Places(Protocol):
+    """The places of an engine."""
+
+    async def update(self) -> list[Place]:
+        """The places that work now. Raises BenchguardError if there will never be one."""
+        ...
+
+    async def changed(self) -> None:
+        """Return when update() may have another result."""
+        ...
+
+
+@dataclass
+class _Held:
+    """A job that is being graded, or waits for another attempt. `avoided` are the places that failed it."""
+
+    job: Job
+    attempts: int = 0
+    avoided: set[str] = field(default_factory=set)
+    troubles: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _State:
+    place: Place
+    busy: int = 0
+    failures: int = 0
+    rests_until: float = 0.0
+
+    @property
+    def works(self) -> bool:
+        return time.monotonic() >= self.rests_until
+
+    @property
+    def free(self) -> int:
+        return max(0, self.place.slots - self.busy) if self.works else 0
+
+
+class Dispatcher:
+    """Grades jobs at places.
+
+    Args:
+        places: where to grade.
+        attempts: tries of a job. Only failures of places count, never verdicts about a submission.
+        patience_s: longest time in seconds without any place, before the jobs are given up.
+    """
+
+    def __init__(self, places: Places, attempts: int = ATTEMPTS, patience_s: float = 60.0) -> None:
+        self._places, self._attempts, self._patience_s = places, attempts, patience_s
+        self._states: dict[str, _State] = {}
+        self._again: list[_Held] = []
+        self._running: dict[asyncio.Task[Graded | None], tuple[_Held, _State]] = {}
+
+    async def run(self, jobs: Iterator[Job]) -> AsyncIterator[Graded]:
+        """The outcome of each job, as soon as it is known. Every job has exactly one."""
+        change: asyncio.Task[None] | None = None
+        is_empty = False
+        alone_since = time.monotonic()
+        try:
+            while True:
+                await self._refresh()
+                is_empty = self._fill(jobs, is_empty)
+                if is_empty and not self._again and not self._running:
+                    return
+                if self._running or any(state.works for state in self._states.values()):
+                    alone_since = time.monotonic()
+                elif time.monotonic() - alone_since > self._patience_s:
+                    for lost in self._give_up(jobs):
+                        yield lost
+                    return
+                change = change or asyncio.ensure_future(self._places.changed())
+                done, _ = await asyncio.wait(
+                    {change, *self._running}, timeout=WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                )
+                if change in done:
+                    change.result()
+                    change = None
+                for task in done & set(self._running):
+                    graded = self._ended(task)
+                    if graded is not None:
+                        yield graded
+        finally:
+            tasks = [*self._running, *([change] if change is not None else [])]
+            for each in tasks:
+                each.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _refresh(self) -> None:
+        places = {place.name: place for place in await self._places.update()}
+        for name in self._states.keys() - places.keys():
+            del self._states[name]
+        for name, place in places.items():
+            self._states.setdefault(name, _State(place))
+
+    def _fill(self, jobs: Iterator[Job], is_empty: bool) -> bool:
+        """Give a job to each free slot; return whether there are no more new jobs."""
+        for held in list(self._again):
+            if (state := self._place_for(held)) is not None:
+                self._again.remove(held)
+                self._start(held, state)
+        while any(state.free for state in self._states.values()):
+            job = None if is_empty else next(jobs, None)
+            if job is None:
+                return True
+            held = _Held(job)
+            state = self._place_for(held)
+            assert state is not None
+            self._start(held, state)
+        return is_empty
+
+    def _place_for(self, held: _Held) -> _State | None:
+        """The place with the most free slots, and None to wait for one. A place that failed this job only counts if no
+        other works."""
+        working = [state for state in self._states.values() if state.works]
+        others = [state for state in working if state.place.name not in held.avoided]
+        free = [state for state in others or working if state.free]
+        return max(free, key=lambda state: state.free, default=None)
+
+    def _start(self, held: _Held, state: _State) -> None:
+        state.busy += 1
+        held.attempts += 1
+        self._running[asyncio.ensure_future(_grade(held, state.place))] = (held, state)
+
+    def _ended(self, task: asyncio.Task[Graded | None]) -> Graded | None:
+        held, state = self._running.pop(task)
+        state.busy -= 1
+        graded = task.result()
+        if graded is not None:
+            state.failures = 0
+            return graded
+        state.failures += 1
+        if state.failures >= FAILURES_MAX:
+            state.rests_until = time.monotonic() + REST_SECONDS
+        held.avoided.add(state.place.name)
+        if held.attempts < self._attempts:
+            self._again.append(held)
+            return None
+        return _lost(held, state.place.name)
+
+    def _give_up(self, jobs: Iterator[Job]) -> Iterator[Graded]:
+        for held in (*self._again, *map(_Held, jobs)):
+            held.troubles.append(f"no machine was left for {self._patience_s:g} s")
+            yield _lost(held, "")
+        self._again.clear()
+
+
+async def _grade(held: _Held, place: Place) -> Graded | None:
+    """The outcome of an attempt; None if the place failed, with the reason in `held`."""
+    try:
+        answer = parse_answer(await place.grade(held.job))
+        trouble = answer.trouble
+        if answer.result is not None and answer.result.verdict != "error":
+            return Graded(held.job.id, answer.result, "", held.attempts, place.name)
+        if answer.result is not None:
+            trouble = answer.result.reason
+    except Exception as error:
+        words = str(error) if isinstance(error, BenchguardError) else f"{type(error).__name__}: {error}"
+        trouble = words
+    held.troubles.append(f"{place.name}: {one_line(trouble)}")
+    return None
+
+
+def _lost(held: _Held, place: str) -> Graded:
+    return Graded(held.job.id, None, "; ".join(held.troubles), held.attempts, place)

@@ -1,0 +1,145 @@
+"""Grade many submissions to a problem, on this machine or on a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from ..errors import UsageError
+from ..grade.grade import check_inputs
+from ..grade.options import GradeOptions
+from .dispatch import ATTEMPTS, Dispatcher, Places
+from .job import Graded, Job, Submission, jobs_of
+from .local import LocalPlace, LocalPlaces
+from .ray_engine import ray_places
+
+Engine = Literal["local", "ray"]
+Say = Callable[[str], None]
+
+
+async def grade_many(
+    problem: str | os.PathLike[str],
+    submissions: Iterable[Submission] | Mapping[str, Submission],
+    options: GradeOptions = GradeOptions(),  # noqa: B008 - frozen
+    *,
+    engine: Engine = "local",
+    address: str | None = None,
+    attempts: int = ATTEMPTS,
+    say: Say = lambda _: None,
+    **changes: Any,
+) -> AsyncIterator[Graded]:
+    """Grade submissions to one problem; yield each outcome as soon as it is known.
+
+        async for graded in benchguard.grade_many("problem.py", ["a.cu", "b.cu"], engine="ray"):
+            print(graded.id, graded.result.verdict if graded.result else graded.trouble)
+
+    Args:
+        problem: PATH or PATH:NAME of the problem. With the engine "ray" it is at this path on every machine.
+        submissions: paths of files or folders, or Source texts. A mapping gives them ids, else these are the numbers
+            from 0. The next one is read when a machine is free, so this may be a generator.
+        options: how to grade.
+        engine: "local": one submission at a time on this machine. "ray": one on each GPU of a Ray cluster; with
+            driver="sim" one on each CPU.
+        address: address of a Ray cluster. None: start one on this machine.
+        attempts: tries of a submission, if machines fail.
+        say: called with one line about a machine that is refused or gone.
+        changes: fields of GradeOptions by name, in place of those in `options`.
+
+    Returns:
+        One Graded for each submission. Its `result` is None if every attempt failed because of a machine, which is
+        never a verdict about the submission.
+
+    Raises:
+        UsageError: an option is invalid, or a path does not exist.
+        BenchguardError: no machine can grade, or Ray does not answer.
+        TypeError: `changes` names no field of GradeOptions.
+    """
+    options = replace(options, **changes)
+    name = str(Path(problem).resolve()) if engine == "ray" else os.fspath(problem)
+    check_many(name, options, engine, address, attempts)
+    jobs = jobs_of(submissions)
+    async with AsyncExitStack() as stack:
+        places: Places
+        if engine == "ray":
+            places = await stack.enter_async_context(ray_places(name, options, address, say))
+        else:
+            places = LocalPlaces(LocalPlace(name, options))
+        async for graded in Dispatcher(places, attempts).run(jobs):
+            yield graded
+
+
+def grade_all(
+    problem: str | os.PathLike[str],
+    submissions: Iterable[Submission] | Mapping[str, Submission],
+    options: GradeOptions = GradeOptions(),  # noqa: B008 - frozen
+    **settings: Any,
+) -> Iterator[Graded]:
+    """grade_many() without async: an iterator that blocks until the next outcome is known.
+
+    Works in a program with an event loop, too, such as a notebook: the grades have a thread of their own.
+
+    Args:
+        problem: as in grade_many().
+        submissions: as in grade_many(). They are read in another thread.
+        options: as in grade_many().
+        settings: the keyword arguments of grade_many().
+
+    Returns:
+        An iterator over the outcomes. Closing it ends the grades that run.
+
+    Raises:
+        UsageError: as grade_many().
+        BenchguardError: as grade_many().
+    """
+    outcomes: queue.Queue[Graded | BaseException | None] = queue.Queue()
+    loop = asyncio.new_event_loop()
+
+    async def collect() -> None:
+        async for graded in grade_many(problem, submissions, options, **settings):
+            outcomes.put(graded)
+
+    task = loop.create_task(collect())
+
+    def serve() -> None:
+        end: BaseException | None = None
+        try:
+            loop.run_until_complete(task)
+        except BaseException as error:
+            end = error
+        finally:
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.close()
+            outcomes.put(end)
+
+    thread = threading.Thread(target=serve, name="grade_all")
+    thread.start()
+    try:
+        while isinstance(outcome := outcomes.get(), Graded):
+            yield outcome
+        if outcome is not None:
+            raise outcome
+    finally:
+        if thread.is_alive() and not loop.is_closed():
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+
+
+def check_many(problem: str, options: GradeOptions, engine: str, address: str | None, attempts: int) -> None:
+    """Raises UsageError for options that do not fit together, before anything runs."""
+    if engine not in ("local", "ray"):
+        raise UsageError(f"unknown engine {engine!r}; give local or ray")
+    if address is not None and engine != "ray":
+        raise UsageError("address is for the engine ray")
+    if not 1 <= attempts <= 10:
+        raise UsageError(f"attempts is {attempts}; give 1 to 10")
+    check_inputs(options, problem)
+
+
+__all__ = ["Engine", "Graded", "Job", "grade_all", "grade_many"]

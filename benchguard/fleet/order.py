@@ -1,0 +1,76 @@
+"""Messages between the driver of a fleet and a machine: an order as msgpack, an answer as one line of JSON.
+
+Both ends are ours. An answer is parsed against its schema all the same: it holds text of a submission.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import msgspec
+
+from ..errors import BenchguardError
+from ..grade.options import GradeOptions
+from ..grade.result import GradeResult
+from .job import Job
+
+ANSWER_MAX = 64 << 20
+"""Bytes of an answer."""
+
+_LOCAL = {"keep"}
+"""Options that name files of the driver's machine."""
+
+
+class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Grade a job. `options` are the fields of GradeOptions that differ from the defaults."""
+
+    problem: str
+    job: Job
+    options: dict[str, Any]
+
+    def grade_options(self) -> GradeOptions:
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in self.options.items()
+        }
+        return GradeOptions(**values)
+
+
+class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Either a result, or the reason why this machine has none."""
+
+    result: GradeResult | None = None
+    trouble: str = ""
+
+
+def order_bytes(problem: str, job: Job, options: GradeOptions) -> bytes:
+    """An order as bytes."""
+    changed = {
+        field.name: value
+        for field in fields(options)
+        if field.name not in _LOCAL and (value := getattr(options, field.name)) != _default(field)
+    }
+    return msgspec.msgpack.encode(Order(problem, job, changed))
+
+
+def parse_order(data: bytes) -> Order:
+    """Raises BenchguardError for anything but an order."""
+    try:
+        return msgspec.msgpack.decode(data, type=Order)
+    except msgspec.MsgspecError as error:
+        raise BenchguardError(f"invalid order: {error}") from error
+
+
+def parse_answer(data: bytes) -> Answer:
+    """Raises BenchguardError for anything but an answer."""
+    try:
+        answer = msgspec.json.decode(data, type=Answer)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise BenchguardError(f"invalid answer: {error}") from error
+    if (answer.result is None) == (not answer.trouble):
+        raise BenchguardError("invalid answer: it has neither a result nor a reason")
+    return answer
+
+
+def _default(field: Any) -> Any:
+    return field.default_factory() if callable(field.default_factory) else field.default

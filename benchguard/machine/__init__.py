@@ -1,0 +1,1 @@
+"""This machine, and whether neutrino-bench works on it."""

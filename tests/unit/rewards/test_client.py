@@ -1,0 +1,75 @@
+"""The client of the reward server, and VERL's reward function over it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+
+import pytest
+
+from benchguard.errors import UsageError
+from benchguard.rewards.client import NoRewardError, RewardClient
+from benchguard.rewards.verl import compute_score
+from tests.unit.rewards.serving import response, serving_rewards
+
+
+def test_client_gets_the_servers_reward() -> None:
+    with serving_rewards() as url:
+        reward = RewardClient(url).reward("add", response("pass"))
+    assert (reward.score, reward.speedup, reward.verdict) == (pytest.approx(0.55), pytest.approx(1.0), "pass")
+
+
+def test_failing_machine_is_asked_again_and_then_no_reward() -> None:
+    with (
+        serving_rewards() as url,
+        pytest.raises(NoRewardError, match=r"503.*the node is lost.*gave up after 0 s"),
+    ):
+        RewardClient(url, patience_s=0).reward("add", response("error"))
+
+
+def test_server_that_is_gone_is_no_reward() -> None:
+    with serving_rewards() as url:
+        pass
+    with pytest.raises(NoRewardError, match="no answer from the reward server"):
+        RewardClient(url, patience_s=0).reward("add", response("pass"))
+
+
+def test_refused_request_is_not_sent_again() -> None:
+    with serving_rewards() as url, pytest.raises(UsageError, match="unknown problem"):
+        RewardClient(url, patience_s=60).reward("subtract", response("pass"))
+
+
+def score(url: str, source: str) -> dict[str, float | str]:
+    """As VERL's NaiveRewardManager calls it (verl 0.9.1)."""
+    return compute_score(
+        data_source="kernels",
+        solution_str=response(source),
+        ground_truth="add",
+        extra_info={"num_turns": None, "rollout_reward_scores": {}},
+        url=url,
+        patience_s=0,
+    )
+
+
+def test_verl_gets_the_same_entries_for_every_verdict() -> None:
+    """VERL stacks the entries of a batch, so none may be missing."""
+    with serving_rewards() as url:
+        answers = [score(url, verdict) for verdict in ("pass", "wrong", "failed", "violation", "timeout")]
+    assert len({tuple(each) for each in answers}) == 1
+    assert [each["score"] for each in answers] == [pytest.approx(0.55), 0.0, 0.0, 0.0, 0.0]
+    assert [each["acc"] for each in answers] == [1.0, 0.0, 0.0, 0.0, 0.0]
+    assert [each["violation"] for each in answers] == [0.0, 0.0, 0.0, 1.0, 0.0]
+
+
+def test_verl_gets_an_exception_for_a_failure_of_the_machine() -> None:
+    """VERL drops the group of such a prompt (trainer/ppo/v1/agent_loop_tq.py)."""
+    with serving_rewards() as url, pytest.raises(NoRewardError):
+        score(url, "error")
+
+
+def test_verl_finds_the_function_by_its_package_path() -> None:
+    found = importlib.import_module("benchguard.rewards.verl").compute_score
+    assert not inspect.iscoroutinefunction(found)  # the remote reward manager refuses coroutines
+    assert {"data_source", "solution_str", "ground_truth", "extra_info"} <= set(
+        inspect.signature(found).parameters
+    )
