@@ -10,7 +10,7 @@ import click
 
 from ..errors import BenchguardError, UsageError
 from ..version import __version__
-from .options import CUDA_DRIVERS, Size, driver_option, quiet_option, timeout_option
+from .options import HIP_DRIVERS, Size, driver_option, quiet_option, timeout_option
 from .output import notify, say
 from .trailing import TrailingCommand, trailing_words
 
@@ -113,7 +113,7 @@ def probe(
         raise UsageError("write the command after --, as in `neutrino-bench probe ENGINE -- ./program`")
     if no_cache and cache_folder is not None:
         raise UsageError("--cache and --no-cache exclude each other")
-    if driver not in CUDA_DRIVERS:
+    if driver in HIP_DRIVERS:
         raise UsageError(NO_HIP)
     found = find_engine(engine, _pairs(options))
     folder = _folder(out)
