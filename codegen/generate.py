@@ -79,7 +79,7 @@ def hip_driver_files(headers: HipHeaders, cuda_headers: Headers) -> dict[str, st
 
 def layout_files(headers: Path) -> dict[str, str]:
     """The Python modules of the wire formats, by their path in the package. Raises CodegenError."""
-    trace = read_wire(headers, ("record.h", "policy.h"))
+    trace = read_wire(headers, ("record.h", "policy.h", "probe.h"))
     capture = read_wire(headers, ("record.h", "capture_format.h"))
     serve = read_wire(headers, ("serve.h",))
     return emit_layouts(trace, serve, capture, load_layouts())

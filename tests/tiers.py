@@ -29,6 +29,8 @@ PLACES = {
     "unit/hook/test_ring.py": "full",
     "unit/inline/test_compare.py": "full",
     "unit/inline/test_kernels.py": "full",
+    "unit/probe/test_live_bounds.py": "full",
+    "unit/probe/test_memory.py": "full",
     "unit/ptx/test_lanes.py": "full",
     "unit/ptx/test_rounding.py": "full",
     "unit/replay/test_engine_hip.py": "full",

@@ -141,6 +141,21 @@ class Decision(Record, frozen=True, gc=False):
     image: str | None
 
 
+class Probe(Record, frozen=True, gc=False):
+    """`at` of a decision is the answer's state; else `at` and `bytes` are a range (hook/core/wire/probe.h)."""
+
+    kernel: int
+    at: int
+    bytes: int
+    stream: int
+    stage: int
+    answer: int
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    text: str
+
+
 # A record's bytes, its end, and the four common fields; the count of its header.
 _Common: TypeAlias = tuple[int, int, int, int]
 _Decoder: TypeAlias = Callable[[bytes, int, int, _Common, int], Record]
@@ -312,6 +327,14 @@ def _decision(data: bytes, at: int, end: int, common: _Common, count: int) -> Re
     )
 
 
+def _probe(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    body = _fits(at, layout.PROBE.size, end, "probe")
+    kernel, place, size, stream, stage, answer, *shape = layout.PROBE.unpack_from(data, at)
+    grid, block = (shape[0], shape[1], shape[2]), (shape[3], shape[4], shape[5])
+    text = _text(data, body, count, end, "text")
+    return Probe(*common, kernel, place, size, stream, stage, answer, grid, block, shape[6], text)
+
+
 _DECODERS: dict[int, _Decoder] = {
     RecordKind.CALL: _call,
     RecordKind.LAUNCH: _launch,
@@ -327,6 +350,7 @@ _DECODERS: dict[int, _Decoder] = {
     RecordKind.PHASE: _phase,
     RecordKind.DECISION: _decision,
     RecordKind.REPEATED: _repeated,
+    RecordKind.PROBE: _probe,
 }
 
 

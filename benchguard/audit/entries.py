@@ -171,6 +171,21 @@ class NoteEntry(Entry, frozen=True, tag="note"):
     text: str
 
 
+class ProbeEntry(Entry, frozen=True, tag="probe"):
+    """A kernel's launches run a probed kernel, or why they, or one of them, run the original.
+
+    `outcome` is probed, original or skipped; `name` is empty if the kernel is unknown.
+    """
+
+    time_ns: int
+    process: int
+    thread: int
+    kernel: int
+    name: str
+    outcome: str
+    reason: str
+
+
 class PhaseEntry(Entry, frozen=True, tag="phase"):
     """The process entered a phase of the benchmark: before, setup, warm-up, timing or after."""
 
@@ -252,6 +267,7 @@ Line = (
     | CallEntry
     | UnmappedEntry
     | NoteEntry
+    | ProbeEntry
     | PhaseEntry
     | DecisionEntry
     | InFlightEntry

@@ -227,6 +227,7 @@ _PLAIN: dict[type[Any], Any] = {
     entries.PhaseEntry: lambda _, e: (e.phase, "PHASE", f"{e.label}, by {e.origin}".lstrip(", ")),
     entries.DecisionEntry: _decision,
     entries.NoteEntry: lambda _, e: ("note", "NOTE", e.text),
+    entries.ProbeEntry: lambda _, e: (e.name, "PROBE", f"{e.outcome}{f': {e.reason}' if e.reason else ''}"),
     entries.UnmappedEntry: lambda _, e: (
         e.name,
         "MISSING",

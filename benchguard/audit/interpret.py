@@ -28,7 +28,8 @@ from .known import (
     plausible_layout,
     split_parameters,
 )
-from .layout import Action, ImageFormat, LaunchFlag, LayoutSource, PhaseSource
+from .layout import Action, ImageFormat, LaunchFlag, LayoutSource, PhaseSource, ProbeStage, ProbeState
+from .probe_area import ProbeListener
 from .session import Session
 
 # Limit of launches that wait for their kernel's record. Further launches are written without a name.
@@ -45,7 +46,12 @@ class Interpreter:
     """Takes the drain's items, and gives log lines, without their `previous`, in the order of time."""
 
     def __init__(
-        self, session: Session, surface: Surface, started_ns: int, keep_images: Path | None = None
+        self,
+        session: Session,
+        surface: Surface,
+        started_ns: int,
+        keep_images: Path | None = None,
+        probes: ProbeListener | None = None,
     ) -> None:
         self.totals = Totals()
         self._session = session
@@ -57,6 +63,7 @@ class Interpreter:
         self.images = ImageFolder(keep_images)
         self._rules = session.cordon.rules if session.cordon is not None else ()
         self._demangler = Demangler()
+        self._probes = probes
         self._processes: dict[tuple[int, int], KnownProcess] = {}
         self._pending: list[Pending] = []
         self._corrupt: set[Identity] = set()
@@ -228,6 +235,8 @@ class Interpreter:
                 self._phase(identity, process, record)
             case decode.Decision():
                 self._decision(identity, process, record)
+            case decode.Probe():
+                self._probe(identity, process, record)
             case _:
                 pass  # a clock pair: used already
 
@@ -253,6 +262,24 @@ class Interpreter:
                 name_of(PhaseSource, record.source),
                 record.label,
                 record.origin,
+            ),
+        )
+
+    def _probe(self, identity: Identity, process: KnownProcess, record: decode.Probe) -> None:
+        time_ns = self._time(process, record.begin)
+        if self._probes is None:
+            return
+        self._probes.take(identity.process, identity.started, time_ns, record)
+        if record.stage not in (ProbeStage.DECIDED, ProbeStage.SKIPPED):
+            return
+        refused = record.stage == ProbeStage.DECIDED and record.at == ProbeState.REFUSED
+        reason = self._probes.reason(record.answer) if refused and not record.text else record.text
+        outcome = "skipped" if record.stage == ProbeStage.SKIPPED else "original" if refused else "probed"
+        name = process.kernels.get(record.kernel, UNKNOWN_KERNEL).name or ""
+        self._add(
+            time_ns,
+            entries.ProbeEntry(
+                time_ns, identity.process, identity.thread, record.kernel, name, outcome, reason
             ),
         )
 

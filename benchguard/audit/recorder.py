@@ -21,6 +21,7 @@ from .drain import IDLE_SECONDS, Chunk, Drain, Ended
 from .interpret import Interpreter
 from .known import Totals
 from .log import FORMAT, LogWriter
+from .probe_area import ProbeListener
 from .session import Session
 
 WAIT_SECONDS = 0.25
@@ -63,12 +64,13 @@ class Recorder:
         log: LogWriter,
         keep_images: Path | None = None,
         idle_seconds: float = IDLE_SECONDS,
+        probes: ProbeListener | None = None,
     ) -> None:
         """`idle_seconds`: longest pause between two looks at rings that have nothing new."""
         self.started_ns = time.monotonic_ns()
         self._session, self._interposer, self._log = session, interposer, log
         self._drain = Drain(session, idle_seconds)
-        self._interpreter = Interpreter(session, interposer.surface, self.started_ns, keep_images)
+        self._interpreter = Interpreter(session, interposer.surface, self.started_ns, keep_images, probes)
         self._pump = _Pump(self._drain, self._interpreter, log)
 
     @property

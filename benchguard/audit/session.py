@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ..errors import BenchguardError
 from . import layout
 from .cordon import Cordon
+from .probe_area import ProbeArea, ProbeOptions
 
 RING_COUNT = 512
 RING_BYTES = 1 << 20
@@ -45,10 +46,11 @@ class Session:
         image_bytes: int | None = None,
         wait_seconds: float = 0.0,
         cordon: Cordon | None = None,
+        probe: ProbeOptions | None = None,
     ) -> None:
         """`wait_seconds`: longest wait of a writer for room in a full ring. 0: the shim's default, 2 s.
 
-        `cordon`: the policy that the measured processes obey.
+        `cordon`: the policy that the measured processes obey. `probe`: their kernels are probed.
         """
         self.ring_count = ring_count
         self.ring_bytes = ring_bytes
@@ -56,7 +58,8 @@ class Session:
         self.cordon = cordon
         table = cordon.table if cordon is not None else b""
         policy_at = layout.PAGE + ring_count * (layout.PAGE + ring_bytes)
-        self.image_offset = policy_at + -(-len(table) // layout.PAGE) * layout.PAGE
+        probe_at = policy_at + -(-len(table) // layout.PAGE) * layout.PAGE
+        self.image_offset = probe_at + (ProbeArea.size() if probe is not None else 0)
         self.nonce = secrets.token_bytes(16)
         size = self.image_offset + self.image_bytes
         try:
@@ -85,6 +88,9 @@ class Session:
         if table:
             self.memory[policy_at : policy_at + len(table)] = table
             layout.SESSION_POLICY.pack_into(self.memory, layout.SESSION_POLICY_AT, policy_at, len(table))
+        self.probe_area = ProbeArea(self.memory, probe_at, probe) if probe is not None else None
+        if probe is not None:
+            layout.SESSION_PROBE.pack_into(self.memory, layout.SESSION_PROBE_AT, probe_at)
 
     def environment(self) -> dict[str, str]:
         """Environment variables with which a process finds this session."""

@@ -19,6 +19,7 @@ from ..ipc.processes import adopt_orphans, kill_all, living_descendants
 from ..shim.interposer import Interposer
 from .environment import Recorded, command_environment
 from .log import LogWriter
+from .probe_area import ProbeListener
 from .recorder import Recorder, Recording
 from .session import Session
 from .unobserved import UnobservedWatch
@@ -143,6 +144,7 @@ def supervise(
     session: Session | None = None,
     recorded: Recorded | None = None,
     options: ChildOptions | None = None,
+    probes: ProbeListener | None = None,
 ) -> Run:
     """Run `command` to its end, and wait up to GRACE_SECONDS longer for its descendants. Times are in seconds.
 
@@ -150,7 +152,7 @@ def supervise(
     """
     session = session or Session()
     options = options or ChildOptions()
-    recorder = Recorder(session, interposer, log, keep_images)
+    recorder = Recorder(session, interposer, log, keep_images, probes=probes)
     status = exit_status.INTERNAL
     timed_out = False
     outlived: tuple[int, ...] = ()

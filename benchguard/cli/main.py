@@ -18,6 +18,7 @@ from .termination import raise_on_termination, status_of
 SUMMARIES = {
     "observe": "Run a command and log every kernel that it launches.",
     "trace": "Show every driver call of a command, live.",
+    "probe": "Run a command with instrumented kernels, and keep their traces.",
     "serve": "Log the kernels of many programs, as a service.",
     "env": "Print the variables that put programs under a service.",
     "record": "Run a command and capture a region of its GPU work.",

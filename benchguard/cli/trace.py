@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _COMMAND_ONLY = {"log_path": "--log", "driver": "--driver", "timeout": "--timeout"}
 _STREAMS = {"default": 0, "legacy": 1, "per-thread": 2}
+LAST_LINES_SECONDS = 2.0
+"""Longest time from the end of a process to its last lines in the log, which other processes may still write to."""
 _DRIVERS, _RUNTIMES = ("libcuda.so", "libamdhip64.so"), ("libcudart",)
 
 
@@ -205,7 +208,8 @@ def _trace_log(path: Path, pid: int | None, follow: bool, table: TraceTable | No
         if table is None:
             _show_summary(path, output)
         elif follow:
-            show(follow_lines(path, lambda: not has_writer(path) or not _is_running(pid)), table)
+            ended = _Ended(pid)
+            show(follow_lines(path, lambda: not has_writer(path) or ended()), table)
         else:
             show((line for line, _ in checked_lines(path)), table)
     return 0
@@ -225,8 +229,17 @@ def _check_log(path: Path) -> None:
         raise UsageError(f"{path} is not an audit log; to run it, write: neutrino-bench trace -- {path}")
 
 
-def _is_running(pid: int | None) -> bool:
-    return pid is None or Path(f"/proc/{pid}").exists()
+class _Ended:
+    """Whether a process ended so long ago that the log has its last lines. No process: never."""
+
+    def __init__(self, pid: int | None) -> None:
+        self._pid, self._ended_at = pid, 0.0
+
+    def __call__(self) -> bool:
+        if self._pid is None or Path(f"/proc/{self._pid}").exists():
+            return False
+        self._ended_at = self._ended_at or time.monotonic()
+        return time.monotonic() > self._ended_at + LAST_LINES_SECONDS
 
 
 def _show_summary(path: Path, output: TextIO) -> None:

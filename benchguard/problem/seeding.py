@@ -1,17 +1,21 @@
 """Replace a problem's public seeds by secret ones.
 
-Tensara's problems derive their seeds from their names, so their inputs are public. Within `seeded`, Problem.get_seed
-returns numbers derived from the secret seed, and the global generators of random, numpy and torch start from it.
+Tensara's problems derive their seeds from their names, and a quarter of LeetGPU's challenges call torch.manual_seed
+with a number, so their inputs are public. Within `seeded`, Problem.get_seed returns numbers derived from the secret
+seed, the global generators of random, numpy and torch start from it, and a seed that the problem gives them is mixed
+with it.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import random
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from typing import Any
 
 import numpy as np
 
@@ -34,9 +38,39 @@ def generator(seed: int, *words: str) -> np.random.Generator:
     return np.random.default_rng(int.from_bytes(digest, "little"))
 
 
+def _mixing(seed: Callable[..., Any], secret: int) -> Callable[..., Any]:
+    """The function `seed` with its first argument mixed with the secret. A generator as argument stays what it is."""
+
+    @functools.wraps(seed)
+    def mixed(given: Any = None, *arguments: Any, **keywords: Any) -> Any:
+        if isinstance(given, (np.random.Generator, np.random.BitGenerator)):
+            return seed(given, *arguments, **keywords)
+        digest = hashlib.sha256(f"{secret}/{given!r}".encode("utf-8", "surrogateescape")).digest()
+        return seed(int.from_bytes(digest[:4], "little"), *arguments, **keywords)
+
+    return mixed
+
+
+@contextmanager
+def _mixed_seeds(secret: int) -> Iterator[None]:
+    """The functions that seed global generators, or make a generator of numpy, mix their seed with the secret."""
+    torch = sys.modules.get("torch")
+    places: list[tuple[Any, str]] = [(random, "seed"), (np.random, "seed"), (np.random, "default_rng")]
+    if torch is not None:
+        places += [(torch, "manual_seed"), (torch.random, "manual_seed")]
+    originals = [getattr(place, name) for place, name in places]
+    try:
+        for (place, name), original in zip(places, originals, strict=True):
+            setattr(place, name, _mixing(original, secret))
+        yield
+    finally:
+        for (place, name), original in zip(places, originals, strict=True):
+            setattr(place, name, original)
+
+
 @contextmanager
 def seeded(secret: int | None) -> Iterator[None]:
-    """Seed the problem's code with `secret`; None: get_seed returns Tensara's seeds.
+    """Seed the problem's code with `secret`; None: get_seed returns Tensara's seeds, and the problem's own seeds hold.
 
     The global generators are seeded in both cases, and restored afterwards (torch's on the CPU only).
     """
@@ -49,7 +83,8 @@ def seeded(secret: int | None) -> Iterator[None]:
     if torch is not None:
         torch.manual_seed(start)
     try:
-        yield
+        with _mixed_seeds(secret) if secret is not None else nullcontext():
+            yield
     finally:
         _secret.reset(token)
         random.setstate(states[0])

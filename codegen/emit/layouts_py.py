@@ -42,7 +42,10 @@ def emit_layouts(trace: Wire, serve: Wire, capture: Wire, table: LayoutTable) ->
 
 
 def _trace(wire: Wire, table: TraceLayout) -> str:
-    text = _BANNER.format(title="The trace rings and their records.", header="record.h and policy.h") + _TRACE
+    text = (
+        _BANNER.format(title="The trace rings and their records.", header="record.h, policy.h and probe.h")
+        + _TRACE
+    )
     text += _constants(wire, table.constants) + _enums(wire, table.enums)
     for structure, parts in table.parts.items():
         text += f"\n# struct nb_{structure}\n"

@@ -8,6 +8,7 @@
 #include "core/maps/graphmap.h"
 #include "core/policy/events.h"
 #include "core/policy/policy.h"
+#include "core/probe/mailbox.h"
 #include "core/process/attach.h"
 #include "core/process/component.h"
 #include "core/region/raw_capture.h"
@@ -33,6 +34,8 @@
 #include "cuda/memory/pending.h"
 #include "cuda/memory/virtual.h"
 #include "cuda/policy/facts.h"
+#include "cuda/probe/kernel.h"
+#include "cuda/probe/launch.h"
 #include "cuda/vendor.h"
 
 /* In the order in which their locks nest. A region begins and ends with the help of all others; graphs
@@ -57,6 +60,9 @@ static const struct nb_component *const components[] = {
     &nb_memory_virtual_component,
     &nb_foreign_component,
     &nb_arena_component,
+    &nb_probe_launch_component,
+    &nb_probe_kernel_component,
+    &nb_probe_mailbox_component,
     &nb_binmap_component,
     &nb_funcmap_component,
     &nb_graphmap_component,

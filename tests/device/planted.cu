@@ -1,4 +1,5 @@
-// Memory errors, each chosen by *which; 0: none. sanitizer.py runs it under compute-sanitizer and in the device cordon.
+// Memory errors, each chosen by *which; 0: none. sanitizer.py runs it under compute-sanitizer and in the
+// device cordon.
 #include <cstdio>
 #include <cstdlib>
 

@@ -372,6 +372,7 @@ def first_reward(ran: Ran) -> Any:
     return json.loads(ran.out.splitlines()[1])
 
 
+PROBE = ("probe", "count", "--driver", "sim")
 SERVE = ("serve", "--driver", "sim", "--log", "logs")
 REWARDS = ("rewards", "--problem", f"add={PROBLEM}", "--driver", "sim", "--samples", "3")
 ASKING = ("--", sys.executable, "ask.py")
@@ -499,6 +500,51 @@ RUNS: dict[str, OptionRun] = {
         ("rewards", "--problem", f"add={PROBLEM}", "--driver", "/nowhere/libcuda.so.1", *ASKING),
         (*REWARDS, *ASKING),
         {"--driver": NOWHERE},
+    ),
+    "probe": OptionRun(
+        (*PROBE, "--out", "p", "--callback", "wc -c", "--cache", "outcomes", "--quiet", "--", *PY),
+        (*PROBE, "--", *PY),
+        {
+            "--out": lambda ran: (ran.folder / "p" / "traces.jsonl").exists(),
+            "--callback": lambda ran: ".bin" in ran.out,
+            "--cache": lambda ran: (ran.folder / "outcomes").is_dir(),
+            "--quiet": lambda ran: not ran.err,
+        },
+    ),
+    "probe, kernel": OptionRun(
+        (*PROBE, "--kernel", "none*", "--", *PY),
+        (*PROBE, "--", *PY),
+        {"--kernel": ended_with(0, "--kernel none* does not match")},
+    ),
+    "probe, option": OptionRun(
+        (*PROBE, "--option", "no_such=1", "--", *PY),
+        (*PROBE, "--", *PY),
+        {"--option": ended_with(0, "no_such")},
+    ),
+    "probe, engine-timeout": OptionRun(
+        ("probe", "sh -c 'sleep 9'", "--driver", "sim", "--engine-timeout", "0.5", "--", *PY),
+        (*PROBE, "--", *PY),
+        {"--engine-timeout": ended_with(0, "took more than 0.5 s")},
+    ),
+    "probe, max-map-bytes": OptionRun(
+        (*PROBE, "--max-map-bytes", "1", "--", *PY),
+        (*PROBE, "--", *PY),
+        {"--max-map-bytes": ended_with(0, "its maps exceed --max-map-bytes")},
+    ),
+    "probe, no-cache": OptionRun(
+        (*PROBE, "--cache", "outcomes", "--no-cache", "--", "true"),
+        (*PROBE, "--cache", "outcomes", "--", "true"),
+        {"--no-cache": ended_with(2, "exclude each other")},
+    ),
+    "probe, driver": OptionRun(
+        ("probe", "count", "--driver", "/nowhere/libcuda.so.1", "--", "true"),
+        (*PROBE, "--", "true"),
+        {"--driver": NOWHERE},
+    ),
+    "probe, timeout": OptionRun(
+        (*PROBE, "--timeout", "0.5", "--", *SLEEP),
+        (*PROBE, "--", "true"),
+        {"--timeout": ended_with(124, "killed after 0.5 s")},
     ),
     "serve": OptionRun(
         ("serve", "--driver", "sim", "--log", "own_logs", "--socket", "own.sock", "--quiet", "--", *SAY_SOCKET),

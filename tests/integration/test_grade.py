@@ -105,7 +105,6 @@ def test_cached_answer_is_wrong_on_other_inputs(tmp_path: Path) -> None:
     assert result.verdict == "wrong"
 
 
-@pytest.mark.quick
 def test_host_read_in_a_call_is_unreplayable(tmp_path: Path) -> None:
     reads = """float first; cudaMemcpy(&first, a, sizeof first, cudaMemcpyDeviceToHost);
     if (first > 1e30f) return;"""

@@ -169,7 +169,7 @@ class Rewrite:
 
         Returns:
             A snippet, and the .u64 register that holds the address behind it. The address is in the instruction's own
-            state space; a variable's address is that of the original module once `share_globals` was called.
+            state space. A variable's address is that of the original module, so `share_globals` must be called, too.
 
         Raises:
             PtxError: The instruction has no address, or its address is not a base and a constant.

@@ -21,6 +21,9 @@ _PRIVATE = ("$str", "__unnamed_", ".str")
 """Beginnings of names that compilers give to string literals, which no host code can name."""
 
 
+_SPACES = ("global", "const", "tex")
+
+
 class SharedGlobals:
     """The shared variables of one rewrite."""
 
@@ -34,16 +37,14 @@ class SharedGlobals:
         """Replace every use; see `Rewrite.share_globals`."""
         rewrite = self._rewrite
         module, graph = rewrite.module, rewrite.graph
-        used = [one for one in graph.variables.values() if one.space in {"global", "const", "tex"}]
+        used = [one for one in graph.variables.values() if one.space in _SPACES]
         for variable in used:
             self._check(variable)
         shared = [one for one in used if not self._is_private(one)]
         if (shared or any(one.space == "const" for one in used)) and module.address_size != 64:
             raise PtxError("the PTX has 32-bit addresses, so its variables cannot be shared")
         for variable in shared:
-            symbol = rewrite.new_name("address")
-            self._symbols[variable.name] = symbol
-            self.declarations.append(f".visible .global .align 8 .u64 {symbol};")
+            self._symbol_of(variable.name)
         has_constants = any(one.space == "const" for one in used)
         for function in graph.functions.values():
             for instruction in function.instructions:
@@ -56,7 +57,7 @@ class SharedGlobals:
     def snippet(self, instruction: Instruction, operand: Operand, result: str) -> str:
         """Instructions that put the address of an operand in brackets into a register."""
         base, offset = operand.base, operand.offset
-        symbol = None if instruction.scope.declares(base) else self._symbols.get(base)
+        symbol = None if instruction.scope.declares(base) else self._symbol_of(base)
         if symbol is not None:
             lines = [f"ld.global.u64 {result}, [{symbol}];"]
         elif WIDTHS.get(instruction.scope.type_of(base)) == 4:
@@ -66,6 +67,16 @@ class SharedGlobals:
         if offset:
             lines.append(f"add.s64 {result}, {result}, {offset};")
         return "\n".join(lines)
+
+    def _symbol_of(self, name: str) -> str | None:
+        """The symbol for a variable that is, or will be, shared; None for other names."""
+        variable = self._rewrite.graph.variables.get(name)
+        if variable is None or variable.space not in _SPACES or self._is_private(variable):
+            return None
+        if name not in self._symbols:
+            self._symbols[name] = self._rewrite.new_name("address")
+            self.declarations.append(f".visible .global .align 8 .u64 {self._symbols[name]};")
+        return self._symbols[name]
 
     def _check(self, variable: Variable) -> None:
         if variable.is_reference:

@@ -6,6 +6,7 @@
  *     session header   one page
  *     rings            session.ring_count x (ring header, one page; session.ring_bytes of records)
  *     policy           session.policy_bytes, a table as in policy.h; often none
+ *     probes           an area as in probe.h; often none
  *     image store      session.image_bytes, filled from the front
  *
  * The traced process only appends. The supervisor must treat everything here as hostile input. Numbers are
@@ -43,6 +44,7 @@ struct nb_session {
     _Atomic uint64_t calls_lost;      /* records that those threads could not write */
     uint64_t policy_offset;           /* position of the policy table (policy.h) in the file */
     uint64_t policy_bytes;            /* 0: no policy */
+    uint64_t probe_offset;            /* position of the probe area (probe.h) in the file; 0: none */
 };
 
 enum nb_ring_state {
@@ -91,7 +93,8 @@ enum nb_record_kind {
     NB_RECORD_NOTE = 11,         /* char text[count]: a message for readers of the log */
     NB_RECORD_PHASE = 12,        /* struct nb_phase_mark */
     NB_RECORD_DECISION = 13,     /* struct nb_decision */
-    NB_RECORD_REPEATED = 14      /* struct nb_repeated */
+    NB_RECORD_REPEATED = 14,     /* struct nb_repeated */
+    NB_RECORD_PROBE = 15         /* struct nb_probe (probe.h) */
 };
 
 /* The start of every record. Sizes are multiples of 8. Strings have no terminator and are padded with
@@ -281,7 +284,7 @@ struct nb_decision {
     /* uint64_t words[count], then char origin[], then kernel[] */
 };
 
-_Static_assert(sizeof(struct nb_session) == 112, "layout is a wire format");
+_Static_assert(sizeof(struct nb_session) == 120, "layout is a wire format");
 _Static_assert(sizeof(struct nb_ring) == 192, "layout is a wire format");
 _Static_assert(sizeof(struct nb_record) == 32, "layout is a wire format");
 _Static_assert(sizeof(struct nb_repeated) == 40, "layout is a wire format");

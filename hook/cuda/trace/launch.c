@@ -1,7 +1,9 @@
 /* Hooks of every launch function. Each launch is traced with its parameters. */
 #include <cuda.h>
 
+#include "core/probe/mailbox.h"
 #include "core/process/call.h"
+#include "cuda/probe/launch.h"
 #include "cuda/trace/launch_record.h"
 #include "real.h"
 #include "special.h"
@@ -21,10 +23,20 @@ CUresult nb_wrap_launch(const struct nb_call *call, nb_cuLaunchKernel_t real, CU
                                           .stream = hStream,
                                           .kernelParams = kernelParams,
                                           .extra = extra};
+    struct nb_probed_launch *probed = nb_probing() ? nb_probe_begin(call, &launch) : NULL;
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
-    return nb_launch_end(call, under_way,
-                         real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
-                              sharedMemBytes, hStream, kernelParams, extra));
+    if (probed != NULL)
+        probed->result = real(probed->function, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
+                              sharedMemBytes, hStream, probed->parameters, NULL);
+    const bool is_probed = probed != NULL && probed->result == CUDA_SUCCESS;
+    const CUresult result =
+        nb_launch_end(call, under_way,
+                      is_probed ? CUDA_SUCCESS
+                                : real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
+                                       sharedMemBytes, hStream, kernelParams, extra));
+    if (probed != NULL)
+        nb_probe_end(call, probed);
+    return result;
 }
 
 CUresult nb_wrap_launch_ex(const struct nb_call *call, nb_cuLaunchKernelEx_t real,
@@ -41,8 +53,16 @@ CUresult nb_wrap_launch_ex(const struct nb_call *call, nb_cuLaunchKernelEx_t rea
                                           .attribute_count = config->attrs != NULL ? config->numAttrs : 0,
                                           .kernelParams = kernelParams,
                                           .extra = extra};
+    struct nb_probed_launch *probed = nb_probing() ? nb_probe_begin(call, &launch) : NULL;
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
-    return nb_launch_end(call, under_way, real(config, f, kernelParams, extra));
+    if (probed != NULL)
+        probed->result = real(config, probed->function, probed->parameters, NULL);
+    const bool is_probed = probed != NULL && probed->result == CUDA_SUCCESS;
+    const CUresult result =
+        nb_launch_end(call, under_way, is_probed ? CUDA_SUCCESS : real(config, f, kernelParams, extra));
+    if (probed != NULL)
+        nb_probe_end(call, probed);
+    return result;
 }
 
 CUresult nb_wrap_launch_cooperative(const struct nb_call *call, nb_cuLaunchCooperativeKernel_t real,
@@ -58,10 +78,20 @@ CUresult nb_wrap_launch_cooperative(const struct nb_call *call, nb_cuLaunchCoope
                                           .stream = hStream,
                                           .flags = NB_LAUNCH_COOPERATIVE,
                                           .kernelParams = kernelParams};
+    struct nb_probed_launch *probed = nb_probing() ? nb_probe_begin(call, &launch) : NULL;
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
-    return nb_launch_end(call, under_way,
-                         real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
-                              sharedMemBytes, hStream, kernelParams));
+    if (probed != NULL)
+        probed->result = real(probed->function, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
+                              sharedMemBytes, hStream, probed->parameters);
+    const bool is_probed = probed != NULL && probed->result == CUDA_SUCCESS;
+    const CUresult result =
+        nb_launch_end(call, under_way,
+                      is_probed ? CUDA_SUCCESS
+                                : real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
+                                       sharedMemBytes, hStream, kernelParams));
+    if (probed != NULL)
+        nb_probe_end(call, probed);
+    return result;
 }
 
 static struct nb_launch_form make_form(const CUDA_LAUNCH_PARAMS *one)

@@ -11,6 +11,8 @@
 #include "cuda/capture/module.h"
 #include "cuda/kernel/handle.h"
 #include "cuda/memory/memory.h"
+#include "cuda/probe/kernel.h"
+#include "cuda/probe/launch.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"
@@ -82,6 +84,10 @@ static void trace_unload(const struct nb_call *call, CUresult result, uint64_t h
         nb_capture_unload_globals(call, binary);
         nb_hook_leave(call);
     }
+    if (nb_probing() && nb_hook_enter(call)) {
+        nb_probe_unload(binary);
+        nb_hook_leave(call);
+    }
     nb_funcmap_unload(binary->number);
     nb_binmap_unload(binary->number);
 }
@@ -122,6 +128,7 @@ void nb_post_context_destroy(const struct nb_call *call, CUresult result, CUcont
 {
     if (result != CUDA_SUCCESS || call->thread == NULL)
         return;
+    nb_probe_forget_context(nb_handle(context));
     nb_funcmap_unload_context(nb_handle(context));
     nb_binmap_unload_context(nb_handle(context));
     if (nb_capture_enabled())

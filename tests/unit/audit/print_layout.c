@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "core/wire/probe.h"
 #include "core/wire/record.h"
 
 #define VALUE(name, value) printf("%s %zu\n", name, (size_t)(value))
@@ -21,7 +22,14 @@ int main(void)
     VALUE("session.nonce", offsetof(struct nb_session, nonce));
     VALUE("session.image_bytes", offsetof(struct nb_session, image_bytes));
     VALUE("session.policy_offset", offsetof(struct nb_session, policy_offset));
+    VALUE("session.probe_offset", offsetof(struct nb_session, probe_offset));
     VALUE("session", sizeof(struct nb_session));
+    VALUE("probe_area.answer_next", offsetof(struct nb_probe_area, answer_next));
+    VALUE("probe_area", sizeof(struct nb_probe_area));
+    VALUE("probe_answer.map_count", offsetof(struct nb_probe_answer, map_count));
+    VALUE("probe_answer", sizeof(struct nb_probe_answer));
+    VALUE("probe_map", sizeof(struct nb_probe_map));
+    VALUE("probe", sizeof(struct nb_probe));
     VALUE("ring", sizeof(struct nb_ring));
     VALUE("ring.tail", offsetof(struct nb_ring, tail));
     VALUE("ring.state", offsetof(struct nb_ring, state));
@@ -54,7 +62,7 @@ int main(void)
     const int kinds[] = {NB_RECORD_CALL,       NB_RECORD_LAUNCH,       NB_RECORD_IMAGE,    NB_RECORD_KERNEL,
                          NB_RECORD_PROCESS,    NB_RECORD_CLOCK,        NB_RECORD_UNMAPPED, NB_RECORD_GRAPH,
                          NB_RECORD_GRAPH_NODE, NB_RECORD_GRAPH_LAUNCH, NB_RECORD_NOTE,     NB_RECORD_PHASE,
-                         NB_RECORD_DECISION,   NB_RECORD_REPEATED};
+                         NB_RECORD_DECISION,   NB_RECORD_REPEATED,     NB_RECORD_PROBE};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         VALUE("kind", kinds[i]);
     return 0;

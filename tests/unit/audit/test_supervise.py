@@ -106,6 +106,7 @@ def test_user_preload_kept_after_ours(run: Run, monkeypatch: pytest.MonkeyPatch)
     )
 
 
+@pytest.mark.full
 def test_surviving_process_named_and_run_incomplete(run: Run, client: Path, tmp_path: Path) -> None:
     """The command ends, what it forked goes on: it is waited for a while, then named."""
     result = run(client, "1", "6", "fork")

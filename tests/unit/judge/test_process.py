@@ -371,6 +371,7 @@ def one_core() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("one_core")
+@pytest.mark.full
 def test_judge_on_one_core_forks_no_workers() -> None:
     with judge() as process:
         secrets_of(process, Ask("plain", "test"))

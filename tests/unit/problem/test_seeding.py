@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -65,3 +66,45 @@ def test_generators_differ_by_seed_and_words() -> None:
         int(generator(*key).integers(1 << 62)) for key in [(1,), (2,), (1, "a"), (1, "b"), (1 << 100, "a")]
     }
     assert len(items) == 5
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        pytest.param(lambda: (random.seed(7), random.random())[1], id="random"),
+        pytest.param(lambda: (np.random.seed(7), float(np.random.rand()))[1], id="numpy's generator"),
+        pytest.param(lambda: float(np.random.default_rng(7).random()), id="numpy's new generator"),
+    ],
+)
+def test_seed_of_the_problem_is_mixed_with_the_secret(draw: Callable[[], float]) -> None:
+    """A problem that seeds itself would otherwise draw public inputs. Its own seeds hold again afterwards."""
+    plain = draw()
+    with seeded(1):
+        one, again = draw(), draw()
+    with seeded(2):
+        two = draw()
+    with seeded(None):
+        public = draw()
+    assert one == again
+    assert len({plain, one, two}) == 3
+    assert (public, draw()) == (plain, plain)
+
+
+def test_seed_of_torch_is_mixed_with_the_secret() -> None:
+    torch = pytest.importorskip("torch")
+
+    def draw() -> float:
+        torch.manual_seed(123)
+        return float(torch.rand(1))
+
+    plain = draw()
+    with seeded(1):
+        one, again = draw(), draw()
+    assert one == again != plain
+    assert draw() == plain
+
+
+def test_generator_as_seed_stays_the_problems_own() -> None:
+    with seeded(1):
+        generator = np.random.default_rng(5)
+        assert np.random.default_rng(generator) is generator

@@ -1,0 +1,1 @@
+"""The supervisor's side of probing: engines are run, probed kernels handed back, traces saved."""

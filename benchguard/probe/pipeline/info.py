@@ -1,0 +1,83 @@
+"""The file kernel.info, by which an engine describes the probed kernel (docs/probes.md)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ...audit.layout import PROBE_MAPS_MAX, ProbeUnit
+from ...errors import BenchguardError
+
+INFO_BYTES_MAX = 4 << 20
+MAP_BYTES_MAX = 1 << 40
+_NAME = re.compile(r"[A-Za-z_$%.][\w$%.]*", re.ASCII)
+_WHERE = "kernel.info"
+
+
+@dataclass(frozen=True)
+class Map:
+    """Memory that the probed kernel fills: `bytes` for each of the launch's units."""
+
+    unit: ProbeUnit
+    bytes: int
+
+    def items(self, grid: tuple[int, int, int], block: tuple[int, int, int]) -> int:
+        """The number of regions of a launch."""
+        blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
+        if self.unit is ProbeUnit.LAUNCH:
+            return 1
+        per_block = {ProbeUnit.THREAD: threads, ProbeUnit.WARP: -(-threads // 32)}
+        return blocks * per_block.get(self.unit, 1)
+
+
+@dataclass(frozen=True)
+class KernelInfo:
+    """`parameters` counts those of the original; each of `addresses` is (symbol, variable)."""
+
+    name: str
+    parameters: int
+    maps: tuple[Map, ...]
+    addresses: tuple[tuple[str, str], ...]
+
+
+def parse_info(data: bytes, kernel: str) -> KernelInfo:
+    """Read the file for the kernel that was asked for. Raises BenchguardError."""
+    if len(data) > INFO_BYTES_MAX:
+        raise BenchguardError(f"{_WHERE} has more than {INFO_BYTES_MAX} bytes")
+    try:
+        lines = data.decode().splitlines()
+    except UnicodeDecodeError:
+        raise BenchguardError(f"{_WHERE} is not text") from None
+    if len(lines) < 3:
+        raise BenchguardError(f"{_WHERE} has {len(lines)} lines; it needs the kernel's name and two counts")
+    if lines[0] != kernel:
+        raise BenchguardError(f"{_WHERE} describes another kernel: {lines[0][:200]}")
+    parameters, count = _number(lines[1], 4096, "parameters"), _number(lines[2], PROBE_MAPS_MAX, "maps")
+    if len(lines) < 3 + count:
+        raise BenchguardError(f"{_WHERE} lacks a line for each of its {count} maps")
+    maps = tuple(_map(line) for line in lines[3 : 3 + count])
+    addresses = tuple(_address(line) for line in lines[3 + count :] if line)
+    return KernelInfo(kernel, parameters, maps, addresses)
+
+
+def _number(text: str, most: int, what: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 15 or int(text) > most:
+        raise BenchguardError(f"{_WHERE}: {text[:40]!r} is not a number of {what} up to {most}")
+    return int(text)
+
+
+def _map(line: str) -> Map:
+    unit, _, size = line.partition(",")
+    if size.strip() == "-1":
+        raise BenchguardError(f"{_WHERE}: maps of counted size (-1) are not supported; give a size in bytes")
+    number = _number(unit.strip(), 4, "a map's type")
+    if number == 4:
+        raise BenchguardError(f"{_WHERE}: tables of allocations (type 4) are not supported")
+    return Map(ProbeUnit(number), _number(size.strip(), MAP_BYTES_MAX, "bytes of a map"))
+
+
+def _address(line: str) -> tuple[str, str]:
+    words = line.split(" ")
+    if len(words) != 3 or words[0] != "address" or not all(_NAME.fullmatch(word) for word in words[1:]):
+        raise BenchguardError(f"{_WHERE}: {line[:80]!r} is not a line `address SYMBOL VARIABLE`")
+    return words[1], words[2]

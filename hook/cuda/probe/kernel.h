@@ -1,0 +1,57 @@
+/* Probed kernels: for each kernel of the program, the kernel that is launched in its place. */
+#ifndef NEUTRINO_CUDA_PROBE_KERNEL_H
+#define NEUTRINO_CUDA_PROBE_KERNEL_H
+
+#include <cuda.h>
+
+#include "core/maps/funcmap.h"
+#include "core/probe/mailbox.h"
+#include "core/process/call.h"
+#include "core/process/component.h"
+
+struct nb_probe_kernel {
+    const struct nb_function *of;
+    uint64_t number;           /* of the original */
+    CUcontext context;         /* where the probed kernel was loaded */
+    CUfunction original;       /* a CUkernel's function, or the handle itself */
+    CUmodule module;           /* NULL if the original is launched */
+    CUfunction function;       /* the probed kernel */
+    _Atomic uint32_t is_ready; /* 0: its first launch is waiting for the supervisor */
+    _Atomic uint32_t is_given_up;
+    _Atomic uint32_t skipped; /* bit set: enum nb_probe_skip that the log has already */
+    uint32_t answer;
+    uint32_t map_count;
+    struct nb_probe_map maps[NB_PROBE_MAPS_MAX];
+};
+
+/* Why one launch runs the original. */
+enum nb_probe_skip {
+    NB_SKIP_CAPTURED,   /* its stream is being captured */
+    NB_SKIP_CONTEXT,    /* another context */
+    NB_SKIP_PARAMETERS, /* their layout is unknown */
+    NB_SKIP_MEMORY,     /* the limit of maps, or the device, has no more */
+    NB_SKIP_SIZE,       /* a map would exceed 64 bits or the limit */
+    NB_SKIP_LOST,       /* its maps could not be read back */
+    NB_SKIP_TRACES      /* the session has no room for its trace */
+};
+
+/* The probed kernel to launch in place of `function`, which this asks the supervisor for at its first launch.
+ * NULL: launch the original. */
+struct nb_probe_kernel *nb_probe_kernel_for(const struct nb_call *call, CUfunction function)
+    __attribute__((visibility("hidden")));
+
+/* The driver refused the probed kernel: launch the original from now on. */
+void nb_probe_kernel_give_up(const struct nb_call *call, struct nb_probe_kernel *kernel, const char *what,
+                             CUresult result) __attribute__((visibility("hidden")));
+
+/* Log, once a kernel, why a launch runs the original. */
+void nb_probe_skip(const struct nb_call *call, struct nb_probe_kernel *kernel, enum nb_probe_skip why)
+    __attribute__((visibility("hidden")));
+
+/* Drop the probed kernels of an unloaded image, or of a destroyed context (0: of all). */
+void nb_probe_unload(const struct nb_binary *binary) __attribute__((visibility("hidden")));
+void nb_probe_forget_kernels(uint64_t context) __attribute__((visibility("hidden")));
+
+extern const struct nb_component nb_probe_kernel_component __attribute__((visibility("hidden")));
+
+#endif

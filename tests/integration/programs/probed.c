@@ -1,0 +1,219 @@
+/* probed MODE...: launches of one module in every form, whose results depend on what the module's variables
+ * hold. Each mode prints a line. */
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scale.h"
+
+static const char text[] =
+    ".version 8.0\n.target sm_75\n.address_size 64\n"
+    ".visible .const .align 4 .u32 weight;\n"
+    ".visible .global .align 4 .u32 total;\n"
+    ".visible .entry add(.param .u64 values, .param .u32 count)\n"
+    "{\n"
+    "  .reg .pred %p<2>;\n  .reg .b32 %r<9>;\n  .reg .b64 %rd<4>;\n"
+    "  ld.param.u64 %rd1, [values];\n  ld.param.u32 %r1, [count];\n"
+    "  mov.u32 %r2, %ctaid.x;\n  mov.u32 %r3, %ntid.x;\n  mov.u32 %r4, %tid.x;\n"
+    "  mad.lo.u32 %r5, %r2, %r3, %r4;\n"
+    "  setp.ge.u32 %p1, %r5, %r1;\n  @%p1 bra done;\n"
+    "  cvta.to.global.u64 %rd1, %rd1;\n  mul.wide.u32 %rd2, %r5, 4;\n  add.u64 %rd3, %rd1, %rd2;\n"
+    "  ld.const.u32 %r6, [weight];\n  ld.global.u32 %r7, [%rd3];\n  add.u32 %r7, %r7, %r6;\n"
+    "  st.global.u32 [%rd3], %r7;\n  atom.global.add.u32 %r8, [total], 1;\n"
+    "done:\n  ret;\n}\n"
+    ".visible .entry empty()\n{\n  ret;\n}\n";
+
+enum { COUNT = 100, BLOCK = 32, BLOCKS = 4 };
+
+static CUmodule module;
+static CUfunction add, empty;
+static CUdeviceptr values;
+static unsigned count = COUNT;
+static void *parameters[] = {&values, &count};
+static CUcontext context;
+
+static void set_variable(const char *name, unsigned value)
+{
+    CUdeviceptr at;
+    CHECK(cuModuleGetGlobal(&at, NULL, module, name));
+    CHECK(cuMemcpyHtoD(at, &value, sizeof value));
+}
+
+static unsigned get_variable(const char *name)
+{
+    CUdeviceptr at;
+    unsigned value;
+    CHECK(cuModuleGetGlobal(&at, NULL, module, name));
+    CHECK(cuMemcpyDtoH(&value, at, sizeof value));
+    return value;
+}
+
+static void load(void)
+{
+    CHECK(cuModuleLoadData(&module, text));
+    CHECK(cuModuleGetFunction(&add, module, "add"));
+    CHECK(cuModuleGetFunction(&empty, module, "empty"));
+    set_variable("weight", 7);
+}
+
+static void launch_plain(CUstream stream)
+{
+    CHECK(cuLaunchKernel(add, BLOCKS, 1, 1, BLOCK, 1, 1, 0, stream, parameters, NULL));
+}
+
+static void launch_packed(void)
+{
+    struct {
+        CUdeviceptr values;
+        unsigned count;
+    } packed = {values, count};
+    size_t bytes = 12;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                     CU_LAUNCH_PARAM_END};
+    CHECK(cuLaunchKernel(add, BLOCKS, 1, 1, BLOCK, 1, 1, 0, NULL, NULL, extra));
+}
+
+static void launch_configured(void)
+{
+    CUlaunchConfig config = {
+        .gridDimX = BLOCKS, .gridDimY = 1, .gridDimZ = 1, .blockDimX = BLOCK, .blockDimY = 1, .blockDimZ = 1};
+    CHECK(cuLaunchKernelEx(&config, add, parameters, NULL));
+}
+
+static void launch_captured(void)
+{
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec executable;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    launch_plain(stream);
+    launch_plain(stream);
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphInstantiate(&executable, graph, 0));
+    CHECK(cuGraphLaunch(executable, stream));
+    CHECK(cuStreamSynchronize(stream));
+}
+
+/* Two streams' kernels are queued while a third one's capture is open in this thread. */
+static void launch_beside_capture(void)
+{
+    CUstream stream;
+    CUgraph graph;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CUstream other;
+    CUstreamCaptureMode relaxed = CU_STREAM_CAPTURE_MODE_RELAXED;
+    CHECK(cuThreadExchangeStreamCaptureMode(&relaxed));
+    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CHECK(cuThreadExchangeStreamCaptureMode(&relaxed));
+    launch_plain(other);
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuStreamSynchronize(other));
+}
+
+static void *launch_in_thread(void *unused)
+{
+    (void)unused;
+    CHECK(cuCtxSetCurrent(context));
+    launch_plain(NULL);
+    return NULL;
+}
+
+static void launch_in_threads(void)
+{
+    pthread_t threads[8];
+    for (int i = 0; i < 8; i++)
+        pthread_create(&threads[i], NULL, launch_in_thread, NULL);
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void launch_reloaded(void)
+{
+    launch_plain(NULL);
+    CHECK(cuCtxSynchronize());
+    CHECK(cuModuleUnload(module));
+    load();
+    set_variable("weight", 1);
+    launch_plain(NULL);
+}
+
+/* The primary context is made again, with the same handle and perhaps the same addresses. */
+static void launch_after_reset(void)
+{
+    const unsigned zeros[COUNT] = {0};
+    for (int i = 0; i < 3; i++) {
+        CHECK(cuDevicePrimaryCtxReset(0));
+        CHECK(cuDevicePrimaryCtxRetain(&context, 0));
+        CHECK(cuCtxSetCurrent(context));
+        load();
+        CHECK(cuMemAlloc(&values, sizeof zeros));
+        CHECK(cuMemcpyHtoD(values, zeros, sizeof zeros));
+        launch_plain(NULL);
+        CHECK(cuCtxSynchronize());
+    }
+}
+
+/* One kernel from each of many modules. */
+static void launch_many(int number)
+{
+    char each[sizeof text + 64];
+    for (int i = 0; i < number; i++) {
+        CUmodule loaded;
+        CUfunction function;
+        char name[32];
+        snprintf(name, sizeof name, "kernel_%d", i);
+        snprintf(each, sizeof each,
+                 ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry %s()\n{\n  ret;\n}\n", name);
+        CHECK(cuModuleLoadData(&loaded, each));
+        CHECK(cuModuleGetFunction(&function, loaded, name));
+        CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    }
+}
+
+static void run(const char *mode)
+{
+    if (strcmp(mode, "plain") == 0)
+        launch_plain(NULL);
+    else if (strcmp(mode, "packed") == 0)
+        launch_packed();
+    else if (strcmp(mode, "configured") == 0)
+        launch_configured();
+    else if (strcmp(mode, "cooperative") == 0)
+        CHECK(cuLaunchCooperativeKernel(add, BLOCKS, 1, 1, BLOCK, 1, 1, 0, NULL, parameters));
+    else if (strcmp(mode, "empty") == 0)
+        CHECK(cuLaunchKernel(empty, 2, 1, 1, 3, 1, 1, 0, NULL, NULL, NULL));
+    else if (strcmp(mode, "captured") == 0)
+        launch_captured();
+    else if (strcmp(mode, "beside") == 0)
+        launch_beside_capture();
+    else if (strcmp(mode, "threads") == 0)
+        launch_in_threads();
+    else if (strcmp(mode, "reloaded") == 0)
+        launch_reloaded();
+    else if (strcmp(mode, "reset") == 0)
+        launch_after_reset();
+    else if (strncmp(mode, "many", 4) == 0)
+        launch_many(atoi(mode + 4));
+    else
+        exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned back[COUNT] = {0};
+    CHECK(cuInit(0));
+    CHECK(cuDevicePrimaryCtxRetain(&context, 0));
+    CHECK(cuCtxSetCurrent(context));
+    load();
+    CHECK(cuMemAlloc(&values, sizeof back));
+    CHECK(cuMemcpyHtoD(values, back, sizeof back));
+    for (int i = 1; i < argc; i++) {
+        run(argv[i]);
+        CHECK(cuCtxSynchronize());
+        CHECK(cuMemcpyDtoH(back, values, sizeof back));
+        printf("%s: %u, %u, %u\n", argv[i], back[0], back[COUNT - 1], get_variable("total"));
+    }
+    return 0;
+}

@@ -1,0 +1,270 @@
+"""Kernels are instrumented while their program runs as before, on the CPU driver."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.integration.support import PROGRAMS
+
+ENTRIES = PROGRAMS / "engines" / "entries.py"
+FORMS = ("plain", "packed", "configured", "cooperative", "empty", "beside")
+
+
+@dataclass(frozen=True)
+class Probed:
+    status: int
+    stdout: str
+    stderr: str
+    folder: Path
+
+    @property
+    def traces(self) -> list[dict[str, object]]:
+        index = self.folder / "traces.jsonl"
+        return [json.loads(line) for line in index.read_text().splitlines()] if index.exists() else []
+
+    @property
+    def decisions(self) -> list[tuple[str, str, str]]:
+        lines = map(json.loads, (self.folder / "audit.jsonl").read_text().splitlines())
+        return [(each["name"], each["outcome"], each["reason"]) for each in lines if each["kind"] == "probe"]
+
+
+Probe = Callable[..., Probed]
+
+
+@pytest.fixture
+def probe(tmp_path: Path) -> Probe:
+    def run(engine: str, command: list[str | Path], *options: str, out: str = "out") -> Probed:
+        words = [sys.executable, "-m", "benchguard", "probe", engine, "--driver", "sim", "--out", out]
+        base = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+        environment = {**base, "PYTHONPATH": str(ROOT)}
+        result = subprocess.run(
+            [*words, "--cache", tmp_path / "cache", *options, "--", *map(str, command)],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=1500,
+            check=False,
+        )
+        return Probed(result.returncode, result.stdout, result.stderr, tmp_path / out)
+
+    return run
+
+
+@pytest.fixture
+def plain(program: Callable[[str], Path], native: Path) -> Callable[..., str]:
+    """Run the program without probes, and return its output."""
+
+    def run(*modes: str) -> str:
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(native / "sim")}
+        return subprocess.run(
+            [program("probed"), *modes],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        ).stdout
+
+    return run
+
+
+def first_words(path: Path) -> list[int]:
+    """The 32-bit numbers of a trace's only map."""
+    data = path.read_bytes()
+    *_, maps = struct.unpack_from("<8I", data)
+    size, _, at = struct.unpack_from("<IIQ", data, 32)
+    assert (maps, size) == (1, 4)
+    return [word for (word,) in struct.iter_unpack("<I", data[at:])]
+
+
+def test_probed_launches_of_every_form_keep_results_and_leave_traces(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
+) -> None:
+    """Constant and global variable are those of the program's own module, before, in and after the launches."""
+    outcome = probe(str(ENTRIES), [program("probed"), *FORMS])
+    assert (outcome.status, outcome.stdout) == (0, plain(*FORMS)), outcome.stderr
+    assert outcome.decisions == [("add", "probed", ""), ("empty", "probed", "")]
+    assert [each["kernel"] for each in outcome.traces] == ["add"] * 4 + ["empty", "add"]
+    words = [first_words(outcome.folder / str(each["file"])) for each in outcome.traces]
+    assert words == [list(range(1, 129))] * 4 + [list(range(1, 7)), list(range(1, 129))]
+    assert "2 kernels probed, 6 traces" in outcome.stderr
+
+
+def test_launch_into_a_capture_runs_the_original_and_says_so(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
+) -> None:
+    outcome = probe(str(ENTRIES), [program("probed"), "captured", "plain"])
+    assert (outcome.status, outcome.stdout) == (0, plain("captured", "plain")), outcome.stderr
+    assert outcome.decisions == [("add", "probed", ""), ("add", "skipped", "its stream is being captured")]
+    assert len(outcome.traces) == 1
+
+
+def test_first_launch_by_eight_threads_asks_once(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
+) -> None:
+    outcome = probe(str(ENTRIES), [program("probed"), "threads"])
+    assert (outcome.status, outcome.stdout) == (0, plain("threads")), outcome.stderr
+    assert outcome.decisions == [("add", "probed", "")]
+    assert len(outcome.traces) == 8
+
+
+def test_unloaded_module_takes_its_probed_kernels_along(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
+) -> None:
+    """The driver may give the new kernel the handle of the old one: its variables are the new module's."""
+    outcome = probe(str(ENTRIES), [program("probed"), "reloaded"])
+    assert (outcome.status, outcome.stdout) == (0, plain("reloaded")), outcome.stderr
+    assert outcome.decisions == [("add", "probed", "")] * 2
+    assert len(outcome.traces) == 2
+
+
+def test_context_that_is_made_again_gets_memory_of_its_own(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
+) -> None:
+    outcome = probe(str(ENTRIES), [program("probed"), "reset"])
+    assert (outcome.status, outcome.stdout) == (0, plain("reset")), outcome.stderr
+    assert outcome.decisions == [("add", "probed", "")] * 3
+    assert len(outcome.traces) == 3
+
+
+BROKEN = {
+    "crash": ("import os\nos.abort()", "the engine ended with status -6"),
+    "hang": ("import time\ntime.sleep(600)", "the engine took more than 3 s"),
+    "nothing": ("pass", "the engine wrote no kernel.info"),
+    "garbage": (
+        "(w / 'probed.bin').write_bytes(bytes(range(256)) * 99)\n(w / 'kernel.info').write_text('add\\n2\\n0\\n')",
+        "the driver refuses the engine's image",
+    ),
+    "another kernel's image": (
+        "t = (w / 'original.ptx').read_text().replace('.entry add', '.entry other')\n"
+        "(w / 'probed.bin').write_text(t)\n(w / 'kernel.info').write_text('add\\n2\\n0\\n')",
+        "the engine's image lacks the kernel",
+    ),
+    "another name": (
+        "(w / 'kernel.info').write_text('other\\n2\\n0\\n')\n(w / 'probed.bin').write_text('x')",
+        "describes another kernel: other",
+    ),
+    "huge file": ("(w / 'probed.bin').open('wb').truncate(1 << 40)", "status 1"),
+    "a link": ("(w / 'kernel.info').symlink_to('/etc/passwd')", "the engine wrote no kernel.info"),
+    "huge map": (
+        "(w / 'probed.bin').write_text((w / 'original.ptx').read_text())\n"
+        "(w / 'kernel.info').write_text('add\\n2\\n1\\n0,1000000000\\n')",
+        "its maps exceed --max-map-bytes",
+    ),
+    "missing variable": (
+        "(w / 'probed.bin').write_text((w / 'original.ptx').read_text())\n"
+        "(w / 'kernel.info').write_text('add\\n2\\n0\\naddress total missing\\n')",
+        "a global of the original module cannot be shared",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_engine_leaves_the_program_as_it_was(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe, tmp_path: Path, name: str
+) -> None:
+    body, said = BROKEN[name]
+    engine = tmp_path / "broken.py"
+    engine.write_text(f"import sys\nfrom pathlib import Path\nw = Path(sys.argv[1])\n{body}\n")
+    outcome = probe(str(engine), [program("probed"), "plain"], "--engine-timeout", "3")
+    assert (outcome.status, outcome.stdout) == (0, plain("plain")), outcome.stderr
+    assert any(said in reason for _, _, reason in outcome.decisions), outcome.decisions
+    assert outcome.traces == []
+
+
+def test_outcome_of_an_earlier_run_is_used_again(
+    program: Callable[[str], Path], probe: Probe, tmp_path: Path
+) -> None:
+    """Success and failure: the second run does not start the engine, which would now say something else."""
+    engine = tmp_path / "once.py"
+    engine.write_text("import sys\nprint('no such probe')\nsys.exit(3)\n")
+    said = "the engine ended with status 3: no such probe"
+    assert probe(str(engine), [program("probed"), "plain"], out="1").decisions == [("add", "original", said)]
+    (log,) = (tmp_path / "1" / "kernel").glob("*/process.log")
+    assert log.read_text() == "no such probe\n"
+    assert probe(str(engine), [program("probed"), "plain"], out="2").decisions == [("add", "original", said)]
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+    engine.write_text("import sys\nprint('now another one')\nsys.exit(3)\n")
+    (decision,) = probe(str(engine), [program("probed"), "plain"], out="3").decisions
+    assert decision[2].endswith("now another one")
+
+
+@pytest.mark.parametrize("number", [50, pytest.param(1000, marks=pytest.mark.nightly)])
+def test_each_kernel_of_a_process_is_asked_for_once(
+    program: Callable[[str], Path], probe: Probe, number: int
+) -> None:
+    outcome = probe("true", [program("probed"), f"many{number}", f"many{number}", "plain"])
+    assert outcome.status == 0, outcome.stderr
+    assert len(outcome.decisions) == 2 * number + 1
+    assert f"{2 * number + 1} kernels not probed: the engine wrote no kernel.info" in outcome.stderr
+    assert len(list((outcome.folder / "kernel").iterdir())) == number + 1
+
+
+def test_maps_beyond_the_limit_leave_the_original(program: Callable[[str], Path], probe: Probe) -> None:
+    outcome = probe(str(ENTRIES), [program("probed"), "plain"], "--max-map-bytes", "100")
+    assert outcome.decisions == [("add", "probed", ""), ("add", "skipped", "its maps exceed --max-map-bytes")]
+
+
+def test_callback_gets_each_trace(program: Callable[[str], Path], probe: Probe) -> None:
+    outcome = probe(str(ENTRIES), [program("probed"), "plain", "empty"], "--callback", "wc -c")
+    assert sorted(line.split()[0] for line in outcome.stdout.splitlines() if ".bin" in line) == ["560", "72"]
+
+
+REPORTS = {
+    "block-times": "add: 4 blocks on ",
+    "count": "add: 5 launches, ",
+    "memory": "atomic 4 B",
+}
+
+
+@pytest.mark.parametrize("engine", REPORTS)
+def test_engine_of_ours_keeps_results_and_reports(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe, engine: str
+) -> None:
+    outcome = probe(engine, [program("probed"), *FORMS])
+    assert (outcome.status, outcome.stdout) == (0, plain(*FORMS)), outcome.stderr
+    assert {each[1] for each in outcome.decisions} == {"probed"}
+    with_maps = [form for form in FORMS if (engine, form) != ("memory", "empty")]  # it accesses none
+    assert len(outcome.traces) == len(with_maps)
+    assert REPORTS[engine] in outcome.stderr
+    assert len(list(outcome.folder.glob("blocks-*.html"))) == (6 if engine == "block-times" else 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["no-such-engine", "--", "true"], "no such engine: no-such-engine"),
+        (["true"], "write the command after --"),
+        (["true", "--option", "x", "--", "true"], "write it as KEY=VALUE"),
+        (["true", "--option", "x=1", "--option", "x=2", "--", "true"], "given twice"),
+        (["true", "--out", ".", "--", "true"], "is not empty"),
+        (["true", "--cache", "c", "--no-cache", "--", "true"], "exclude each other"),
+        (["true", "--driver", "hip-sim", "--", "true"], "name a CUDA driver"),
+        (["'true", "--", "true"], "is not a command"),
+    ],
+)
+@pytest.mark.quick
+def test_usage_error_is_one_line(tmp_path: Path, words: list[str], said: str) -> None:
+    (tmp_path / "something").touch()
+    result = subprocess.run(
+        [sys.executable, "-m", "benchguard", "probe", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (result.returncode, len(result.stderr.splitlines())) == (2, 1), result.stderr
+    assert said in result.stderr
