@@ -180,17 +180,21 @@ TYPED = TASK.replace('"float", "pointer"', '"[VAR]", "pointer"')
 
 
 ASK = """
-import http.client, json, os
+import http.client, json, os, sys
 from pathlib import Path
 
 place = os.environ["NEUTRINO_REWARDS"].removeprefix("http://")
 print(place)
-for ask in ({"source": Path("kernel.ptx").read_text(), "language": "ptx"}, {"response": "no code"}):
+HANG = "import time\\n\\n\\ndef solution(*values):\\n    time.sleep(60)\\n"
+code = {"source": Path("kernel.ptx").read_text(), "language": "ptx"}
+if "hang" in sys.argv:
+    code = {"source": HANG, "language": "python"}
+for ask in (code, {"response": "no code"}):
     client = http.client.HTTPConnection(place)
     client.request("POST", "/reward", json.dumps({"problem": "add", **ask}), {"Content-Type": "application/json"})
     print(client.getresponse().read().decode())
 """
-"""Prints the address of a reward server, and its answers for an honest kernel and for a response without code."""
+"""Prints the address of a reward server, and its answers for an honest or a hanging kernel and for no code."""
 
 
 COMPARED = {
@@ -457,7 +461,7 @@ RUNS: dict[str, OptionRun] = {
         {"--problem": lambda ran: "problems: add, other" in ran.err},
     ),
     "rewards, timeout": OptionRun(
-        (*REWARDS, "--timeout", "1", *ASKING),
+        (*REWARDS, "--timeout", "6", *ASKING, "hang"),
         (*REWARDS, *ASKING),
         {"--timeout": lambda ran: first_reward(ran)["verdict"] == "timeout"},
     ),
