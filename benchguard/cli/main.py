@@ -25,6 +25,7 @@ SUMMARIES = {
     "inspect": "Show what a capture, a log or a code image contains.",
     "replay": "Time a capture in a clean process.",
     "grade": "Judge and time a submission to a problem.",
+    "batch": "Grade many submissions, and go on where an earlier run stopped.",
     "compare": "Find out which of two submissions, captures or commands is faster.",
     "fast-p": "Print KernelBench's score over a folder of comparisons.",
     "rewards": "Answer a trainer's requests for rewards over HTTP.",
@@ -47,6 +48,7 @@ Examples:
   neutrino-bench record -o x.ncap --launches 100:110 -- python submission.py
   neutrino-bench replay x.ncap --verify
   neutrino-bench grade problem.py submission.cu
+  neutrino-bench batch --problem problem.py --results results.jsonl *.cu
   neutrino-bench compare problem.py before.cu after.cu
   neutrino-bench compare -- python before.py --vs python after.py
   neutrino-bench verify-log run.audit.jsonl

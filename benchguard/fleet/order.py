@@ -45,12 +45,16 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def order_bytes(job: Job, options: GradeOptions) -> bytes:
     """An order as bytes."""
-    changed = {
+    return msgspec.msgpack.encode(Order(job, changed_options(options)))
+
+
+def changed_options(options: GradeOptions) -> dict[str, Any]:
+    """The options that differ from the defaults, without those that name files of the driver's machine."""
+    return {
         field.name: value
         for field in fields(options)
         if field.name not in _LOCAL and (value := getattr(options, field.name)) != _default(field)
     }
-    return msgspec.msgpack.encode(Order(job, changed))
 
 
 def parse_order(data: bytes) -> Order:

@@ -343,9 +343,16 @@ SIM = ("--driver", "sim")
 JSON = ("--json", "result.json")
 GRADE = ("grade", PROBLEM, "kernel.ptx", *SIM, *JSON, "--samples", "3")
 PYTHON = ("grade", PROBLEM, "submission.py", *SIM, *JSON, "--samples", "3")
+BATCH = ("batch", "--problem", PROBLEM, *SIM)
+STORED = (*BATCH, "--results", "r.jsonl", "--samples", "3", "kernel.ptx")
 COMPARE_CAPTURES = ("compare", "saxpy.ncap", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "3")
 COMPARE_COMMAND = ("compare", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "3")
 COMPARE = ("compare", PROBLEM, "kernel.ptx", "submission.py", *SIM, *JSON, "--samples", "3")
+
+
+def stored(name: str, value: Any) -> Check:
+    """A batch stores this option with its first result."""
+    return lambda ran: json.loads(ran.text("r.jsonl").splitlines()[0])["options"][name] == value
 
 
 def ended_with(status: int, text: str = "") -> Check:
@@ -924,6 +931,83 @@ RUNS: dict[str, OptionRun] = {
         ("grade", PROBLEM, "kernel.ptx", "--driver", "/nowhere/libcuda.so.1"), GRADE, {"--driver": NOWHERE}
     ),
     "grade, device": OptionRun((*GRADE, "--device", "99"), GRADE, {"--device": lambda ran: "99" in ran.err}),
+    "batch": OptionRun(
+        (*BATCH, "--results", "r.jsonl", "--parquet", "r.parquet", "--case", "two", "--cold", "flush",
+         "--icache", "cold",
+         "--flush-cache", "--warm-up-samples", "4", "--samples", "7", "--sets", "4", "--one-use", "9", "--warm-up", "3",
+         "--memory", "4G", "--require-evidence", "full", "--allow-images", "submission", "--forbid-library", "none*",
+         "--adapter", "problem", "--language", "ptx", "--entry", "solution", "--convention", "arguments", "--timeout",
+         "100", "--network", "--reference-device", "cpu", "--require-converged", "--quiet", "kernel.ptx"),
+        STORED,
+        {
+            "--parquet": lambda ran: (ran.folder / "r.parquet").read_bytes()[:4] == b"PAR1",
+            "--case": stored("cases", ["two"]),
+            "--cold": stored("cold", "flush"),
+            "--icache": stored("icache", "cold"),
+            "--flush-cache": stored("flush_cache", True),
+            "--warm-up-samples": stored("warm_up_samples", 4),
+            "--samples": stored("samples", 7),
+            "--sets": stored("sets", 4),
+            "--one-use": stored("one_use", 9),
+            "--warm-up": stored("warm_up", 3),
+            "--memory": stored("memory_bytes", 4 << 30),
+            "--require-evidence": stored("require_evidence", "full"),
+            "--allow-images": stored("allow_images", ["submission"]),
+            "--forbid-library": stored("forbid_library", ["none*"]),
+            "--adapter": stored("adapter", "problem"),
+            "--language": stored("language", "ptx"),
+            "--entry": stored("entry", "solution"),
+            "--convention": stored("convention", "arguments"),
+            "--timeout": stored("timeout", 100),
+            "--network": stored("network", True),
+            "--reference-device": stored("reference_device", "cpu"),
+            "--require-converged": stored("require_converged", True),
+            "--quiet": lambda ran: not ran.out and not ran.err,
+        },
+    ),
+    "batch, results": OptionRun(
+        (*BATCH, "--results", "other.jsonl", "--until", "cv=1", "--case", "two", "kernel.ptx"),
+        STORED,
+        {
+            "--results": lambda ran: (ran.folder / "other.jsonl").exists(),
+            "--until": lambda ran: '"until":"cv=1"' in ran.text("other.jsonl"),
+        },
+    ),
+    "batch, inline": OptionRun((*STORED, "--inline"), STORED, {"--inline": stored("inline", True)}),
+    "batch, problem": OptionRun(
+        (*STORED, "--problem", f"two={PROBLEM}"), STORED, {"--problem": ended_with(2, "names no problem")}
+    ),
+    "batch, engine": OptionRun(
+        (*STORED, "--engine", "ray", "--network"), STORED, {"--engine": ended_with(2, "engine ray")}
+    ),
+    "batch, address": OptionRun((*STORED, "--address", "auto"), STORED, {"--address": ended_with(2, "engine ray")}),
+    "batch, cascade": OptionRun((*STORED, "--cascade"), STORED, {"--cascade": ended_with(2, "ends on a GPU")}),
+    "batch, device": OptionRun(
+        (*STORED, "--device", "99", "--attempts", "1"),
+        STORED,
+        {
+            "--device": stored("device", 99),
+            "--attempts": lambda ran: ran.status == 70 and '"attempts":1,' in ran.text("r.jsonl"),
+        },
+    ),
+    "batch, sandbox": OptionRun(
+        (*STORED, "--require-sandbox", "full", "--attempts", "1"),
+        STORED,
+        {"--require-sandbox": lambda ran: ran.status == 70},
+    ),
+    "batch, adapter option": OptionRun(
+        (*STORED, "--adapter-option", "sample=yes"),
+        STORED,
+        {"--adapter-option": stored("adapter_options", {"sample": "yes"})},
+    ),
+    "batch, cordon": OptionRun(
+        (*STORED, "--cordon-device"), STORED, {"--cordon-device": stored("cordon_device", True)}, slow=True
+    ),
+    "batch, driver": OptionRun(
+        ("batch", "--problem", PROBLEM, "--results", "r.jsonl", "--driver", "/nowhere/libcuda.so.1", "kernel.ptx"),
+        STORED,
+        {"--driver": NOWHERE},
+    ),
     "compare": OptionRun(
         ("compare", PROBLEM, "kernel.ptx", "slower.ptx", *SIM, "--json", "other.json", "--case", "two", "--blocks", "3",
          "--samples", "5", "--cold", "flush", "--flush-cache", "--fail-on", "slower", "--quiet"),

@@ -1,0 +1,192 @@
+"""neutrino-bench batch: grade many submissions."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .. import exit_status
+from ..errors import UsageError
+from ..grade.options import GradeOptions
+from ..version import __version__
+from .grade_flags import grade_options
+from .options import Flag, OutputPath, cuda_driver_option, options_of, quiet_option
+from .output import notify
+
+if TYPE_CHECKING:
+    from ..fleet.batch import Batch
+
+_OF_ONE_GRADE = ("keep", "policy")
+"""Options of `grade` for its captures and its audit log, which a batch does not keep."""
+
+
+@click.command(
+    epilog="\b\nExit status: 0 every submission has a verdict, whichever it is; 2 usage; 70 some submissions have\n"
+    "none, because this machine failed or the results cannot be written. Start the same command again to go on.\n"
+    "Where an option of a grade says `exit with`, the verdict is stored instead. docs/fleet.md has the format.",
+)
+@click.argument(
+    "submissions",
+    metavar="SUBMISSIONS...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, path_type=Path),
+)
+@click.option(
+    "--problem",
+    "problems",
+    multiple=True,
+    required=True,
+    metavar="[NAME=]PROBLEM",
+    help="Grade answers to this problem (PATH or PATH:NAME). May be repeated if all submissions are lines of JSONL, "
+    "which name their problem.",
+)
+@click.option(
+    "--results",
+    "results_path",
+    type=OutputPath(),
+    required=True,
+    metavar="FILE",
+    help="Append a line of JSON for each submission to this file. Submissions that it has results of are not graded "
+    "again.",
+)
+@click.option(
+    "--parquet", type=OutputPath(), metavar="FILE", help="At the end, write all results as a Parquet table."
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Grade on this machine, or on a Ray cluster.",
+)
+@click.option(
+    "--address", metavar="ADDRESS", help="Address of the Ray cluster.  [default: a new one on this machine]"
+)
+@click.option(
+    "--cascade", is_flag=True, help="Grade on the CPU driver first, and on a GPU unless it is wrong there."
+)
+@click.option(
+    "--attempts",
+    type=click.IntRange(1, 10),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Try a submission N times if the machine fails.",
+)
+@grade_options(without=_OF_ONE_GRADE)
+@cuda_driver_option
+@options_of(GradeOptions, {"device": Flag("Ordinal of the device to time on.", "N")})
+@quiet_option
+def batch(
+    submissions: tuple[Path, ...],
+    problems: tuple[str, ...],
+    results_path: Path,
+    parquet: Path | None,
+    engine: Any,
+    address: str | None,
+    cascade: bool,
+    attempts: int,
+    quiet: bool,
+    **values: Any,
+) -> int:
+    """Grade SUBMISSIONS, and store each result at once.
+
+    A submission is a .py, .cu or .ptx file, a folder, or a line {id, problem, source, language} of a .jsonl file.
+    Each is graded as by `neutrino-bench grade`. A batch that was killed goes on where it stopped: a finished job is
+    known by the content of problem, submission and options, not by its name.
+    """
+    from ..fleet.batch import Batch, Settings
+    from ..fleet.batch_entry import Keys, entries_of
+    from ..fleet.batch_results import BatchResults
+    from ..fleet.batch_table import import_pyarrow, write_parquet
+    from ..fleet.cascade import first_options
+    from ..fleet.grading import check_engine
+    from ..grade.grade import check_inputs
+    from ..shim.driver import discover
+
+    options = GradeOptions(**values)
+    check_engine(engine, address, attempts)
+    if cascade:
+        first_options(options)
+    if parquet is not None:
+        import_pyarrow()
+        if parquet.resolve() == results_path.resolve():
+            raise UsageError("--parquet and --results name the same file; name two")
+    named = problems_of(problems, engine == "ray")
+    for each in named.values():
+        check_inputs(options, each)
+    if engine == "local":
+        discover(options.driver, api="cuda")
+    keys = Keys.of(list(named.values()), options, cascade, __version__)
+    entries = list(entries_of(submissions, named, options, keys))
+    with BatchResults(results_path) as results:
+        if results.repaired:
+            notify(
+                f"{results_path}: removed a torn line of {results.repaired} bytes; its submission is graded again"
+            )
+        settings = Settings(options, engine, address, cascade, attempts, notify)
+        work = Batch(entries, results, keys, settings)
+        began = time.monotonic()
+        graded = asyncio.run(_run(work, quiet)) if entries else 0
+        if parquet is not None:
+            write_parquet(results, parquet)
+        verdicts = work.verdicts()
+        if not quiet:
+            _render(verdicts, work.finished, graded, time.monotonic() - began, results_path)
+    if verdicts["none"]:
+        notify(
+            f"{verdicts['none']} of {len(entries)} submissions have no verdict, because the machine failed; start the "
+            "batch again"
+        )
+        return exit_status.INTERNAL
+    return exit_status.PASS
+
+
+def problems_of(words: tuple[str, ...], resolve: bool) -> dict[str, str]:
+    """PATH or PATH:NAME by name. Without `NAME=`, the word is its own name. Raises UsageError for a repeated name.
+
+    `resolve`: make paths absolute, for machines with other working directories.
+    """
+    problems: dict[str, str] = {}
+    for word in words:
+        name, equals, path = word.partition("=")
+        is_named = bool(equals) and name.replace("-", "_").replace(".", "_").isidentifier()
+        name, path = (name, path) if is_named else (word, word)
+        if name in problems:
+            raise UsageError(f"--problem {word}: the name {name} is there twice")
+        problems[name] = str(Path(path).resolve()) if resolve else path
+    return problems
+
+
+async def _run(work: Batch, quiet: bool) -> int:
+    """Grade the unfinished jobs; return the number of jobs that were graded."""
+    from contextlib import aclosing
+
+    from .batch_progress import progress_on
+
+    jobs = set()
+    with progress_on(sys.stderr, quiet, len(work.entries), work.finished) as report:
+        async with aclosing(work.run()) as lines:
+            async for line in lines:
+                report(line.id, line.verdict or f"no verdict: {line.trouble}")
+                if line.verdict is not None:
+                    jobs.add(line.job)
+    return len(jobs)
+
+
+def _render(verdicts: dict[str, int], finished: int, graded: int, seconds: float, path: Path) -> None:
+    from .output import say
+
+    counts = ", ".join(
+        f"{count} {verdict}" for verdict, count in sorted(verdicts.items()) if verdict != "none"
+    )
+    earlier = f" ({finished} had a result before)" if finished else ""
+    say(f"{path}: {counts or 'no results'}{earlier}")
+    if graded:
+        say(f"{graded} grades in {seconds:.1f} s: {60 * graded / seconds:.1f} grades a minute")

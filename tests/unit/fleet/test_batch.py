@@ -1,0 +1,160 @@
+"""The results of a batch, and its submissions: torn lines, full disks, hostile lines, equal contents."""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+from pathlib import Path
+
+import pytest
+
+from benchguard.errors import BenchguardError, UsageError
+from benchguard.fleet.batch import Batch, Settings
+from benchguard.fleet.batch_entry import Entry, Keys, entries_of
+from benchguard.fleet.batch_results import SCHEMA, BatchLine, BatchResults
+from benchguard.grade.options import GradeOptions
+from tests.support.mixed import PROBLEM
+from tests.support.results import graded_result
+
+OPTIONS = GradeOptions(driver="sim")
+NAMED = {"add": str(PROBLEM)}
+KEYS = Keys.of([str(PROBLEM)], OPTIONS, False, "1")
+
+
+def line_of(job: str, verdict: bool = True, name: str = "a") -> BatchLine:
+    result = graded_result() if verdict else None
+    word = result.verdict if result else None
+    trouble = "" if verdict else "the machine failed"
+    return BatchLine(SCHEMA, job, name, "p", "s", {}, word, trouble, 1, "here", "final", result)
+
+
+def stored(path: Path, *lines: BatchLine) -> bytes:
+    with BatchResults(path) as results:
+        for line in lines:
+            results.append(line)
+    return path.read_bytes()
+
+
+def entries(*paths: Path, options: GradeOptions = OPTIONS) -> list[Entry]:
+    return list(entries_of(paths, NAMED, options, KEYS))
+
+
+def test_torn_line_at_any_byte_is_removed_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    first = stored(path, line_of("1"))
+    both = stored(path, line_of("2"))
+    for end in (*range(len(first) + 1, len(first) + 50), len(both) - 1):
+        path.write_bytes(both[:end])
+        with BatchResults(path) as results:
+            assert set(results.outcomes) == {"1"} and results.repaired == end - len(first)
+        assert path.read_bytes() == first
+    path.write_bytes(first + bytes(100))  # a file system may have the length of a line without its bytes
+    with BatchResults(path) as results:
+        assert set(results.outcomes) == {"1"}
+
+
+@pytest.mark.parametrize(
+    "content", [b"notes without an end", b"notes\n", b"{}\n", b"\x80\n", b"[" * 5000 + b"\n"]
+)
+def test_file_of_other_content_is_refused_and_stays(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "notes"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match="name a"):
+        BatchResults(path)
+    assert path.read_bytes() == content
+
+
+def test_second_batch_on_the_same_file_is_refused(tmp_path: Path) -> None:
+    with BatchResults(tmp_path / "r.jsonl"), pytest.raises(UsageError, match="another batch writes"):
+        BatchResults(tmp_path / "r.jsonl")
+
+
+def test_full_disk_is_an_error_and_keeps_whole_lines(tmp_path: Path) -> None:
+    """A limit on the size of files cuts a write as a full disk does: a part of the line is written first."""
+    path = tmp_path / "r.jsonl"
+    first = stored(path, line_of("1"))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with BatchResults(path) as results:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(first) + 40, limits[1]))
+        try:
+            with pytest.raises(BenchguardError, match=r"make room, .* keeps the 1 results"):
+                results.append(line_of("2"))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert path.read_bytes() == first
+        results.append(line_of("2"))
+    assert len(path.read_bytes().splitlines()) == 2
+
+
+def test_failure_of_a_machine_is_stored_and_is_no_verdict(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    stored(path, line_of("1", verdict=False))
+    with BatchResults(path) as results:
+        assert not results.outcomes
+        results.append(line_of("1"))
+        assert results.outcomes["1"][0] == "pass" and [each.job for each in results.lines()] == ["1"]
+
+
+def test_content_and_not_the_name_identifies_a_job(tmp_path: Path) -> None:
+    for name, text in (("a.ptx", "x"), ("b.ptx", "x"), ("c.ptx", "y"), ("d.cu", "x")):
+        (tmp_path / name).write_text(text)
+    a, b, c, d = entries(*(tmp_path / name for name in ("a.ptx", "b.ptx", "c.ptx", "d.cu")))
+    assert a.key == b.key and len({a.key, c.key, d.key}) == 3
+    other = Keys.of([str(PROBLEM)], GradeOptions(driver="sim", samples=9), False, "1")
+    assert other.key(a.job(0)) != a.key == KEYS.key(a.job(0))
+
+
+def test_job_with_a_verdict_is_not_graded_again_under_another_name(tmp_path: Path) -> None:
+    for name in ("a.ptx", "b.ptx", "c.ptx"):
+        (tmp_path / name).write_text("y" if name == "c.ptx" else "x")
+    found = entries(*sorted(tmp_path.glob("*.ptx")))
+    with BatchResults(tmp_path / "r.jsonl") as results:
+        results.append(line_of(found[0].key, name=found[0].id))
+        batch = Batch(found, results, KEYS, Settings(OPTIONS))
+        assert list(batch.waiting) == [found[2].key] and batch.finished == 2
+        assert [each.id for each in results.lines()] == [found[0].id, found[1].id]
+        assert batch.verdicts() == {"pass": 2, "none": 1}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "Input data was truncated"),
+        ("[]", "Expected `object`"),
+        ('{"id": "a"}', "missing required field `source`"),
+        ('{"id": "", "source": "x"}', "length >= 1"),
+        ('{"id": "a", "source": "x", "path": "/etc"}', "unknown field `path`"),
+        ('{"id": "a", "source": "x", "language": "sh"}', "Invalid enum value"),
+        ('{"id": "a", "source": "x"}', "the language is missing"),
+        (
+            '{"id": "a", "source": "x", "language": "ptx", "problem": "/etc/passwd"}',
+            "names the problem '/etc/passwd'",
+        ),
+        ('{"id": "first", "source": "x", "language": "ptx"}', "there twice"),
+    ],
+)
+def test_invalid_line_is_one_message_with_its_place(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(
+        json.dumps({"id": "first", "source": "x", "language": "ptx", "problem": "add"}) + f"\n{line}\n"
+    )
+    with pytest.raises(UsageError) as caught:
+        entries(path)
+    text = str(caught.value)
+    assert message in text and f"{path}, line 2: " in text and "\n" not in text
+
+
+def test_hostile_lines_give_entries_or_one_message(tmp_path: Path) -> None:
+    source = json.dumps({"id": "a", "source": "x" * 20, "language": "ptx", "problem": "add"}).encode() + b"\n"
+    path = tmp_path / "s.jsonl"
+    chance = random.Random(18)
+    for _ in range(300):
+        data = bytearray(source)
+        for _ in range(chance.randint(1, 4)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(data)
+        try:
+            assert all(each.problem == str(PROBLEM) for each in entries(path))
+        except UsageError as error:
+            assert "\n" not in str(error)
