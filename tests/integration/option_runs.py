@@ -982,16 +982,14 @@ RUNS: dict[str, OptionRun] = {
     ),
     "batch, address": OptionRun((*STORED, "--address", "auto"), STORED, {"--address": ended_with(2, "engine ray")}),
     "batch, cascade": OptionRun((*STORED, "--cascade"), STORED, {"--cascade": ended_with(2, "ends on a GPU")}),
-    "batch, device": OptionRun(
-        (*STORED, "--device", "99", "--attempts", "1"),
-        STORED,
-        {
-            "--device": stored("device", 99),
-            "--attempts": lambda ran: ran.status == 70 and '"attempts":1,' in ran.text("r.jsonl"),
-        },
+    "batch, device": OptionRun((*STORED, "--device", "99"), STORED, {"--device": stored("device", 99)}),
+    "batch, attempts": OptionRun(
+        (*STORED, "--case", "absent", "--attempts", "1"),
+        (*STORED, "--case", "absent"),
+        {"--attempts": lambda ran: ran.status == 70 and '"attempts":1,' in ran.text("r.jsonl")},
     ),
     "batch, sandbox": OptionRun(
-        (*STORED, "--require-sandbox", "full", "--attempts", "1"),
+        (*STORED, "--require-sandbox", "full"),
         STORED,
         {"--require-sandbox": lambda ran: ran.status == 70},
     ),
