@@ -4,6 +4,7 @@
     with benchguard.region("forward", inputs={"x": x}): ...  # mark the region in the program
     benchguard.replay("x.ncap").time_us.median               # time it in a clean process, in microseconds
     benchguard.grade("problem.py", "submission.cu").verdict  # judge and time an untrusted submission
+    for graded in benchguard.grade_all("problem.py", paths): ...  # many submissions, on one machine or on a cluster
     benchguard.compare("problem.py", "a.cu", "b.cu").call    # is B faster than A?
     benchguard.analyse_log("run.audit.jsonl").findings       # do a program's timing windows hold its work?
     benchguard.compare_captures("a.ncap", "b.ncap").call     # the same for captures
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from .compat.isolated import BenchmarkError, do_bench_impl, do_bench_isolated
     from .compat.statistics import BenchmarkResult, BenchmarkStats, basic_stats
     from .findings import Finding, FindingsError, FindingsReport, analyse_log
+    from .fleet.grading import grade_all, grade_many
+    from .fleet.job import Graded, Source
     from .grade.captures_result import CaptureComparison
     from .grade.compare import CompareResult, compare
     from .grade.compare_captures import compare_captures
@@ -64,6 +67,7 @@ _MODULES = {
     "FindingsReport": "findings",
     "GradeOptions": "grade.options",
     "GradeResult": "grade.result",
+    "Graded": "fleet.job",
     "LogError": "audit.log",
     "Problem": "problem.problem",
     "ProblemError": "problem.errors",
@@ -72,6 +76,7 @@ _MODULES = {
     "ReplayOptions": "replay.options",
     "ReplayResult": "replay.result",
     "ShimError": "toolchain.errors",
+    "Source": "fleet.job",
     "Tolerance": "problem.spec",
     "Verified": "audit.log",
     "analyse_log": "findings",
@@ -82,6 +87,8 @@ _MODULES = {
     "do_bench_impl": "compat.isolated",
     "do_bench_isolated": "compat.isolated",
     "grade": "grade",
+    "grade_all": "fleet.grading",
+    "grade_many": "fleet.grading",
     "read_log": "audit.log",
     "record": "record",
     "replay": "replay",
@@ -92,10 +99,10 @@ _MODULES = {
 __all__ = [
     "BenchguardError", "BenchmarkError", "BenchmarkResult", "BenchmarkStats", "Capture", "CaptureComparison",
     "CaptureError", "CompareResult", "CudaError", "DeterministicContext", "Finding", "FindingsError",
-    "FindingsReport", "GradeOptions", "GradeResult", "LogError", "Problem", "ProblemError", "RecordOptions",
-    "RecordResult", "RegionError", "ReplayOptions", "ReplayResult", "ShimError", "Tolerance", "UsageError",
+    "FindingsReport", "GradeOptions", "GradeResult", "Graded", "LogError", "Problem", "ProblemError", "RecordOptions",
+    "RecordResult", "RegionError", "ReplayOptions", "ReplayResult", "ShimError", "Source", "Tolerance", "UsageError",
     "Verified", "__version__", "analyse_log", "basic_stats", "compare", "compare_captures", "do_bench",
-    "do_bench_impl", "do_bench_isolated", "grade", "phase",
+    "do_bench_impl", "do_bench_isolated", "grade", "grade_all", "grade_many", "phase",
     "read_log", "record", "region", "region_range", "replay", "verify_log",
 ]  # fmt: skip
 

@@ -27,6 +27,7 @@ SUMMARIES = {
     "grade": "Judge and time a submission to a problem.",
     "compare": "Find out which of two submissions, captures or commands is faster.",
     "fast-p": "Print KernelBench's score over a folder of comparisons.",
+    "rewards": "Answer a trainer's requests for rewards over HTTP.",
     "starter": "Write a template for a submission to a problem.",
     "findings": "Examine the timing windows of an observed program.",
     "report": "Show an audit log or a result as a page.",

@@ -34,7 +34,7 @@ async def grade_in_child(order: bytes) -> bytes:
     ends or is cancelled. Raises BenchguardError if there is no answer.
     """
     parsed = parse_order(order)
-    options = parsed.grade_options().limited(parsed.problem)
+    options = parsed.grade_options().limited(parsed.job.problem)
     with _memory_file(order) as stdin:
         child = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -104,14 +104,14 @@ def main() -> None:
     end_with(int(sys.argv[2]))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # an exception, so that folders are deleted
     out = os.dup(1)
-    os.dup2(2, 1)  # prints of a problem or a library are no answer
+    os.dup2(2, 1)  # what a problem or a library prints must not enter the answer
     order = parse_order(sys.stdin.buffer.read())
     from ..grade.grade import grade  # noqa: PLC0415 - after end_with, because the import takes a while
 
     with tempfile.TemporaryDirectory(prefix="neutrino-job-") as folder:
         try:
             submission = order.job.write(Path(folder))
-            answer = Answer(grade(order.problem, submission, order.grade_options()))
+            answer = Answer(grade(order.job.problem, submission, order.grade_options()))
         except BenchguardError as error:
             answer = Answer(trouble=one_line(f"{type(error).__name__}: {error}"))
     with os.fdopen(out, "wb") as stream:

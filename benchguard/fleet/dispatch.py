@@ -7,6 +7,7 @@ when a slot is free. The order of outcomes is that in which the jobs end.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Protocol
 from ..errors import BenchguardError
 from ..ipc.text import one_line
 from .job import Graded, Job
-from .order import parse_answer
+from .order import Answer
 
 ATTEMPTS = 3
 FAILURES_MAX = 3
@@ -37,8 +38,8 @@ class Place(Protocol):
     @property
     def slots(self) -> int: ...
 
-    async def grade(self, job: Job) -> bytes:
-        """The answer's bytes. Any exception is a failure of the place."""
+    async def grade(self, job: Job) -> Answer:
+        """Grade a job. Any exception is a failure of the place."""
         ...
 
 
@@ -94,10 +95,15 @@ class Dispatcher:
         self._states: dict[str, _State] = {}
         self._again: list[_Held] = []
         self._running: dict[asyncio.Task[Graded | None], tuple[_Held, _State]] = {}
+        self._woken: asyncio.Queue[asyncio.Task[Graded | None] | None] = asyncio.Queue()
+        """Grades that have ended, and None for a change of the places."""
 
-    async def run(self, jobs: Iterator[Job]) -> AsyncIterator[Graded]:
-        """The outcome of each job, as soon as it is known. Every job has exactly one."""
-        change: asyncio.Task[None] | None = None
+    async def run(self, jobs: Iterator[Job | None]) -> AsyncIterator[Graded]:
+        """The outcome of each job, as soon as it is known. Every job has exactly one.
+
+        `jobs` may give None for "none yet"; places.changed() must return when there is one.
+        """
+        watch = asyncio.ensure_future(self._watch())
         is_empty = False
         alone_since = time.monotonic()
         try:
@@ -112,22 +118,34 @@ class Dispatcher:
                     for lost in self._give_up(jobs):
                         yield lost
                     return
-                change = change or asyncio.ensure_future(self._places.changed())
-                done, _ = await asyncio.wait(
-                    {change, *self._running}, timeout=WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                )
-                if change in done:
-                    change.result()
-                    change = None
-                for task in done & set(self._running):
+                for task in await self._events():
                     graded = self._ended(task)
                     if graded is not None:
                         yield graded
+                if watch.done():
+                    watch.result()
         finally:
-            tasks = [*self._running, *([change] if change is not None else [])]
+            tasks = [watch, *self._running]
             for each in tasks:
                 each.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        """Wake run() when places have changed."""
+        while True:
+            await self._places.changed()
+            self._woken.put_nowait(None)
+
+    async def _events(self) -> list[asyncio.Task[Graded | None]]:
+        """Wait for an event, at most WAIT_SECONDS; return the grades that have ended."""
+        ended: list[asyncio.Task[Graded | None]] = []
+        with contextlib.suppress(asyncio.TimeoutError, asyncio.QueueEmpty):
+            event = await asyncio.wait_for(self._woken.get(), WAIT_SECONDS)
+            while True:
+                if event is not None:
+                    ended.append(event)
+                event = self._woken.get_nowait()
+        return ended
 
     async def _refresh(self) -> None:
         places = {place.name: place for place in await self._places.update()}
@@ -136,16 +154,19 @@ class Dispatcher:
         for name, place in places.items():
             self._states.setdefault(name, _State(place))
 
-    def _fill(self, jobs: Iterator[Job], is_empty: bool) -> bool:
+    def _fill(self, jobs: Iterator[Job | None], is_empty: bool) -> bool:
         """Give a job to each free slot; return whether there are no more new jobs."""
         for held in list(self._again):
             if (state := self._place_for(held)) is not None:
                 self._again.remove(held)
                 self._start(held, state)
         while any(state.free for state in self._states.values()):
-            job = None if is_empty else next(jobs, None)
-            if job is None:
+            try:
+                job = None if is_empty else next(jobs)
+            except StopIteration:
                 return True
+            if job is None:
+                return is_empty
             held = _Held(job)
             state = self._place_for(held)
             assert state is not None
@@ -163,7 +184,9 @@ class Dispatcher:
     def _start(self, held: _Held, state: _State) -> None:
         state.busy += 1
         held.attempts += 1
-        self._running[asyncio.ensure_future(_grade(held, state.place))] = (held, state)
+        task = asyncio.ensure_future(_grade(held, state.place))
+        task.add_done_callback(self._woken.put_nowait)
+        self._running[task] = (held, state)
 
     def _ended(self, task: asyncio.Task[Graded | None]) -> Graded | None:
         held, state = self._running.pop(task)
@@ -181,8 +204,8 @@ class Dispatcher:
             return None
         return _lost(held, state.place.name)
 
-    def _give_up(self, jobs: Iterator[Job]) -> Iterator[Graded]:
-        for held in (*self._again, *map(_Held, jobs)):
+    def _give_up(self, jobs: Iterator[Job | None]) -> Iterator[Graded]:
+        for held in (*self._again, *(_Held(job) for job in jobs if job is not None)):
             held.troubles.append(f"no machine was left for {self._patience_s:g} s")
             yield _lost(held, "")
         self._again.clear()
@@ -191,10 +214,10 @@ class Dispatcher:
 async def _grade(held: _Held, place: Place) -> Graded | None:
     """The outcome of an attempt; None if the place failed, with the reason in `held`."""
     try:
-        answer = parse_answer(await place.grade(held.job))
+        answer = await place.grade(held.job)
         trouble = answer.trouble
         if answer.result is not None and answer.result.verdict != "error":
-            return Graded(held.job.id, answer.result, "", held.attempts, place.name)
+            return Graded(held.job.id, answer.result, "", held.attempts, place.name, answer.stage)
         if answer.result is not None:
             trouble = answer.result.reason
     except Exception as error:

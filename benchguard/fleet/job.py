@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -34,10 +34,11 @@ Submission: TypeAlias = "str | os.PathLike[str] | Source"
 
 
 class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A submission to grade. `files` are its contents by relative path; `is_folder`: they are a folder `name`, else
-    there is one file of that name."""
+    """A submission to grade as an answer to `problem` (PATH or PATH:NAME). `files` are its contents by relative path;
+    `is_folder`: they are a folder `name`, else there is one file of that name."""
 
     id: str
+    problem: str
     name: str
     is_folder: bool
     files: dict[str, bytes]
@@ -70,13 +71,14 @@ class Graded:
     trouble: str = ""
     attempts: int = 1
     place: str = ""
-    stage: str = "final"
+    stage: Literal["cpu", "final"] = "final"
 
 
-def jobs_of(submissions: Iterable[Submission] | Mapping[str, Submission]) -> Iterator[Job]:
+def jobs_of(problem: str, submissions: Iterable[Submission] | Mapping[str, Submission]) -> Iterator[Job]:
     """A job for each submission, read when it is asked for.
 
     Args:
+        problem: PATH or PATH:NAME.
         submissions: paths and texts; a mapping gives their ids. Otherwise the id is the number, from 0.
 
     Raises:
@@ -85,21 +87,22 @@ def jobs_of(submissions: Iterable[Submission] | Mapping[str, Submission]) -> Ite
     pairs: Iterable[tuple[Any, Submission]]
     pairs = submissions.items() if isinstance(submissions, Mapping) else enumerate(submissions)
     for name, submission in pairs:
-        yield _job_of(str(name), submission)
+        yield job_of(str(name), problem, submission)
 
 
-def _job_of(name: str, submission: Submission) -> Job:
+def job_of(name: str, problem: str, submission: Submission) -> Job:
+    """The job `name` of a submission. Raises UsageError as jobs_of()."""
     if isinstance(submission, Source):
         file = f"submission{SUFFIXES[submission.language]}"
-        return _checked(Job(name, file, False, {file: submission.source.encode("utf-8", "surrogatepass")}))
+        content = submission.source.encode("utf-8", "surrogatepass")
+        return _checked(Job(name, problem, file, False, {file: content}))
     path = Path(submission)
     try:
         is_folder = path.is_dir()
         names = files_of(path) if is_folder else (path.name,)
         root = path if is_folder else path.parent
-        return _checked(
-            Job(name, path.resolve().name, is_folder, {each: (root / each).read_bytes() for each in names})
-        )
+        files = {each: (root / each).read_bytes() for each in names}
+        return _checked(Job(name, problem, path.resolve().name, is_folder, files))
     except OSError as error:
         raise UsageError(f"the submission {path} cannot be read: {error.strerror}") from error
 

@@ -9,27 +9,26 @@ from ..grade.options import GradeOptions
 from .child import grade_in_child
 from .dispatch import Place
 from .job import Job
-from .order import order_bytes
+from .order import Answer, order_bytes, parse_answer
 
 
 @dataclass(frozen=True)
 class LocalPlace:
     """This machine. More than one slot makes times depend on the other grades: only for a driver without a GPU."""
 
-    problem: str
     options: GradeOptions
     slots: int = 1
     name: str = "this machine"
 
-    async def grade(self, job: Job) -> bytes:
-        return await grade_in_child(order_bytes(self.problem, job, self.options))
+    async def grade(self, job: Job) -> Answer:
+        return parse_answer(await grade_in_child(order_bytes(job, self.options)))
 
 
 @dataclass(frozen=True)
 class LocalPlaces:
     """One place, for ever."""
 
-    place: LocalPlace
+    place: Place
 
     async def update(self) -> list[Place]:
         return [self.place]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from ..errors import BenchguardError
+from ..errors import BenchguardError, UsageError
 from ..grade.options import GradeOptions
 from ..ipc.json_text import json_line
 from ..ipc.text import one_line
@@ -27,18 +29,18 @@ SEALED = ("network", "system calls", "filesystem")
 class Needs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The needs of a run."""
 
-    problem: str
-    problem_sha256: str
+    problems: dict[str, str]
+    """The SHA-256 of each problem."""
     driver: str
     full_sandbox: bool
     version: str
 
 
 class NodeReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A machine as it describes itself. `problem_sha256` is empty if the problem cannot be read there."""
+    """A machine as it describes itself. `problems` lacks those that cannot be read there."""
 
     version: str
-    problem_sha256: str
+    problems: dict[str, str]
     is_sim: bool
     findings: tuple[Finding, ...]
     features: dict[str, str]
@@ -52,21 +54,26 @@ class Refused:
     reason: str
 
 
-def needs_of(problem: str, options: GradeOptions) -> Needs:
-    """Raises UsageError if the problem cannot be read."""
-    return Needs(
-        problem, sha256_of(problem), options.driver, options.require_sandbox is not None, __version__
-    )
+def needs_of(problems: Sequence[str], options: GradeOptions) -> Needs:
+    """Raises UsageError if a problem cannot be read."""
+    full = options.require_sandbox is not None
+    return Needs({each: sha256_of(each) for each in problems}, options.driver, full, __version__)
 
 
 def sha256_of(problem: str) -> str:
-    """SHA-256 of a problem's file, or of the files of its folder. Modules that it imports do not count."""
+    """SHA-256 of a problem's file, or of the files of its folder. Modules that it imports do not count.
+
+    Raises UsageError if it cannot be read.
+    """
     path = Path(problem)
     if not path.exists():
-        path = Path(problem.rpartition(":")[0])
+        path = Path(problem.rpartition(":")[0] or problem)
     if path.is_dir():
         return hash_of(path, files_of(path))
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise UsageError(f"the problem {path} cannot be read: {error.strerror}") from error
 
 
 def report_node(needs: bytes) -> bytes:
@@ -74,25 +81,25 @@ def report_node(needs: bytes) -> bytes:
     wanted = msgspec.msgpack.decode(needs, type=Needs)
     found: list[Finding] = []
     protections: dict[str, str] = {}
-    problem, is_sim = "", False
-    try:
-        problem = sha256_of(wanted.problem)
-    except (BenchguardError, OSError):
-        problem = ""
+    problems: dict[str, str] = {}
+    is_sim = False
+    for each in wanted.problems:
+        with contextlib.suppress(BenchguardError, OSError):
+            problems[each] = sha256_of(each)
     try:
         is_sim = discover(wanted.driver, api="cuda").is_sim
         found += grading_findings(wanted.driver)
         protections = features()
     except (BenchguardError, OSError) as error:
         found.append(Finding("fail", "machine", one_line(str(error))))
-    return json_line(NodeReport(__version__, problem, is_sim, tuple(found), protections))
+    return json_line(NodeReport(__version__, problems, is_sim, tuple(found), protections))
 
 
 def parse_report(data: bytes) -> NodeReport:
     """Raises BenchguardError for anything but a report."""
     try:
         return msgspec.json.decode(data, type=NodeReport)
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BenchguardError(f"invalid report: {error}") from error
 
 
@@ -100,10 +107,11 @@ def refusal_of(report: NodeReport, needs: Needs, *, gpu: bool) -> str:
     """Why a machine gets no work; empty if it can grade. `gpu`: a GPU is needed."""
     if report.version != needs.version:
         return f"neutrino-bench {report.version} is installed, and {needs.version} is needed"
-    if not report.problem_sha256:
-        return f"the problem {needs.problem} cannot be read there; give it the same path on every machine"
-    if report.problem_sha256 != needs.problem_sha256:
-        return f"the problem {needs.problem} differs there"
+    for problem, sha256 in needs.problems.items():
+        if problem not in report.problems:
+            return f"the problem {problem} cannot be read there; give it the same path on every machine"
+        if report.problems[problem] != sha256:
+            return f"the problem {problem} differs there"
     failed = [finding for finding in report.findings if finding.level == "fail"]
     if failed:
         return "; ".join(f"{finding.subject}: {finding.found}" for finding in failed)

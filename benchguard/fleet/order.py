@@ -6,7 +6,7 @@ Both ends are ours. An answer is parsed against its schema all the same: it hold
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -25,7 +25,6 @@ _LOCAL = {"keep"}
 class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Grade a job. `options` are the fields of GradeOptions that differ from the defaults."""
 
-    problem: str
     job: Job
     options: dict[str, Any]
 
@@ -37,27 +36,28 @@ class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Either a result, or the reason why this machine has none."""
+    """Either a result, or the reason why this machine has none. `stage`: the stage of a cascade that decided."""
 
     result: GradeResult | None = None
     trouble: str = ""
+    stage: Literal["cpu", "final"] = "final"
 
 
-def order_bytes(problem: str, job: Job, options: GradeOptions) -> bytes:
+def order_bytes(job: Job, options: GradeOptions) -> bytes:
     """An order as bytes."""
     changed = {
         field.name: value
         for field in fields(options)
         if field.name not in _LOCAL and (value := getattr(options, field.name)) != _default(field)
     }
-    return msgspec.msgpack.encode(Order(problem, job, changed))
+    return msgspec.msgpack.encode(Order(job, changed))
 
 
 def parse_order(data: bytes) -> Order:
     """Raises BenchguardError for anything but an order."""
     try:
         return msgspec.msgpack.decode(data, type=Order)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BenchguardError(f"invalid order: {error}") from error
 
 
@@ -65,7 +65,7 @@ def parse_answer(data: bytes) -> Answer:
     """Raises BenchguardError for anything but an answer."""
     try:
         answer = msgspec.json.decode(data, type=Answer)
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BenchguardError(f"invalid answer: {error}") from error
     if (answer.result is None) == (not answer.trouble):
         raise BenchguardError("invalid answer: it has neither a result nor a reason")

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,11 +18,12 @@ import msgspec
 from ..errors import BenchguardError, UsageError
 from ..grade.options import GradeOptions
 from ..ipc.text import one_line
+from .cascade import CascadePlace
 from .child import GRACE_SECONDS
 from .dispatch import Place
 from .job import Job
 from .node import REPORT_MAX, Needs, Refused, needs_of, parse_report, refusal_of
-from .order import ANSWER_MAX, order_bytes
+from .order import ANSWER_MAX, Answer, order_bytes, parse_answer
 from .ray_task import check_node, grade_on_node
 
 CHECK_SECONDS = 300.0
@@ -50,15 +50,13 @@ def import_ray() -> Any:
 def connected(ray: Any, address: str | None) -> Iterator[None]:
     """A connection to the cluster at `address`, or to a new local one, which ends with this.
 
-    A connection that exists already is used. A local cluster listens at all addresses of the machine, so it has a
-    token, unless RAY_AUTH_MODE says otherwise. Raises BenchguardError if the cluster does not answer.
+    A connection that exists already is used. A local cluster listens at all addresses of the machine; since Ray 2.60 it
+    needs a token, unless RAY_AUTH_MODE says otherwise. Raises BenchguardError if the cluster does not answer.
     """
     if ray.is_initialized():
         yield
         return
     settings: dict[str, Any] = {"address": address} if address is not None else {"include_dashboard": False}
-    if address is None:
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
     try:
         ray.init(log_to_driver=False, logging_level="ERROR", **settings)
     except (ConnectionError, RuntimeError, ValueError) as error:
@@ -71,24 +69,22 @@ def connected(ray: Any, address: str | None) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class RayPlace:
-    """A machine of the cluster. `share` is the GPUs, or with the CPU driver the CPUs, of one grade."""
+    """A machine of the cluster. A grade takes a GPU, or with the CPU driver a CPU."""
 
     ray: Any
     node: str
     name: str
     slots: int
-    problem: str
     options: GradeOptions
 
-    async def grade(self, job: Job) -> bytes:
+    async def grade(self, job: Job) -> Answer:
         gpus = 0 if self.options.driver == "sim" else 1
         task = self.ray.remote(grade_on_node).options(
             num_cpus=1, num_gpus=gpus, max_retries=0, scheduling_strategy=_only_on(self.ray, self.node)
         )
-        limit = self.options.limited(self.problem).seconds + GRACE_SECONDS + PENDING_SECONDS
-        return await _result(
-            self.ray, task.remote(order_bytes(self.problem, job, self.options)), limit, ANSWER_MAX
-        )
+        limit = self.options.limited(job.problem).seconds + GRACE_SECONDS + PENDING_SECONDS
+        reference = task.remote(order_bytes(job, self.options))
+        return parse_answer(await _result(self.ray, reference, limit, ANSWER_MAX))
 
 
 @dataclass
@@ -96,20 +92,25 @@ class RayPlaces:
     """The machines of a cluster that passed their check."""
 
     ray: Any
-    problem: str
+    problems: Sequence[str]
     options: GradeOptions
     say: Say = lambda _: None
+    first: GradeOptions | None = None
+    """Options of the first stage of a cascade."""
     refused: list[Refused] = field(default_factory=list)
     _needs: Needs | None = None
-    _places: dict[str, RayPlace] = field(default_factory=dict)
+    _places: dict[str, Place] = field(default_factory=dict)
     _checks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._needs = needs_of(self.problem, self.options)
-        self._began = time.monotonic()
+        self._needs = needs_of(self.problems, self.options)
+        self._fresh_until = 0.0
 
     async def update(self) -> list[Place]:
         """The machines that work now. Raises BenchguardError if every machine was refused."""
+        if time.monotonic() < self._fresh_until:
+            return list(self._places.values())
+        self._fresh_until = time.monotonic() + POLL_SECONDS / 2
         alive = {node["NodeID"]: node for node in self.ray.nodes() if node["Alive"]}
         for name in [each for each in self._places if each not in alive]:
             self.say(f"{self._places[name].name} is gone")
@@ -164,23 +165,37 @@ class RayPlaces:
             self.refused.append(Refused(name, reason))
             self.say(f"{name} gets no work: {reason}")
             return
-        self._places[node] = RayPlace(self.ray, node, name, self._slots(entry), self.problem, self.options)
+        place = RayPlace(self.ray, node, name, self._slots(entry), self.options)
+        if self.first is None:
+            self._places[node] = place
+            return
+        # A CPU for each GPU's own grade, the others for first stages.
+        others = max(1, int(entry["Resources"].get("CPU", 0)) - place.slots)
+        first = RayPlace(self.ray, node, name, others, self.first)
+        self._places[node] = CascadePlace(first, place)
 
 
 @contextlib.asynccontextmanager
 async def ray_places(
-    problem: str, options: GradeOptions, address: str | None, say: Say
+    problems: Sequence[str], options: GradeOptions, first: GradeOptions | None, address: str | None, say: Say
 ) -> AsyncIterator[RayPlaces]:
-    """The places of a cluster. Raises UsageError for options that a cluster cannot honour, BenchguardError."""
+    """The places of a cluster. `first`: options of the first stage of a cascade.
+
+    Raises UsageError for options that a cluster cannot honour, and BenchguardError if it does not answer.
+    """
     if options.network:
         raise UsageError(
             "--network is not possible with the engine ray: a submission could send work to the cluster itself"
         )
     if options.keep is not None:
         raise UsageError("--keep is not possible with the engine ray: the folder would be on another machine")
+    if options.device:
+        raise UsageError(
+            "--device is not possible with the engine ray, which chooses the GPU of each submission"
+        )
     ray = import_ray()
     with connected(ray, address):
-        places = RayPlaces(ray, problem, options, say)
+        places = RayPlaces(ray, problems, options, say, first)
         try:
             yield places
         finally:

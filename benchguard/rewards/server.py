@@ -82,9 +82,13 @@ class RewardServer(ThreadingHTTPServer):
         super().__init__((options.host, options.port), _Handler)
 
     @property
+    def host(self) -> str:
+        """The address as it is in a URL."""
+        return f"[{self.options.host}]" if ":" in self.options.host else self.options.host
+
+    @property
     def url(self) -> str:
-        host = f"[{self.options.host}]" if ":" in self.options.host else self.options.host
-        return f"http://{host}:{self.server_port}"
+        return f"http://{self.host}:{self.server_port}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
         if not self._connections.acquire(blocking=False):
@@ -182,7 +186,8 @@ class _Handler(BaseHTTPRequestHandler):
                 return HTTPStatus.UNAUTHORIZED, "send the header `Authorization: Bearer TOKEN`"
         else:
             host = self.headers.get("Host", "")
-            if host not in LOCAL_NAMES and host.rpartition(":")[0] not in LOCAL_NAMES:
+            names = LOCAL_NAMES | {self.server.host}
+            if host not in names and host.rpartition(":")[0] not in names:
                 return HTTPStatus.FORBIDDEN, "the Host must be localhost"
         return None
 

@@ -26,6 +26,7 @@ from tests.conftest import ROOT
 from tests.support import logs
 from tests.support.captures import CAPTURES, GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values
 from tests.support.kernels import SAXPY
+from tests.support.results import graded_result
 from tests.support.window_logs import WindowLog
 
 PTX = ROOT / "examples" / "problems" / "submissions" / "vector_add" / "kernel.ptx"
@@ -178,6 +179,24 @@ class Add(benchguard.Problem):
 TYPED = TASK.replace('"float", "pointer"', '"[VAR]", "pointer"')
 
 
+ASK = """
+import http.client, json, os, sys
+from pathlib import Path
+
+place = os.environ["NEUTRINO_REWARDS"].removeprefix("http://")
+print(place)
+HANG = "import time\\n\\n\\ndef solution(*values):\\n    time.sleep(60)\\n"
+code = {"source": Path("kernel.ptx").read_text(), "language": "ptx"}
+if "hang" in sys.argv:
+    code = {"source": HANG, "language": "python"}
+for ask in (code, {"response": "no code"}):
+    client = http.client.HTTPConnection(place)
+    client.request("POST", "/reward", json.dumps({"problem": "add", **ask}), {"Content-Type": "application/json"})
+    print(client.getresponse().read().decode())
+"""
+"""Prints the address of a reward server, and its answers for an honest or a hanging kernel and for no code."""
+
+
 COMPARED = {
     "schema": "neutrino-bench/compare/1",
     "call": "FASTER",
@@ -254,6 +273,9 @@ def prepare(folder: Path) -> None:
         "task/problem.py": TASK,
         "compared/one.json": json.dumps(COMPARED),
         "task/typed.py": TYPED,
+        "ask.py": ASK,
+        "baseline.json": graded_result(medians=(1.0,), device=None).to_json(),
+        "token.txt": "a token of 24 characters".replace(" ", "-"),
         "old.jsonl": "old\n",
         "old.ncap": "old\n",
     }
@@ -349,8 +371,15 @@ def served_end(ran: Ran) -> Any:
     return served_lines(ran)[-1]
 
 
+def first_reward(ran: Ran) -> Any:
+    """The answer for the honest kernel."""
+    return json.loads(ran.out.splitlines()[1])
+
+
 PROBE = ("probe", "count", "--driver", "sim")
 SERVE = ("serve", "--driver", "sim", "--log", "logs")
+REWARDS = ("rewards", "--problem", f"add={PROBLEM}", "--driver", "sim", "--samples", "3")
+ASKING = ("--", sys.executable, "ask.py")
 SAY_SOCKET = ("sh", "-c", "echo $NEUTRINO_SERVE")
 NESTED = (sys.executable, "nested.py")
 NOWHERE = ended_with(2, "/nowhere/libcuda.so.1")
@@ -406,6 +435,75 @@ RUNS: dict[str, OptionRun] = {
         (*RECORD, "--policy", "policy.toml", "--", *PY),
         (*RECORD, "--", *PY),
         {"--policy": lambda ran: len(ran.log("x.audit.jsonl", "decision")) == 5},
+    ),
+    "rewards": OptionRun(
+        (*REWARDS[:3], "--problem", f"other={PROBLEM}", "--driver", "sim", "--samples", "48", "--baseline",
+         "add=baseline.json", "--failed", "0.25", "--wrong", "0.25", "--slow-pass", "2", "--fast-pass", "3", "--host",
+         "127.0.0.2", "--quiet", *ASKING),
+        (*REWARDS, *ASKING),
+        {
+            "--baseline": lambda ran: first_reward(ran)["speedup"] > 0,
+            "--failed": lambda ran: json.loads(ran.out.splitlines()[2])["score"] == 0.25,
+            "--slow-pass": lambda ran: first_reward(ran)["score"] > 2,
+            "--host": lambda ran: ran.out.startswith("127.0.0.2:"),
+            "--samples": lambda ran: "carried results" not in ran.out,
+            "--quiet": lambda ran: not ran.err,
+        },
+    ),
+    "rewards, fast pass": OptionRun(
+        (*REWARDS, "--fast-pass", "3", *ASKING),
+        (*REWARDS, *ASKING),
+        {"--fast-pass": lambda ran: first_reward(ran)["score"] == 3},
+    ),
+    "rewards, problem": OptionRun(
+        (*REWARDS, "--problem", f"other={PROBLEM}", *ASKING),
+        (*REWARDS, *ASKING),
+        {"--problem": lambda ran: "problems: add, other" in ran.err},
+    ),
+    "rewards, timeout": OptionRun(
+        (*REWARDS, "--timeout", "6", *ASKING, "hang"),
+        (*REWARDS, *ASKING),
+        {"--timeout": lambda ran: first_reward(ran)["verdict"] == "timeout"},
+    ),
+    "rewards, token": OptionRun(
+        (*REWARDS, "--token-file", "token.txt", *ASKING),
+        (*REWARDS, *ASKING),
+        {"--token-file": lambda ran: "Bearer" in first_reward(ran)["error"]},
+    ),
+    "rewards, sandbox": OptionRun(
+        (*REWARDS, "--require-sandbox", "full", *ASKING),
+        (*REWARDS, *ASKING),
+        {"--require-sandbox": lambda ran: "no reward" in first_reward(ran)["error"]},
+    ),
+    "rewards, scale": OptionRun(
+        (*REWARDS, "--violation", "9", "--wrong", "9", *ASKING),
+        (*REWARDS, *ASKING),
+        {"--violation": ended_with(2, "violation 9"), "--wrong": ended_with(2, "wrong 9")},
+    ),
+    "rewards, port": OptionRun(
+        (*REWARDS, "--port", "70000", "--grades", "1", *ASKING),
+        (*REWARDS, *ASKING),
+        {"--port": ended_with(2, "port is 0 to 65535")},
+    ),
+    "rewards, grades": OptionRun(
+        (*REWARDS, "--grades", "0", *ASKING), (*REWARDS, *ASKING), {"--grades": ended_with(2, "grades at least 1")}
+    ),
+    "rewards, engine": OptionRun(
+        (*REWARDS, "--engine", "ray", *ASKING),
+        (*REWARDS, *ASKING),
+        {"--engine": lambda ran: "on a Ray cluster" in ran.err or "neutrino-bench[ray]" in ran.err},
+        slow=True,
+    ),
+    "rewards, address": OptionRun(
+        (*REWARDS, "--address", "auto", *ASKING), (*REWARDS, *ASKING), {"--address": ended_with(2, "engine ray")}
+    ),
+    "rewards, cascade": OptionRun(
+        (*REWARDS, "--cascade", *ASKING), (*REWARDS, *ASKING), {"--cascade": ended_with(2, "ends on a GPU")}
+    ),
+    "rewards, driver": OptionRun(
+        ("rewards", "--problem", f"add={PROBLEM}", "--driver", "/nowhere/libcuda.so.1", *ASKING),
+        (*REWARDS, *ASKING),
+        {"--driver": NOWHERE},
     ),
     "probe": OptionRun(
         (*PROBE, "--out", "p", "--callback", "wc -c", "--cache", "outcomes", "--quiet", "--", *PY),

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from benchguard.errors import BenchguardError, UsageError
-from benchguard.fleet.grade_many import grade_all, grade_many
+from benchguard.fleet.grading import grade_all, grade_many
 from benchguard.fleet.job import Graded
 from benchguard.grade.options import GradeOptions
 from tests.support.mixed import OPTIONS, PROBLEM, mixed, unexpected

@@ -22,6 +22,8 @@ FUNCTIONS = (
     "do_bench_impl",
     "do_bench_isolated",
     "grade",
+    "grade_all",
+    "grade_many",
     "record",
     "phase",
     "region",

@@ -14,7 +14,7 @@ from benchguard.errors import BenchguardError
 from benchguard.fleet import dispatch
 from benchguard.fleet.dispatch import Dispatcher, Place
 from benchguard.fleet.job import Graded, Job
-from benchguard.fleet.order import Answer
+from benchguard.fleet.order import Answer, parse_answer
 from benchguard.grade.result import Verdict
 from benchguard.ipc.json_text import json_line
 from tests.support.results import graded_result
@@ -44,13 +44,13 @@ class MadePlace:
     busy: int = 0
     most: int = 0
 
-    async def grade(self, job: Job) -> bytes:
+    async def grade(self, job: Job) -> Answer:
         self.seen.append(job.id)
         self.busy += 1
         self.most = max(self.most, self.busy)
         try:
             await asyncio.sleep(0)
-            return self.behaviour(job)
+            return parse_answer(self.behaviour(job))
         finally:
             self.busy -= 1
 
@@ -72,7 +72,7 @@ def jobs(count: int, read: list[str] | None = None) -> Iterator[Job]:
     for number in range(count):
         if read is not None:
             read.append(str(number))
-        yield Job(str(number), "s.cu", False, {"s.cu": b""})
+        yield Job(str(number), "p.py", "s.cu", False, {"s.cu": b""})
 
 
 def run(places: list[Place], count: int = 20, attempts: int = 3, patience_s: float = 0.0) -> list[Graded]:

@@ -133,7 +133,7 @@ def test_page_of_a_browser_cannot_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving() as server:
         assert ask(server, REQUEST, rebound)[0] == 403
         assert ask(server, REQUEST, JSON | {"Host": f"localhost:{server.server_port}"})[0] == 200
-        monkeypatch.setattr(module, "LOCAL_NAMES", {"attacker.example"})
+        monkeypatch.setattr(module, "LOCAL_NAMES", frozenset({"attacker.example"}))
         assert ask(server, REQUEST, rebound)[0] == 200
 
 

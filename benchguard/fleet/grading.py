@@ -6,8 +6,8 @@ import asyncio
 import os
 import queue
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -15,13 +15,16 @@ from typing import Any, Literal
 from ..errors import UsageError
 from ..grade.grade import check_inputs
 from ..grade.options import GradeOptions
+from .cascade import CascadePlace, first_options
 from .dispatch import ATTEMPTS, Dispatcher, Places
-from .job import Graded, Job, Submission, jobs_of
+from .job import Graded, Submission, jobs_of
 from .local import LocalPlace, LocalPlaces
 from .ray_engine import ray_places
 
 Engine = Literal["local", "ray"]
 Say = Callable[[str], None]
+
+ATTEMPTS_MAX = 10
 
 
 async def grade_many(
@@ -31,6 +34,7 @@ async def grade_many(
     *,
     engine: Engine = "local",
     address: str | None = None,
+    cascade: bool = False,
     attempts: int = ATTEMPTS,
     say: Say = lambda _: None,
     **changes: Any,
@@ -48,6 +52,8 @@ async def grade_many(
         engine: "local": one submission at a time on this machine. "ray": one on each GPU of a Ray cluster; with
             driver="sim" one on each CPU.
         address: address of a Ray cluster. None: start one on this machine.
+        cascade: grade on the CPU driver first. Wrong outputs there are the verdict, with the stage "cpu"; all other
+            submissions go on to a GPU.
         attempts: tries of a submission, if machines fail.
         say: called with one line about a machine that is refused or gone.
         changes: fields of GradeOptions by name, in place of those in `options`.
@@ -62,17 +68,43 @@ async def grade_many(
         TypeError: `changes` names no field of GradeOptions.
     """
     options = replace(options, **changes)
-    name = str(Path(problem).resolve()) if engine == "ray" else os.fspath(problem)
-    check_many(name, options, engine, address, attempts)
-    jobs = jobs_of(submissions)
-    async with AsyncExitStack() as stack:
-        places: Places
-        if engine == "ray":
-            places = await stack.enter_async_context(ray_places(name, options, address, say))
-        else:
-            places = LocalPlaces(LocalPlace(name, options))
+    check_engine(engine, address, attempts)
+    name = os.fspath(problem) if engine == "local" else str(Path(problem).resolve())
+    check_inputs(options, name)
+    jobs = jobs_of(name, submissions)
+    async with places_of([name], options, engine, address, cascade, say) as places:
         async for graded in Dispatcher(places, attempts).run(jobs):
             yield graded
+
+
+@asynccontextmanager
+async def places_of(
+    problems: Sequence[str],
+    options: GradeOptions,
+    engine: Engine,
+    address: str | None,
+    cascade: bool,
+    say: Say,
+) -> AsyncIterator[Places]:
+    """The places of an engine. Raises UsageError for options that it cannot honour."""
+    first = first_options(options) if cascade else None
+    if engine == "ray":
+        async with ray_places(problems, options, first, address, say) as places:
+            yield places
+    elif first is not None:
+        yield LocalPlaces(CascadePlace(LocalPlace(first), LocalPlace(options)))
+    else:
+        yield LocalPlaces(LocalPlace(options))
+
+
+def check_engine(engine: str, address: str | None, attempts: int) -> None:
+    """Raises UsageError for options that do not fit together, before anything runs."""
+    if engine not in ("local", "ray"):
+        raise UsageError(f"unknown engine {engine!r}; give local or ray")
+    if address is not None and engine != "ray":
+        raise UsageError("address is for the engine ray")
+    if not 1 <= attempts <= ATTEMPTS_MAX:
+        raise UsageError(f"attempts is {attempts}; give 1 to {ATTEMPTS_MAX}")
 
 
 def grade_all(
@@ -129,17 +161,3 @@ def grade_all(
         if thread.is_alive() and not loop.is_closed():
             loop.call_soon_threadsafe(task.cancel)
         thread.join()
-
-
-def check_many(problem: str, options: GradeOptions, engine: str, address: str | None, attempts: int) -> None:
-    """Raises UsageError for options that do not fit together, before anything runs."""
-    if engine not in ("local", "ray"):
-        raise UsageError(f"unknown engine {engine!r}; give local or ray")
-    if address is not None and engine != "ray":
-        raise UsageError("address is for the engine ray")
-    if not 1 <= attempts <= 10:
-        raise UsageError(f"attempts is {attempts}; give 1 to 10")
-    check_inputs(options, problem)
-
-
-__all__ = ["Engine", "Graded", "Job", "grade_all", "grade_many"]
