@@ -29,7 +29,7 @@ from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding
 from .time_tests import TimeTests, longest_tail
-from .timing import carried_reason, first_use_of, is_one_use_only, reported, untested
+from .timing import carried_reason, first_use_of, is_one_use_only, is_own_only, reported, untested
 from .tolerance import tolerance_notes, used_tolerances
 
 NO_FACTS = Finding("failed", "the captures cannot be used: the reader found nothing in them")
@@ -182,7 +182,11 @@ def _notes(
         yield f"{recorded.facts.unlisted} more shapes of launches are not listed in kernels"
     if rows and is_one_use_only(result.table, unrestored):
         why = untested(result.table) or unrestored or "samples on repeated inputs are faster"
-        yield f"timed on the {len(rows)} one-use inputs only: {why}"
+        yield f"timed on {len(rows)} samples on one-use inputs only: {why}"
+    if rows and is_own_only(result.table, unrestored):
+        yield (
+            f"timed on {len(rows)} samples on the problem's own distribution: it is faster on the other distributions"
+        )
 
 
 def _seconds(result: ReplayResult) -> dict[str, float]:

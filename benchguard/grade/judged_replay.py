@@ -7,7 +7,7 @@ outputs are filled with a pattern. One-use input sets come at random places.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -114,4 +114,6 @@ def judged_replay(
         result = replay_buffers(capture, how, buffers, tell, options.memory_limit)
     judge.ask(AskChecked(secret.case))
     checked, _ = judge.answer(Checked)
-    return result, checked
+    own = {number for number, name in enumerate(sets.distributions) if name == sets.own}
+    table = tuple(replace(row, own=row.input_set in own) for row in result.table)
+    return replace(result, table=table), checked

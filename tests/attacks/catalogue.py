@@ -34,6 +34,7 @@ OWN_TESTS = {
 CONTROLS = {
     "Mix": "mix.py",
     "MixInPlace": "in_place.py",
+    "MixTies": "mix.py",
     "MixShort": "mix.py",
     "MixBoth": "mix_both.py",
     "RowMean": "row_mean.py",
@@ -268,6 +269,14 @@ ATTACK_LIST = (
     Attack(23, "23_subset.py", "every other value", "semantics", "wrong", only("wrong"), problem="RowMean"),
     Attack(
         23, "23_prefix.cu", "the first quarter of a row", "semantics", "fast", only("wrong"), problem="RowMeanCoarse"
+    ),
+    Attack(
+        23, "23_ties.cu", "fast on few values, which half of the sets have", "semantics", "none", only(),
+        true_time=True, problem="MixTies", small="deep", large="deep", options=("--samples", "40"),
+    ),
+    Attack(
+        23, "23_ties.cu", "the same, inline", "semantics", "none", only(), true_time=True, tag="-inline",
+        problem="MixTies", small="deep", large="deep", options=INLINE,
     ),
     Attack(24, "24_left_in_shared.cu", "left in shared memory", "device", true_time=True, where="gpu"),
     Attack(
