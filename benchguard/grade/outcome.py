@@ -111,7 +111,12 @@ def evidence_of(found: Findings) -> tuple[Evidence, ...]:
 
 
 def unknown_globals(replay: ReplayResult) -> str:
-    """Why the engine may not have restored all globals; empty if it has."""
+    """Why kernels may keep data in memory that the replay does not restore; empty if it is not known.
+
+    Only a strict replay without a judge searches the images for such memory; a grade's reader does it otherwise.
+    """
+    if replay.unrestored:
+        return replay.unrestored
     if replay.prepared is None or not replay.prepared.unknown_globals:
         return ""
     return "an image may have globals without a name, which are not restored"

@@ -306,6 +306,7 @@ def _result(
         overhead=collector.measured.overhead if collector.measured else None,
         device=ready.device if ready else None,
         prepared=ready.prepared if ready else None,
+        unrestored=collector.searched.unrestored if collector.searched else "",
         clocks=clocks,
         verified=collector.verified.count == 0 if collector.verified else None,
         differences=differences,

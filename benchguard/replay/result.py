@@ -124,6 +124,8 @@ class ReplayResult:
     overhead: Overhead | None = None
     device: Device | None = None
     prepared: Prepared | None = None
+    unrestored: str = ""
+    """In a strict replay without a judge: why kernels may keep data from sample to sample."""
     clocks: Clocks = field(default_factory=lambda: Clocks("the replay ended before it read clocks"))
     verified: bool | None = None
     differences: tuple[Different, ...] = ()

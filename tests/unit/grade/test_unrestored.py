@@ -9,9 +9,9 @@ import pytest
 
 from benchguard.capture import Capture
 from benchguard.capture.cubin_data import CubinError, unnamed_bytes
+from benchguard.capture.unrestored import unrestored
 from benchguard.grade.outcome import RESTORED, Findings, evidence_of, outcome_of
 from benchguard.grade.timing import reported
-from benchguard.grade.unrestored import unrestored
 from benchguard.judge.ceilings import rates_of
 from tests.unit.grade.test_outcome import ROWS, checked, replayed
 from tests.unit.replay.engine_captures import one_kernel

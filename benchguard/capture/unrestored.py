@@ -12,10 +12,10 @@ import re
 import struct
 from collections.abc import Iterator
 
-from ..capture import Capture
-from ..capture.cubin_data import CubinError, unnamed_bytes
-from ..capture.fatbin import entries
-from ..capture.unpack import CodeError
+from .cubin_data import CubinError, unnamed_bytes
+from .fatbin import entries
+from .reader import Capture
+from .unpack import CodeError
 
 HEAP = re.compile(rb"(?<![\w$.])(malloc|__nv_aligned_device_malloc|cudaMalloc|cnpMalloc)(?![\w$.])")
 """Functions by which kernels take memory from the heap. Code that calls one has its name."""
