@@ -17,7 +17,7 @@ from ..problem.returned import replayed_case
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
 from ..quarantine.start import check_unreadable
-from ..quarantine.submission import submission_of
+from ..quarantine.submission import check_outside, submission_of
 from ..shim.driver import Driver, discover
 from .case import CaseWork, grade_case
 from .inline import InlineRun
@@ -121,6 +121,7 @@ def check_inputs(
     for submission in submissions:
         submission_of(submission, options.language, options.entry, options.convention or "arguments")
     if options.keep is not None:
+        check_outside(options.keep, submissions)
         try:
             options.keep.mkdir(parents=True, exist_ok=True)
         except OSError as error:
