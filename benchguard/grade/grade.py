@@ -174,7 +174,9 @@ class ReplayedRun(GradeRun):
         secret = with_slots(judge, index, sets, ends, returned)
         self.own([each for each in secret.ends if each not in ends])
         replayed = replayed_case(spec, returned) if returned is not None else spec
-        return CaseWork(replayed, found, secret, opened.tolerances[index], self.left())
+        return CaseWork(
+            replayed, found, secret, opened.tolerances[index], self.left(), len(opened.cases) - index - 1
+        )
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:
         def report(phase: str, samples: int, median_us: float | None) -> None:

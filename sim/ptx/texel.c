@@ -40,8 +40,9 @@ const struct ptx_image *ptx_find_image(struct warp *warp, const struct instructi
 
 static float srgb_value(float value)
 {
-    return value <= 0.04045f ? (float)((double)value / 12.92)
-                             : (float)pow(((double)value + 0.055) / 1.055, 2.4);
+    const double linear =
+        value <= 0.04045f ? (double)value / 12.92 : pow(((double)value + 0.055) / 1.055, 2.4);
+    return (float)(rint(linear * 4096) / 4096); /* 12 bits, as an H200 returned them */
 }
 
 static uint32_t read_channel(enum ptx_channel channel, const unsigned char *from)
@@ -77,8 +78,7 @@ static uint32_t read_channel(enum ptx_channel channel, const unsigned char *from
 void ptx_read_element(const struct ptx_image *image, const void *from, uint32_t words[4])
 {
     const unsigned bytes = ptx_channel_bytes(image->channel);
-    words[1] = words[2] = 0;
-    words[3] = ptx_channel_is_integer(image->channel) ? 1 : (uint32_t)bits_f32(1.0f);
+    memset(words, 0, 4 * sizeof *words); /* missing channels, alpha too, are 0 on an H200 */
     for (unsigned i = 0; i < image->channels; i++)
         words[i] = read_channel(image->channel, (const unsigned char *)from + i * bytes);
     if (image->is_srgb && image->channel == PTX_CHANNEL_UNORM8)
