@@ -196,6 +196,10 @@ ATTACK_LIST = (
         17, "17_by_content_escape.py", "a global between ambiguous strings", "device",
         verdicts=only("unreplayable"), small="deep", large="deep",
     ),
+    Attack(
+        17, "17_by_content_fatbin.py", "a global behind useless machine code", "device", where="sim",
+        true_time=True, verdicts=only("violation"), small="deep",
+    ),
     Attack(17, "17_by_content_temporary.py", "cache by content, pool's memory", "device", where="gpu", **REMEMBERS),
     Attack(
         17, "17_by_content_surface.cu", "cache by content, array behind a surface", "device", "fast",
