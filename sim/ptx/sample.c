@@ -58,8 +58,7 @@ bool ptx_read_words(struct sampling *sampling, const struct ptx_level *level, co
     const struct ptx_image *image = sampling->image;
     const unsigned bytes = ptx_channel_bytes(image->channel) * image->channels;
     if (place[0] < 0 || place[1] < 0 || place[2] < 0) {
-        memset(words, 0, 4 * sizeof *words);
-        memcpy(words, image->border, image->channels * sizeof *words);
+        ptx_read_border(image, words);
         return true;
     }
     const uint64_t at[3] = {(uint64_t)place[0] * bytes, (uint64_t)place[1], (uint64_t)place[2]};

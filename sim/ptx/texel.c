@@ -42,7 +42,9 @@ static float srgb_value(float value)
 {
     const double linear =
         value <= 0.04045f ? (double)value / 12.92 : pow(((double)value + 0.055) / 1.055, 2.4);
-    return (float)(rint(linear * 4096) / 4096); /* 12 bits, as an H200 returned them */
+    int exponent;
+    const double fraction = frexp(linear, &exponent);
+    return (float)ldexp(rint(fraction * 256) / 256, exponent); /* 8 bits, as an H200 returned them */
 }
 
 static uint32_t read_channel(enum ptx_channel channel, const unsigned char *from)
@@ -130,6 +132,19 @@ void ptx_write_element(const struct ptx_image *image, const uint32_t words[4], v
         }
         memcpy((unsigned char *)to + i * bytes, &value, bytes);
     }
+}
+
+void ptx_read_border(const struct ptx_image *image, uint32_t words[4])
+{
+    const unsigned bytes = ptx_channel_bytes(image->channel);
+    unsigned char element[16];
+    memcpy(words, image->border, 4 * sizeof *words);
+    if (ptx_channel_is_integer(image->channel))
+        for (unsigned i = 0; i < image->channels; i++)
+            memcpy(element + i * bytes, &words[i], bytes);
+    else
+        ptx_write_element(image, words, element);
+    ptx_read_element(image, element, words);
 }
 
 void *ptx_reach_element(struct warp *warp, const struct instruction *instruction,
