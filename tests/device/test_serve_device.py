@@ -25,7 +25,7 @@ def gpu() -> None:
 
 
 def runs_alone(program: GpuProgram) -> bool:
-    """Whether the program works without the shim: a library may not fit another one that is installed."""
+    """Whether the program works without the shim. Installed libraries may need other versions of each other."""
     command = [sys.executable, str(program.script), *program.arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT)
     if done.returncode:
