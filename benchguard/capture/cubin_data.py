@@ -1,4 +1,7 @@
-"""Data sections of a cubin, and the symbols that name their bytes. Cubins are hostile."""
+"""Data sections of a cubin, and the symbols that name their bytes. Cubins are hostile.
+
+A driver finds a variable by name. So a symbol names its bytes only if it has a name, and no other symbol has the same.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,14 @@ from dataclasses import dataclass
 
 SECTIONS_MAX = 1 << 16
 SYMBOLS_MAX = 1 << 20
-DATA = (b".nv.global", b".nv.global.init")
-"""Sections of variables that a kernel may change."""
+NAME_MAX = 8192
+"""Bytes of a name that the replay engine accepts (NB_GLOBAL_NAME_MAX)."""
+
+DATA = (b".nv.global", b".nv.global.init", b".nv.constant3")
+"""Sections of variables that a kernel may change, constants through a pointer."""
 
 PADDING_MAX = 255
-"""Unnamed bytes before a variable, or at the end of a section: compilers align variables to 256 bytes at most."""
+"""Unnamed bytes in all: compilers align variables to 256 bytes at most, and few variables to more than their size."""
 
 _SECTIONS_AT, _SECTION_COUNT_AT = 40, 58
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -33,7 +39,7 @@ class _Section:
 
 
 def unnamed_bytes(cubin: bytes) -> int:
-    """The largest piece of a data section, in bytes, that no symbol covers; 0 if there is only padding.
+    """The bytes of the data sections that no symbol covers; 0 if there is only padding.
 
     Raises CubinError, struct.error.
     """
@@ -51,8 +57,8 @@ def unnamed_bytes(cubin: bytes) -> int:
     for section, begin, size in _objects(cubin, sections):
         if section in spans:
             spans[section].append((begin, begin + size))
-    gap = max(_largest_gap(spans[index], size) for index, size in data.items())
-    return gap if gap > PADDING_MAX else 0
+    gaps = sum(_gaps(spans[index], size) for index, size in data.items())
+    return gaps if gaps > PADDING_MAX else 0
 
 
 def _sections(cubin: bytes) -> list[_Section]:
@@ -68,23 +74,31 @@ def _sections(cubin: bytes) -> list[_Section]:
 
 
 def _objects(cubin: bytes, sections: list[_Section]) -> list[tuple[int, int, int]]:
-    """Section, offset in it, and bytes of each variable."""
-    table = next((section for section in sections if section.kind == _SYMTAB), None)
-    if table is None or table.offset + table.bytes > len(cubin) or table.bytes > SYMBOLS_MAX * _SYMBOL.size:
+    """Section, offset in it, and bytes of each variable that can be found by its name."""
+    tables = [section for section in sections if section.kind == _SYMTAB]
+    if len(tables) != 1 or tables[0].link >= len(sections):
+        raise CubinError("it has no symbol table, or several")
+    table, names = tables[0], sections[tables[0].link]
+    if table.offset + table.bytes > len(cubin) or table.bytes > SYMBOLS_MAX * _SYMBOL.size:
         raise CubinError("its symbol table cannot be read")
-    found = []
+    found: dict[bytes, list[tuple[int, int, int]]] = {}
     for at in range(table.offset, table.offset + table.bytes - _SYMBOL.size + 1, _SYMBOL.size):
-        _, info, _, section, value, size = _SYMBOL.unpack_from(cubin, at)
+        name_at, info, _, section, value, size = _SYMBOL.unpack_from(cubin, at)
         if section == _EXTENDED:
             raise CubinError("it has too many sections for its symbol table")
-        if info & 0xF == _OBJECT:
-            found.append((section, value, size))
-    return found
+        if info & 0xF != _OBJECT:
+            continue
+        begin = names.offset + name_at
+        end = cubin.find(b"\0", begin, min(names.offset + names.bytes, begin + NAME_MAX))
+        if end > begin:
+            found.setdefault(cubin[begin:end], []).append((section, value, size))
+    return [places[0] for places in found.values() if len(places) == 1]
 
 
-def _largest_gap(spans: list[tuple[int, int]], size: int) -> int:
-    end = gap = 0
+def _gaps(spans: list[tuple[int, int]], size: int) -> int:
+    """Bytes of a section that no span covers."""
+    end = gaps = 0
     for first, last in sorted(spans):
-        gap = max(gap, first - end)
+        gaps += max(0, first - end)
         end = max(end, last)
-    return max(gap, size - end)
+    return gaps + max(0, size - end)

@@ -21,6 +21,7 @@ from .inputs import input_option, inputs_of
 from .options import (
     Flag,
     OutputFolder,
+    check_output,
     driver_option,
     given_options,
     is_stdout,
@@ -139,6 +140,7 @@ def compare(
     words, given = trailing_words(context), given_options(context)
     result: CompareResult | CaptureComparison
     if len(paths) == 3 and words is None:
+        check_output(json_path, *paths[1:])
         _refuse(given, {**_OF_CAPTURES, **_OF_COMMANDS})
         result = _compare_submissions(paths, blocks, quiet, values)
     elif len(paths) == 2 and words is None:

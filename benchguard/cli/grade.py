@@ -12,6 +12,7 @@ from ..grade.options import GradeOptions
 from .grade_flags import grade_options
 from .options import (
     Flag,
+    check_output,
     cuda_driver_option,
     given_options,
     is_stdout,
@@ -59,6 +60,7 @@ def grade(
     """
     options = GradeOptions(**values)
     options.check_inline(given_options(context))
+    check_output(json_path, submission)
     from ..compat.popcorn import NO_PIPE, has_popcorn_pipe, write_popcorn
 
     if popcorn and not has_popcorn_pipe():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
+from rich.cells import chop_cells
+
 from ..audit.demangle import readable_names
 from ..grade.result import GradedCase, GradeResult
 from .replay_text import clock_text, us
@@ -12,6 +14,7 @@ from .table import Column, console_for, print_lines, table
 
 KERNELS_MAX = 12
 OUTPUT_LINES = 12
+INDENT = "  "
 
 
 def render(result: GradeResult, output: TextIO) -> None:
@@ -23,14 +26,15 @@ def render(result: GradeResult, output: TextIO) -> None:
         console.print(table(title, _CASE_COLUMNS, rows, console.width, terminal))
     if result.kernels:
         console.print(table("kernels", _KERNEL_COLUMNS, _kernel_rows(result), console.width, terminal))
-    print_lines(console, closing_lines(result))
+    print_lines(console, closing_lines(result, console.width if terminal else None))
 
 
-def closing_lines(result: GradeResult) -> Iterator[str]:
-    """The lines below the tables."""
+def closing_lines(result: GradeResult, width: int | None = None) -> Iterator[str]:
+    """The lines below the tables, on a terminal of `width` columns."""
     if result.verdict != "pass" and result.output:
         yield "output of the submission (end):"
-        yield from (f"  {line.expandtabs(4)}" for line in result.output.splitlines()[-OUTPUT_LINES:])
+        for line in result.output.splitlines()[-OUTPUT_LINES:]:
+            yield from (f"{INDENT}{part}" for part in _parts(line.expandtabs(4), width))
     if result.device is not None:
         device = result.device
         yield (
@@ -81,6 +85,11 @@ _CASE_COLUMNS = (
     Column("of ceiling", right=True),
     Column("error", right=True),
 )
+
+
+def _parts(line: str, width: int | None) -> list[str]:
+    """A line cut for a terminal, which would not indent the rest: a submission could write a verdict there."""
+    return chop_cells(line, max(1, width - len(INDENT))) if width is not None and line else [line]
 
 
 def _case_row(case: GradedCase) -> list[str]:

@@ -277,6 +277,15 @@ def is_stdout(path: Path | None) -> bool:
     return path is not None and str(path) == "-"
 
 
+def check_output(path: Path | None, *submissions: str | Path) -> None:
+    """Raises UsageError for a document's path in a submission."""
+    if path is None or is_stdout(path):
+        return
+    from ..quarantine.submission import check_outside
+
+    check_outside(path, submissions)
+
+
 def write_json(path: Path | None, text: str) -> None:
     """Print a JSON document, write it to a file, or do nothing without a path."""
     if is_stdout(path):

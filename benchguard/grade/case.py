@@ -16,6 +16,7 @@ from ..judge.contract import Checked
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec, Tolerance
 from ..quarantine.contract import Quarantined
+from ..replay.replay import SAMPLING_SECONDS
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
 from .cordon import CheckedAccesses, check_accesses
@@ -29,7 +30,7 @@ from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding
 from .time_tests import TimeTests, longest_tail
-from .timing import carried_reason, first_use_of, is_one_use_only, reported, untested
+from .timing import carried_reason, first_use_of, is_one_use_only, is_own_only, reported, untested
 from .tolerance import tolerance_notes, used_tolerances
 
 NO_FACTS = Finding("failed", "the captures cannot be used: the reader found nothing in them")
@@ -37,13 +38,19 @@ NO_FACTS = Finding("failed", "the captures cannot be used: the reader found noth
 
 @dataclass(frozen=True)
 class CaseWork:
-    """The inputs of a case's grade. `seconds` are left before the time-out."""
+    """The inputs of a case's grade. `seconds` are left before the time-out, for this case and `cases_after`."""
 
     spec: CaseSpec
     found: Quarantined
     secret: SecretInputs
     tolerances: dict[str, Tolerance]
     seconds: float
+    cases_after: int = 0
+
+    @property
+    def sampling_seconds(self) -> float:
+        """Half of the case's share: slow samples of one case must not take the time of the next."""
+        return min(SAMPLING_SECONDS, self.seconds / (1 + self.cases_after) / 2)
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,14 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
     path = work.found.captures[case][choice]
     try:
         result, checked = judged_replay(
-            path, work.secret, judge, options, work.seconds, report, warm_samples_of(options.samples)
+            path,
+            work.secret,
+            judge,
+            options,
+            work.seconds,
+            report,
+            warm_samples_of(options.samples),
+            work.sampling_seconds,
         )
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
@@ -182,7 +196,11 @@ def _notes(
         yield f"{recorded.facts.unlisted} more shapes of launches are not listed in kernels"
     if rows and is_one_use_only(result.table, unrestored):
         why = untested(result.table) or unrestored or "samples on repeated inputs are faster"
-        yield f"timed on the {len(rows)} one-use inputs only: {why}"
+        yield f"timed on {len(rows)} samples on one-use inputs only: {why}"
+    if rows and is_own_only(result.table, unrestored):
+        yield (
+            f"timed on {len(rows)} samples on the problem's own distribution: it is faster on the other distributions"
+        )
 
 
 def _seconds(result: ReplayResult) -> dict[str, float]:

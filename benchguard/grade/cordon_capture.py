@@ -24,13 +24,13 @@ from ..capture.fatbin import ELF, PTX, entries
 from ..capture.layout import BLOB_MAX, AllocationFlag, ImageFormat, Kind, Role
 from ..capture.model import Allocation, Content, Image, Range
 from ..capture.unpack import CodeError
+from ..capture.unrestored import HEAP
 from ..ipc.text import one_line
 from ..probe.bounds.check import Place, map_bytes
 from ..probe.bounds.rewrite import Rewritten, Site, rewrite
 from ..probe.source import TEXT_MAX, SourceError
 from ..quarantine.reader import LIMITS
 from .cordon_result import Unchecked
-from .unrestored import HEAP
 
 REWRITER = f"{__name__}:run"
 PLAN_BYTES = 32 << 20

@@ -10,9 +10,9 @@ import msgspec
 from ..capture import Capture, CaptureError
 from ..capture.device_code import kernel_codes
 from ..capture.model import Dim3, MemcpyHtoD
+from ..capture.unrestored import unrestored
 from ..ipc.text import one_line
 from ..replay.subject import launched
-from .unrestored import unrestored
 
 ORIGIN_MAX = 1024
 TEXT_MAX = 1000

@@ -9,9 +9,9 @@ from __future__ import annotations
 import msgspec
 
 from ..capture import Capture, CaptureError
+from ..capture.device_launch import graph_launcher
 from ..ipc.text import one_line
 from ..problem.spec import CaseSpec
-from .device_launch import graph_launcher
 from .evidence import CaptureFacts, facts_of
 from .specification import Finding, check_capture
 from .traces import first_difference

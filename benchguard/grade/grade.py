@@ -17,7 +17,7 @@ from ..problem.returned import replayed_case
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
 from ..quarantine.start import check_unreadable
-from ..quarantine.submission import submission_of
+from ..quarantine.submission import check_outside, submission_of
 from ..shim.driver import Driver, discover
 from .case import CaseWork, grade_case
 from .inline import InlineRun
@@ -121,6 +121,7 @@ def check_inputs(
     for submission in submissions:
         submission_of(submission, options.language, options.entry, options.convention or "arguments")
     if options.keep is not None:
+        check_outside(options.keep, submissions)
         try:
             options.keep.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -173,7 +174,9 @@ class ReplayedRun(GradeRun):
         secret = with_slots(judge, index, sets, ends, returned)
         self.own([each for each in secret.ends if each not in ends])
         replayed = replayed_case(spec, returned) if returned is not None else spec
-        return CaseWork(replayed, found, secret, opened.tolerances[index], self.left())
+        return CaseWork(
+            replayed, found, secret, opened.tolerances[index], self.left(), len(opened.cases) - index - 1
+        )
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:
         def report(phase: str, samples: int, median_us: float | None) -> None:

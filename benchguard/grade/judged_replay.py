@@ -7,7 +7,7 @@ outputs are filled with a pattern. One-use input sets come at random places.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -20,7 +20,7 @@ from ..quarantine.reader import LIMITS
 from ..replay.buffers import Buffers, SharedInputs, SlotPool
 from ..replay.collect import Progress
 from ..replay.options import ReplayOptions
-from ..replay.replay import replay_buffers
+from ..replay.replay import SAMPLING_SECONDS, replay_buffers
 from ..replay.result import ReplayResult
 from .options import GradeOptions
 
@@ -76,8 +76,11 @@ def judged_replay(
     seconds: float,
     report: Report | None = None,
     warm_samples: int = 0,
+    sampling_seconds: float = SAMPLING_SECONDS,
 ) -> tuple[ReplayResult, Checked]:
     """Replay the capture at `path` for at most `seconds`, and return the judge's results for its samples.
+
+    Samples are taken until their times converge, or for `sampling_seconds`.
 
     `warm_samples` follow with the memory in the cache. The judge checks their outputs, too.
 
@@ -111,7 +114,9 @@ def judged_replay(
             report(progress.phase, progress.samples, progress.median_us)
 
     with Capture.open(path, LIMITS) as capture:
-        result = replay_buffers(capture, how, buffers, tell, options.memory_limit)
+        result = replay_buffers(capture, how, buffers, tell, options.memory_limit, sampling_seconds)
     judge.ask(AskChecked(secret.case))
     checked, _ = judge.answer(Checked)
-    return result, checked
+    own = {number for number, name in enumerate(sets.distributions) if name == sets.own}
+    table = tuple(replace(row, own=row.input_set in own) for row in result.table)
+    return replace(result, table=table), checked

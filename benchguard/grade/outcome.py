@@ -20,6 +20,9 @@ RESTORED = "restored memory"
 CORDON = "device cordon"
 """The check whether kernels accessed only the memory that they were given."""
 
+OF_EVENTS = ("anchored time", "host clock", "work after the end event", "empty samples")
+"""Checks that compare the events with other clocks. Work of another process on the device makes them fail, too."""
+
 UNPRIMED_MAX = 0.5
 """Share of samples that may begin before they are queued, where all operations of a sample can be queued."""
 
@@ -78,7 +81,12 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
         yield Outcome("failed", mismatch)
     evidence = evidence_of(findings)
     for each in evidence:
-        if each.state == "failed":
+        if each.state == "failed" and each.check in OF_EVENTS and (others := replay.clocks.other_processes):
+            many = "another process" if others == 1 else f"{others} other processes"
+            yield Outcome(
+                "unproven", f"{many} had the device open, and {each.text}; grade again on an idle device"
+            )
+        elif each.state == "failed":
             yield Outcome("violation", each.text)
     if few := _too_few_primed(replay):
         yield Outcome("unconverged", few)
@@ -111,7 +119,12 @@ def evidence_of(found: Findings) -> tuple[Evidence, ...]:
 
 
 def unknown_globals(replay: ReplayResult) -> str:
-    """Why the engine may not have restored all globals; empty if it has."""
+    """Why kernels may keep data in memory that the replay does not restore; empty if it is not known.
+
+    Only a strict replay without a judge searches the images for such memory; a grade's reader does it otherwise.
+    """
+    if replay.unrestored:
+        return replay.unrestored
     if replay.prepared is None or not replay.prepared.unknown_globals:
         return ""
     return "an image may have globals without a name, which are not restored"

@@ -11,7 +11,7 @@ from ..replay.statistics import quantile
 from .comparison import Block
 from .outcome import Outcome
 from .power import Power, by_block, power_of
-from .timing import carried_reason, comparable, first_use_of, is_one_use_only
+from .timing import carried_reason, first_use_of, is_one_use_only, scored
 
 ORDER = (0, 1, 1, 0)
 """The side of each replay of a block. Drift of clocks and temperature cancels."""
@@ -93,5 +93,4 @@ def take_turns(
 
 
 def _median(table: Sequence[SampleRow], one_use: bool) -> float:
-    rows = [row for row in table if row.one_use] if one_use else comparable(table)
-    return quantile(sorted(row.device_us for row in rows), 0.5)
+    return quantile(sorted(row.device_us for row in scored(table, one_use)), 0.5)

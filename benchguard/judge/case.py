@@ -131,6 +131,7 @@ class CaseJudge:
             sets.plan.one_use,
             sets.plan.slots,
             sets.distributions,
+            self._case.distributions[0],
             sets.plan.streamed,
         )
         return answer, [os.dup(sets.pool.descriptor), *ends]
@@ -260,7 +261,7 @@ class CaseJudge:
     def _fill(self, plan: SlotPlan, spill: bool) -> _Made:
         chance = chance_for(self._ask.seed, f"secrets {self._index}")
         counts = (plan.sets - plan.one_use, plan.one_use)
-        distributions = tuple(spread(self._case.distributions, counts, chance))
+        distributions = tuple(spread(self._case.distributions, counts, chance, self._ask.others_every))
         pool = SharedMemory("neutrino-secrets", plan.stored * self.read.stride)
         stored = plan.sets - plan.one_use if plan.streamed else plan.sets
         try:

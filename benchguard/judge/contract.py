@@ -34,6 +34,8 @@ class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
     adapter_options: dict[str, str] = {}
     rounds: int = 1
     """How often the secret inputs of a case may be asked for. Each round has output slots and results of its own."""
+    others_every: int = 2
+    """One of so many sets of each kind has another distribution than the problem's own."""
     submissions: tuple[str, ...] = ()
     """Paths of submissions, which the judge never imports."""
 
@@ -106,7 +108,8 @@ class Throwaway(msgspec.Struct, frozen=True, tag_field="answer", tag="throwaway"
 class Secrets(msgspec.Struct, frozen=True, tag_field="answer", tag="secrets"):
     """`sets` input sets are in the pool, laid out by `inputs`; the last `one_use` of them are for one sample each.
 
-    Slot n holds one sample's checked buffers, laid out by `outputs`. `distributions` names each distribution.
+    Slot n holds one sample's checked buffers, laid out by `outputs`. `distributions` names the distribution of each
+    set; `own` is the problem's own.
     """
 
     inputs: Layout
@@ -115,6 +118,7 @@ class Secrets(msgspec.Struct, frozen=True, tag_field="answer", tag="secrets"):
     one_use: int
     slots: int
     distributions: tuple[str, ...]
+    own: str
     streamed: bool = False
     """One-use sets follow each other in the pool's last place (streaming.py). The pipe's end on which they are
     announced is the second descriptor."""

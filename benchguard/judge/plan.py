@@ -69,17 +69,19 @@ def slot_count(slot_bytes: int, pool_bytes: int) -> int:
     return max(SLOTS_MIN, min(SLOTS_MAX, pool_bytes // 2 // max(1, slot_bytes)))
 
 
-def spread(names: Sequence[str], counts: Sequence[int], chance: random.Random) -> list[str]:
+def spread(
+    names: Sequence[str], counts: Sequence[int], chance: random.Random, others_every: int = 2
+) -> list[str]:
     """Distributions for `counts` sets of each kind, in random order within a kind.
 
-    At least half get the first name, the problem's own distribution; the others take turns for the rest.
+    The other distributions take turns for one of `others_every` sets; the rest get the first name, the problem's own.
     """
     others = list(names[1:])
     chance.shuffle(others)
     turn = itertools.cycle(others)
     distributions = []
     for count in counts:
-        rest = [next(turn) for _ in range(count // 2)] if others else []
+        rest = [next(turn) for _ in range(count // others_every)] if others else []
         choices = [names[0]] * (count - len(rest)) + rest
         chance.shuffle(choices)
         distributions += choices

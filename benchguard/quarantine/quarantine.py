@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import msgspec
@@ -140,7 +140,10 @@ class _Run:
         (events_end, events_theirs), (output_end, output_theirs) = self._pipe(), self._pipe()
         watch = Watch(confine.memory_bytes, confine.processes, self._where.scratch)
         attendant = Attendant(events_end, output_end, deadline, events.handle, watch, group)
-        log = LogWriter(self._folder / AUDIT_LOG, replace=True)
+        path = self._folder / AUDIT_LOG
+        with suppress(OSError):  # a link there may lead to a file of the user's
+            path.unlink()
+        log = LogWriter(path, replace=True)
         self._sender.start()
         run = supervise(
             command(events_theirs, sandbox, group),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -78,6 +78,17 @@ def submission_of(
         files=files,
         main=main,
     )
+
+
+def check_outside(path: Path, submissions: Iterable[str | os.PathLike[str]]) -> None:
+    """Raises UsageError for an output's path in a submission.
+
+    The output would replace a file of the submission, or later grades would copy it to where the submission can read.
+    """
+    place = path.resolve()
+    for each in submissions:
+        if place.is_relative_to(Path(each).resolve()):
+            raise UsageError(f"{path} is a part of the submission {each}; name another path")
 
 
 def files_of(root: Path) -> tuple[str, ...]:

@@ -1,7 +1,11 @@
-"""Device clocks during the samples, read through NVML by a thread of the supervisor. No setting is changed."""
+"""Device clocks and other processes during the samples, read through NVML by a thread of the supervisor.
+
+No setting is changed.
+"""
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from bisect import bisect_left
@@ -9,11 +13,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from .statistics import quantile
 
 PERIOD_SECONDS = 0.01
+OTHERS_SECONDS = 0.25
+"""Other processes are looked for so often."""
+
 NEAR_SECONDS = 0.05
 """A reading speaks for samples this near."""
 
@@ -40,6 +48,7 @@ class Reading:
     celsius: int | None
     watts: float | None
     reasons: int
+    others: int = 0
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,8 @@ class Spread:
 
 @dataclass(frozen=True)
 class Clocks:
-    """`unavailable` explains missing readings. `throttle` counts readings by reason."""
+    """`unavailable` explains missing readings. `throttle` counts readings by reason. `other_processes` is the largest
+    number of processes besides this grade's that had the device open for computing."""
 
     unavailable: str
     readings: int = 0
@@ -61,6 +71,7 @@ class Clocks:
     watts: Spread | None = None
     throttle: dict[str, int] | None = None
     throttled_samples: int = 0
+    other_processes: int = 0
 
 
 def reason_names(bits: int) -> tuple[str, ...]:
@@ -98,6 +109,7 @@ def summarise_clocks(readings: Sequence[Reading], times_ns: Sequence[int], unava
         watts=_spread(reading.watts for reading in during),
         throttle=dict(sorted(throttle.items())),
         throttled_samples=sum(map(bool, throttled_at(during, times_ns))),
+        other_processes=max(reading.others for reading in during),
     )
 
 
@@ -143,8 +155,11 @@ class ClockWatch:
             return
         try:
             device = nvml.nvmlDeviceGetHandleByPciBusId(pci_bus.encode())
+            others, ask_at = 0, 0.0
             while not self._over.is_set() and len(self.readings) < READINGS_MAX:
-                self.readings.append(_read(nvml, device))
+                if time.monotonic() >= ask_at:
+                    others, ask_at = _other_processes(nvml, device), time.monotonic() + OTHERS_SECONDS
+                self.readings.append(_read(nvml, device, others))
                 self._over.wait(PERIOD_SECONDS)
         except nvml.NVMLError as error:
             self.unavailable = f"NVML does not read device {pci_bus}: {error}"
@@ -152,7 +167,7 @@ class ClockWatch:
             nvml.nvmlShutdown()
 
 
-def _read(nvml: Any, device: Any) -> Reading:
+def _read(nvml: Any, device: Any, others: int) -> Reading:
     def ask(call: Callable[..., int], *arguments: int) -> int | None:
         try:
             return int(call(device, *arguments))
@@ -167,4 +182,29 @@ def _read(nvml: Any, device: Any) -> Reading:
         celsius=ask(nvml.nvmlDeviceGetTemperature, nvml.NVML_TEMPERATURE_GPU),
         watts=None if milliwatts is None else milliwatts / 1000,
         reasons=ask(nvml.nvmlDeviceGetCurrentClocksThrottleReasons) or 0,
+        others=others,
     )
+
+
+def _other_processes(nvml: Any, device: Any) -> int:
+    """How many processes compute on the device besides this one and its children; 0 if NVML does not tell.
+
+    In a container NVML may name processes by the host's ids. The replay's own process is then not in the list.
+    """
+    try:
+        found = [int(each.pid) for each in nvml.nvmlDeviceGetComputeRunningProcesses(device)]
+    except nvml.NVMLError:
+        return 0
+    own = sum(is_descendant(each, os.getpid()) for each in found)
+    return len(found) - own if own else 0
+
+
+def is_descendant(pid: int, ancestor: int) -> bool:
+    """Whether a process is `ancestor` or a child of it, of any depth."""
+    while pid > 1 and pid != ancestor:
+        try:
+            status = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+        except OSError:
+            return False
+        pid = int(status.rpartition(")")[2].split()[1])
+    return pid == ancestor

@@ -19,6 +19,7 @@ from .protocol import (
     Phase,
     Ready,
     Request,
+    Searched,
     TimedSample,
     Verified,
     decode_event,
@@ -43,6 +44,7 @@ class Collector:
     progress: Callable[[Progress], None] | None = None
     on_ready: Callable[[Ready], None] | None = None
     phase: str = "start"
+    searched: Searched | None = None
     opened: Opened | None = None
     ready: Ready | None = None
     verified: Verified | None = None
@@ -76,6 +78,8 @@ class Collector:
             return
         is_due: bool
         match event:
+            case Searched():
+                is_due = self.opened is None and self.searched is None
             case Opened():
                 is_due = self.opened is None
             case Ready():
@@ -98,6 +102,8 @@ class Collector:
         match event:
             case Phase():
                 self.phase = event.name
+            case Searched():
+                self.searched = event
             case Opened():
                 self.opened = event
             case Ready():

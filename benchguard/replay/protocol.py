@@ -258,6 +258,13 @@ class Opened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):
     refusals: Annotated[tuple[Line, ...], Meta(max_length=REFUSALS_MAX)]
 
 
+class Searched(msgspec.Struct, frozen=True, tag_field="event", tag="searched"):
+    """The images were searched. Sent first, in a strict replay without a judge: a grade's reader searches them."""
+
+    unrestored: Line
+    """Why kernels may keep data from sample to sample (capture/unrestored.py); empty if they cannot."""
+
+
 class Ready(msgspec.Struct, frozen=True, tag_field="event", tag="ready"):
     """The recorded state is rebuilt on this device."""
 
@@ -344,7 +351,7 @@ class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):
     input_set: Word | None = None
 
 
-Event: TypeAlias = Opened | Ready | Verified | Measured | Phase | Batch | Done | Failed
+Event: TypeAlias = Searched | Opened | Ready | Verified | Measured | Phase | Batch | Done | Failed
 
 encode = msgspec.json.Encoder().encode
 decode_event = msgspec.json.Decoder(Event).decode

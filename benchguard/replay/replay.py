@@ -99,10 +99,12 @@ def replay_buffers(
     buffers: Buffers,
     progress: Callable[[Progress], None] | None = None,
     memory_bytes: int = 0,
+    sampling_seconds: float = SAMPLING_SECONDS,
 ) -> ReplayResult:
     """Like replay(), for callers that share the memory of inputs and outputs with the replay process.
 
     `memory_bytes` limits the host memory of the process besides that shared memory; 0: half of the machine's.
+    `sampling_seconds` limits the time for samples of a stop rule.
     """
     started = time.monotonic()
     seed = int.from_bytes(os.urandom(7), "little") if options.seed is None else options.seed & SEED_MAX
@@ -137,7 +139,7 @@ def replay_buffers(
             limits=_limits(memory_bytes),
             rule=rule,
             deadline=started + options.timeout,
-            sampling_seconds=SAMPLING_SECONDS,
+            sampling_seconds=sampling_seconds,
             verify=options.verify,
             ignore_refusals=options.ignore_refusals,
             inputs=pool.parts,
@@ -306,6 +308,7 @@ def _result(
         overhead=collector.measured.overhead if collector.measured else None,
         device=ready.device if ready else None,
         prepared=ready.prepared if ready else None,
+        unrestored=collector.searched.unrestored if collector.searched else "",
         clocks=clocks,
         verified=collector.verified.count == 0 if collector.verified else None,
         differences=differences,

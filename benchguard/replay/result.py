@@ -43,7 +43,8 @@ class SampleRow:
 
     `one_use`: its input set was used for it alone. `tail_us`: from the end event, as the host saw it, until the context
     was idle; `guard_us`: for mapping what kernels may not reach, outside the other times; `span_us`: between two times
-    of the device that no kernel of the region can write, 0 if unknown.
+    of the device that no kernel of the region can write, 0 if unknown. `own`: in a grade, its inputs have the problem's
+    own distribution.
     """
 
     ended_ns: int
@@ -58,6 +59,7 @@ class SampleRow:
     tail_us: float = 0.0
     guard_us: float = 0.0
     span_us: float = 0.0
+    own: bool = True
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,8 @@ class ReplayResult:
     overhead: Overhead | None = None
     device: Device | None = None
     prepared: Prepared | None = None
+    unrestored: str = ""
+    """In a strict replay without a judge: why kernels may keep data from sample to sample."""
     clocks: Clocks = field(default_factory=lambda: Clocks("the replay ended before it read clocks"))
     verified: bool | None = None
     differences: tuple[Different, ...] = ()

@@ -14,10 +14,14 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from ..capture import Capture, CaptureError
+from ..capture.device_launch import graph_launcher
+from ..capture.unrestored import unrestored
+from ..capture.validate import Limits
 from ..ipc.processes import end_with
 from . import loop
 from .contract import EngineError
-from .protocol import OURS, Event, Failed, Request, decode_request, encode
+from .protocol import BAD_CAPTURE, CANNOT, OURS, Event, Failed, Request, Searched, decode_request, encode
 
 REQUEST_MAX = 64 << 20
 _NEEDED = ("benchguard", "msgspec", "cffi", "_cffi_backend", "pycparser", "pyseccomp")
@@ -91,7 +95,21 @@ def _replay(request: Request, send: loop.Send) -> None:
         slots=_map(request.slots.descriptor if request.slots else -1, writable=True),
     )
     engine = open_engine(request.capture, request.limits)
+    if request.checked is not None:  # no judge, so no reader has searched the images
+        _search(request, send)
     loop.run(engine, request, buffers, send, time.monotonic)
+
+
+def _search(request: Request, send: loop.Send) -> None:
+    """Raises EngineError for code that must not run, or cannot be read."""
+    try:
+        with Capture(Path("the capture"), os.dup(request.capture), Limits()) as capture:
+            launcher = "" if request.ignore_refusals else graph_launcher(capture)
+            if launcher:
+                raise EngineError(CANNOT, launcher)
+            send(Searched(loop.line(unrestored(capture))))
+    except CaptureError as error:
+        raise EngineError(BAD_CAPTURE, str(error)) from error
 
 
 def _map(descriptor: int, writable: bool, changes: bool = False) -> memoryview:

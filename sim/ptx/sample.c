@@ -39,13 +39,17 @@ static int64_t inside(int64_t index, uint32_t extent, enum ptx_addressing addres
     }
 }
 
+/* A filter rounds the position to a weight's bits first, so that a gather reads the element at a weight of 0.
+ */
 static struct neighbours neighbours_of(double x, uint32_t extent, enum ptx_addressing addressing,
                                        bool filters)
 {
-    x = reduce(x, extent, addressing) - (filters ? 0.5 : 0);
+    x = reduce(x, extent, addressing);
+    if (filters)
+        x = (double)whole_of((x - 0.5) * ONE + 0.5) / ONE;
     const int64_t first = whole_of(x);
     return (struct neighbours){{inside(first, extent, addressing), inside(first + 1, extent, addressing)},
-                               filters ? (unsigned)((x - (double)first) * ONE + 0.5) : 0};
+                               filters ? (unsigned)((x - (double)first) * ONE) : 0};
 }
 
 bool ptx_read_words(struct sampling *sampling, const struct ptx_level *level, const int64_t place[3],
@@ -54,9 +58,7 @@ bool ptx_read_words(struct sampling *sampling, const struct ptx_level *level, co
     const struct ptx_image *image = sampling->image;
     const unsigned bytes = ptx_channel_bytes(image->channel) * image->channels;
     if (place[0] < 0 || place[1] < 0 || place[2] < 0) {
-        words[1] = words[2] = 0;
-        words[3] = ptx_channel_is_integer(image->channel) ? 1 : (uint32_t)bits_f32(1.0f);
-        memcpy(words, image->border, image->channels * sizeof *words);
+        ptx_read_border(image, words);
         return true;
     }
     const uint64_t at[3] = {(uint64_t)place[0] * bytes, (uint64_t)place[1], (uint64_t)place[2]};

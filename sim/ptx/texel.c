@@ -40,8 +40,11 @@ const struct ptx_image *ptx_find_image(struct warp *warp, const struct instructi
 
 static float srgb_value(float value)
 {
-    return value <= 0.04045f ? (float)((double)value / 12.92)
-                             : (float)pow(((double)value + 0.055) / 1.055, 2.4);
+    const double linear =
+        value <= 0.04045f ? (double)value / 12.92 : pow(((double)value + 0.055) / 1.055, 2.4);
+    int exponent;
+    const double fraction = frexp(linear, &exponent);
+    return (float)ldexp(rint(fraction * 256) / 256, exponent); /* 8 bits, as an H200 returned them */
 }
 
 static uint32_t read_channel(enum ptx_channel channel, const unsigned char *from)
@@ -77,8 +80,7 @@ static uint32_t read_channel(enum ptx_channel channel, const unsigned char *from
 void ptx_read_element(const struct ptx_image *image, const void *from, uint32_t words[4])
 {
     const unsigned bytes = ptx_channel_bytes(image->channel);
-    words[1] = words[2] = 0;
-    words[3] = ptx_channel_is_integer(image->channel) ? 1 : (uint32_t)bits_f32(1.0f);
+    memset(words, 0, 4 * sizeof *words); /* missing channels, alpha too, are 0 on an H200 */
     for (unsigned i = 0; i < image->channels; i++)
         words[i] = read_channel(image->channel, (const unsigned char *)from + i * bytes);
     if (image->is_srgb && image->channel == PTX_CHANNEL_UNORM8)
@@ -130,6 +132,19 @@ void ptx_write_element(const struct ptx_image *image, const uint32_t words[4], v
         }
         memcpy((unsigned char *)to + i * bytes, &value, bytes);
     }
+}
+
+void ptx_read_border(const struct ptx_image *image, uint32_t words[4])
+{
+    const unsigned bytes = ptx_channel_bytes(image->channel);
+    unsigned char element[16];
+    memcpy(words, image->border, 4 * sizeof *words);
+    if (ptx_channel_is_integer(image->channel))
+        for (unsigned i = 0; i < image->channels; i++)
+            memcpy(element + i * bytes, &words[i], bytes);
+    else
+        ptx_write_element(image, words, element);
+    ptx_read_element(image, element, words);
 }
 
 void *ptx_reach_element(struct warp *warp, const struct instruction *instruction,

@@ -76,6 +76,9 @@ void ptx_read_element(const struct ptx_image *image, const void *from, uint32_t 
 /* Convert words to an element, as sust.p does. */
 void ptx_write_element(const struct ptx_image *image, const uint32_t words[4], void *to);
 
+/* The border colour, as an element of the image's format. An H200 keeps the low bits of integers. */
+void ptx_read_border(const struct ptx_image *image, uint32_t words[4]);
+
 /* The host address of `bytes` bytes of a row, beginning `offset` bytes after its begin; NULL after a fault.
  * The position is inside the level. */
 void *ptx_reach_element(struct warp *warp, const struct instruction *instruction,

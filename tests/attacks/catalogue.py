@@ -18,8 +18,8 @@ Naive = Literal["fast", "wrong", "passes", "next", "none"]
 wrong: it passes with outputs outside the problem's tolerance. passes: it passes, and the problem forbids the method.
 next: the wrong control passes after it. none: the attack targets a part that a naive grader does not have."""
 
-Check = Literal["", "no processes", "no files", "warm", "host"]
-"""A further check after our grade."""
+Check = Literal["", "no processes", "no files", "warm", "host", "unrestored"]
+"""A further check after our grade. unrestored: a pass says that memory may not have been restored."""
 
 STOPPED = frozenset({"wrong", "violation", "unreplayable", "failed"})
 """Not `error`: a grader that is broken gives that to every submission."""
@@ -34,6 +34,7 @@ OWN_TESTS = {
 CONTROLS = {
     "Mix": "mix.py",
     "MixInPlace": "in_place.py",
+    "MixTies": "mix.py",
     "MixShort": "mix.py",
     "MixBoth": "mix_both.py",
     "RowMean": "row_mean.py",
@@ -118,6 +119,15 @@ REMEMBERS = {
 }
 """With samples enough for inputs that come again."""
 
+UNRESTORED = {
+    "true_time": True,
+    "verdicts": only("violation"),
+    "check": "unrestored",
+    "small": "deep",
+    "large": "deep",
+}
+"""With memory that no replay can restore: the time is that of one-use inputs, and the result says why."""
+
 ATTACK_LIST = (
     Attack(1, "01_timer_patch.py", "patched event class", "Python", **TAMPERED),
     Attack(1, "01_statistics_patch.py", "patched median", "Python", **TAMPERED),
@@ -179,6 +189,16 @@ ATTACK_LIST = (
     Attack(
         17, "17_by_content_heap.cu", "malloc's heap, memory for two input sets", "device", tag="-short",
         problem="MixShort", **REMEMBERS,
+    ),
+    Attack(17, "17_by_content_comment.py", "a function's variable, behind comments", "device", **UNRESTORED),
+    Attack(17, "17_by_content_spaceless.py", "a function's variable, no space", "device", **UNRESTORED),
+    Attack(
+        17, "17_by_content_escape.py", "a global between ambiguous strings", "device",
+        verdicts=only("unreplayable"), small="deep", large="deep",
+    ),
+    Attack(
+        17, "17_by_content_fatbin.py", "a global behind useless machine code", "device", where="sim",
+        true_time=True, verdicts=only("violation"), small="deep",
     ),
     Attack(17, "17_by_content_temporary.py", "cache by content, pool's memory", "device", where="gpu", **REMEMBERS),
     Attack(
@@ -253,6 +273,14 @@ ATTACK_LIST = (
     Attack(23, "23_subset.py", "every other value", "semantics", "wrong", only("wrong"), problem="RowMean"),
     Attack(
         23, "23_prefix.cu", "the first quarter of a row", "semantics", "fast", only("wrong"), problem="RowMeanCoarse"
+    ),
+    Attack(
+        23, "23_ties.cu", "fast on few values, which half of the sets have", "semantics", "none", only(),
+        true_time=True, problem="MixTies", small="deep", large="deep", options=("--samples", "40"),
+    ),
+    Attack(
+        23, "23_ties.cu", "the same, inline", "semantics", "none", only(), true_time=True, tag="-inline",
+        problem="MixTies", small="deep", large="deep", options=INLINE,
     ),
     Attack(24, "24_left_in_shared.cu", "left in shared memory", "device", true_time=True, where="gpu"),
     Attack(

@@ -71,6 +71,12 @@ class Mix(Problem):
         return [test_case["n"], rounds_of(test_case["n"])]
 
 
+class MixTies(Mix):
+    """Mix; half of the input sets have few different values."""
+
+    distributions = ("own", "ties")
+
+
 class MixInPlace(Mix):
     """x[i] = mix(x[i])."""
 

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from benchguard.grade.outcome import RESTORED
 from benchguard.toolchain.paths import NATIVE
 from tests.attacks.catalogue import CONTROLS, HERE, HONEST, KIT, PROBLEMS, Attack
 
@@ -247,6 +248,8 @@ def hole_in(attack: Attack, machine: Machine, *, timed: bool = True) -> tuple[Gr
     left = _processes_left() - before
     if attack.check == "no processes" and left:
         hole = hole or f"processes are left: {sorted(left)}"
+    if attack.check == "unrestored" and outcome.verdict == "pass" and _is_restored(outcome):
+        hole = hole or "its memory counts as restored"
     if attack.check == "no files" and (files := _poisoned()):
         hole = hole or f"files were left: {files}"
     return outcome, share, hole
@@ -284,6 +287,11 @@ def _graded(
     true = measured(attack.problem, machine, case, attack.control)
     share = share_of(outcome, true)
     return outcome, share, f"it passes with {share:.0%} of the control's time" if share < FALSE_SHARE else ""
+
+
+def _is_restored(found: Graded) -> bool:
+    states = {each["check"]: each["state"] for each in found.whole["cases"][-1]["evidence"]}
+    return bool(states[RESTORED] == "held")
 
 
 def share_of(found: Graded, true: Graded) -> float:

@@ -23,7 +23,7 @@ from tests.corpus.families import cases_of, images_of, target_of, text_of
 from tests.corpus.running import Launch
 from tests.support.probed import run_probed
 
-SPINS = {"spin_lock", "wait_for_a_neighbour"}
+SPINS = {"spin_lock", "wait_for_a_neighbour", "chained_scan"}
 """Kernels that loop until another thread has done something, as the barrier of a cooperative grid does: each run
 executes another number of instructions."""
 

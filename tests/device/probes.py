@@ -34,6 +34,8 @@ from tests.unit.probe.test_block_times import OWN_TIMES
 NO_GPU = 77
 IMAGE = "75"
 BLOCKS = 600
+RETRIES = {"atomics_cas_16", "atomics_cas_loop", "atomics_bfloat", "release_acquire"}
+"""Cases whose threads try again while others are faster: each run executes another number of instructions."""
 
 
 class Keep:
@@ -85,7 +87,7 @@ def compare_corpus(gpu: Driver, cpu: Driver) -> bool:
                 print(f"{family} {case.name}: refused: {error}")
                 continue
             launches += 1
-            if read_counts(on_gpu) != read_counts(on_cpu):
+            if case.name not in RETRIES and read_counts(on_gpu) != read_counts(on_cpu):
                 other = other or f"{read_counts(on_gpu)} on the GPU, {read_counts(on_cpu)} on the CPU driver"
             if problem or other:
                 wrong += 1

@@ -237,10 +237,14 @@ def test_slow_problem_has_no_more_time_than_the_grade(tmp_path: Path) -> None:
 
 
 def test_keep_option_stores_captures_and_log(tmp_path: Path) -> None:
-    keep = tmp_path / "kept"
+    keep, of_the_user = tmp_path / "kept", tmp_path / "of the user"
+    keep.mkdir()
+    of_the_user.write_text("precious")
+    (keep / "audit.jsonl").symlink_to(of_the_user)
     result, _ = graded(tmp_path, "vector_add", SUBMISSIONS / "vector_add" / "kernel.ptx", "--keep", str(keep))
     assert result.audit is not None
     assert neutrino("verify-log", result.audit.path, "--head", result.audit.head).returncode == 0
+    assert of_the_user.read_text() == "precious"
     captures = sorted(keep.glob("*.ncap"))
     assert len(captures) == 2
     assert neutrino("inspect", captures[0], "--check").returncode == 0

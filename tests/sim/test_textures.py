@@ -183,18 +183,28 @@ def test_element_is_converted_to_its_read_type(
     assert struct.pack(f"4{result}", *actual) == struct.pack(f"4{result}", *expected)
 
 
-def test_missing_channels_are_zero_and_alpha_one(driver: Driver) -> None:
+def test_border_colour_has_the_precision_of_the_format(driver: Driver) -> None:
+    """As an H200 returned them: numbers are rounded to the format, integers keep their low bits."""
+    colour = (0.25, -2.0, 3.0, 0.5)
+    small = texture(driver, (1, 0, 0), [0] * 4, Sampler(BORDER, border=colour), S8, 4)
+    ((red, green, blue, _),) = run(driver, reading_kernel("tex", "1d"), small, [(2.0,)])
+    assert (red, green, blue) == (pytest.approx(32 / 127), -1.0, 1.0)
+    whole = texture(driver, (1, 0, 0), [0] * 4, Sampler(BORDER, flags=AS_INTEGER, border=colour), S8, 4)
+    assert run(driver, reading_kernel("tex", "1d", "s32"), whole, [(2.0,)], "i") == [(0, 0, 0, 0)]
+
+
+def test_missing_channels_are_zero(driver: Driver) -> None:
     two = texture(driver, (1, 0, 0), [5.0, 6.0], Sampler(), F32, 2)
-    assert run(driver, reading_kernel("tex", "1d"), two, [(0.5,)]) == [(5.0, 6.0, 0.0, 1.0)]
+    assert run(driver, reading_kernel("tex", "1d"), two, [(0.5,)]) == [(5.0, 6.0, 0.0, 0.0)]
     one = texture(driver, (1, 0, 0), [9], Sampler(flags=AS_INTEGER), U8)
-    assert run(driver, reading_kernel("tex", "1d", "u32"), one, [(0.5,)], "I") == [(9, 0, 0, 1)]
+    assert run(driver, reading_kernel("tex", "1d", "u32"), one, [(0.5,)], "I") == [(9, 0, 0, 0)]
 
 
 def test_srgb_flag_makes_colours_linear(driver: Driver) -> None:
     object_ = texture(driver, (1, 0, 0), [0, 255, 128, 128], Sampler(flags=SRGB), U8, 4)
     ((red, green, blue, alpha),) = run(driver, reading_kernel("tex", "1d"), object_, [(0.5,)])
     assert (red, green) == (0.0, 1.0)
-    assert blue == pytest.approx(((128 / 255 + 0.055) / 1.055) ** 2.4, rel=1e-6)
+    assert blue == 221 / 1024  # 8 significant bits of 0.21586
     assert alpha == pytest.approx(128 / 255, rel=1e-6)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..rules import Rule, Severity
 from ..window import Window
-from .check import Check, count
+from .check import Add, Check, count
 
 HOST_FUNCTION = Rule(
     "host-callback",
@@ -31,6 +31,15 @@ LOAD = Rule(
     "for the device, so the time is not that of the kernels alone. It also shows that this call does "
     "something else than the calls before.",
     "Warm up with the same shapes and types before the first window.",
+)
+FIRST_LOAD = Rule(
+    "first-module-load",
+    Severity.info,
+    "code is loaded during the first window",
+    "A module, a library or linked code is loaded inside the first window of the process. CUDA loads a library's "
+    "kernels when they are first launched, and a timing loop often launches kernels of its own in its first window: "
+    "Triton's `do_bench` clears the cache there. The time of this window is not that of the kernels alone.",
+    "Run the timing loop once before the first window that counts.",
 )
 READ = Rule(
     "copy-to-host",
@@ -60,19 +69,24 @@ LATE = Rule(
 
 
 class HostWork(Check):
-    rules = (HOST_FUNCTION, GATE, LOAD, READ, OTHER_THREAD, LATE)
+    rules = (HOST_FUNCTION, GATE, LOAD, FIRST_LOAD, READ, OTHER_THREAD, LATE)
+
+    def __init__(self, add: Add) -> None:
+        super().__init__(add)
+        self._load = FIRST_LOAD
 
     def window(self, window: Window) -> None:
         counts = window.counts
         for rule, number, what in (
             (HOST_FUNCTION, counts.host_functions, "host function"),
             (GATE, counts.gates, "operation"),
-            (LOAD, counts.loads, "load"),
+            (self._load, counts.loads, "load"),
             (READ, counts.reads, "copy"),
         ):
             if number > 0:
                 many = "copies" if what == "copy" else ""
                 self.add(rule, count(number, what, many), window.lines)
+        self._load = LOAD
         start, end = window.start, window.end
         if start.moment.thread == end.moment.thread:
             others = counts.kernels - counts.own_kernels

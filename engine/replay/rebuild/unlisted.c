@@ -81,6 +81,11 @@ static int search_module(struct search *search, uint32_t index)
     const char *problem = nb_image_globals(image, content.bytes, architecture, visit, search);
     if (problem == NULL && !is_text(image, content.bytes))
         problem = search->problem;
+    /* The header of an entry claims which device it is for. The driver decides, and knows the names of the
+     * one that it took. */
+    const char *other = nb_image_other_globals(image, content.bytes, architecture, visit, search);
+    if (problem == NULL)
+        problem = other;
     if (problem != NULL && search->copy == replay->code.copies) {
         replay->code.unknown_globals = true;
         nb_note(replay, "module %u may have globals that are not restored: %s", index, problem);

@@ -142,9 +142,15 @@ static bool is_preferred(const struct nb_fatbin_entry *entry, const struct nb_fa
     return entry->architecture > best->architecture;
 }
 
-/* Two entries may be for the preferred target (sm_90 and sm_90a): visit both. */
-static const char *visit_fatbin(struct nb_view image, uint32_t architecture, nb_image_global_visit *visit,
-                                void *context)
+static bool is_like(const struct nb_fatbin_entry *entry, const struct nb_fatbin_entry *best)
+{
+    return entry->kind == best->kind && entry->architecture == best->architecture;
+}
+
+/* Two entries may be for the preferred target (sm_90 and sm_90a): visit both. With `others`, visit the
+ * entries that a driver could take instead. */
+static const char *visit_fatbin(struct nb_view image, uint32_t architecture, bool others,
+                                nb_image_global_visit *visit, void *context)
 {
     struct nb_fatbin_header header;
     if (!nb_view_read(image, 0, &header, sizeof header) || header.header_bytes < sizeof header)
@@ -153,24 +159,39 @@ static const char *visit_fatbin(struct nb_view image, uint32_t architecture, nb_
     for (struct walk walk = {.image = image, .at = header.header_bytes}; next_entry(&walk);)
         if (runs_on(&walk.entry, architecture) && (best.kind == 0 || is_preferred(&walk.entry, &best)))
             best = walk.entry;
-    if (best.kind == 0)
+    if (best.kind == 0 && !others)
         return "the fat binary has neither machine code nor PTX for the device";
     const char *problem = NULL;
-    for (struct walk walk = {.image = image, .at = header.header_bytes}; next_entry(&walk);)
-        if (walk.entry.kind == best.kind && walk.entry.architecture == best.architecture) {
+    for (struct walk walk = {.image = image, .at = header.header_bytes}; next_entry(&walk);) {
+        const bool is_taken = is_like(&walk.entry, &best);
+        if (others ? !is_taken && (walk.entry.kind == NB_FATBIN_PTX || runs_on(&walk.entry, architecture))
+                   : is_taken) {
             const char *what = visit_entry(&walk.entry, walk.payload, visit, context);
             problem = problem != NULL ? problem : what;
         }
+    }
     return problem;
+}
+
+static bool is_fatbin(struct nb_view view)
+{
+    uint32_t magic = 0;
+    return nb_view_read(view, 0, &magic, sizeof magic) && magic == NB_FATBIN_MAGIC;
+}
+
+const char *nb_image_other_globals(const void *image, uint64_t bytes, uint32_t architecture,
+                                   nb_image_global_visit *visit, void *context)
+{
+    const struct nb_view view = {image, bytes};
+    return is_fatbin(view) ? visit_fatbin(view, architecture, true, visit, context) : NULL;
 }
 
 const char *nb_image_globals(const void *image, uint64_t bytes, uint32_t architecture,
                              nb_image_global_visit *visit, void *context)
 {
     const struct nb_view view = {image, bytes};
-    uint32_t magic = 0;
-    if (nb_view_read(view, 0, &magic, sizeof magic) && magic == NB_FATBIN_MAGIC)
-        return visit_fatbin(view, architecture, visit, context);
+    if (is_fatbin(view))
+        return visit_fatbin(view, architecture, false, visit, context);
     if (nb_is_bundle(view))
         return visit_bundle(view, visit, context);
     return visit_code(view, visit, context);

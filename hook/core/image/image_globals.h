@@ -21,6 +21,12 @@ const char *nb_image_globals(const void *image, uint64_t bytes, uint32_t archite
                              nb_image_global_visit *visit, void *context)
     __attribute__((visibility("hidden")));
 
+/* The same for the other entries of a fat binary: PTX, and machine code that runs on the device. A driver
+ * takes one of them if it rejects the entry that it would prefer. */
+const char *nb_image_other_globals(const void *image, uint64_t bytes, uint32_t architecture,
+                                   nb_image_global_visit *visit, void *context)
+    __attribute__((visibility("hidden")));
+
 /* The same for PTX (ptx_globals.c). */
 const char *nb_ptx_globals(struct nb_view text, nb_image_global_visit *visit, void *context)
     __attribute__((visibility("hidden")));

@@ -57,5 +57,5 @@ const char *nb_ptx_globals(struct nb_view view, nb_image_global_visit *visit, vo
         if (problem != NULL)
             return problem;
     }
-    return versioned ? NULL : "it is neither a cubin nor PTX";
+    return versioned ? nb_ptx_ambiguity(view) : "it is neither a cubin nor PTX";
 }

@@ -29,16 +29,23 @@ static void skip_to(struct nb_ptx_text *text, const char *ending)
         text->at += strlen(ending);
 }
 
+static bool skip_comment(struct nb_ptx_text *text)
+{
+    const bool is_block = begins(text, "/*");
+    if (!is_block && !begins(text, "//"))
+        return false;
+    text->at += 2;
+    skip_to(text, is_block ? "*/" : "\n");
+    return true;
+}
+
 /* Skip blanks, comments and strings. */
 static void skip_blanks(struct nb_ptx_text *text)
 {
     while (text->at < text->end) {
-        if (begins(text, "//")) {
-            skip_to(text, "\n");
-        } else if (begins(text, "/*")) {
-            text->at += 2;
-            skip_to(text, "*/");
-        } else if (*text->at == '"') {
+        if (skip_comment(text))
+            continue;
+        if (*text->at == '"') {
             text->at++;
             skip_to(text, "\"");
         } else if (is_one_of(*text->at, " \t\r\n\f\v")) {
@@ -72,4 +79,30 @@ uint32_t nb_ptx_depth(struct nb_view word, uint32_t depth)
     if (is_one_of(word.start[0], OPENING))
         return depth + 1;
     return is_one_of(word.start[0], CLOSING) && depth > 0 ? depth - 1 : depth;
+}
+
+const char *nb_ptx_ambiguity(struct nb_view view)
+{
+    const unsigned char *const whole = view.start + view.bytes;
+    const unsigned char *const zero = view.bytes != 0 ? memchr(view.start, 0, view.bytes) : NULL;
+    const unsigned char *const end = zero != NULL ? zero : whole;
+    for (const unsigned char *at = end; at < whole; at++)
+        if (*at != 0)
+            return "its text goes on behind a NUL";
+    for (const unsigned char *at = view.start; at + 1 < end; at++) {
+        if (*at == '\\' && (at[1] == '"' || at[1] == '\n'))
+            return "its text has an escaped quotation mark or line end";
+        if (*at == '\r' && at[1] != '\n')
+            return "its text has a carriage return within a line";
+    }
+    struct nb_ptx_text text = {view.start, end};
+    while (text.at < end) {
+        if (skip_comment(&text) || *text.at++ != '"')
+            continue;
+        while (text.at < end && *text.at != '"' && *text.at != '\n')
+            text.at++;
+        if (text.at < end && *text.at++ == '\n')
+            return "a string of its text does not end on its line";
+    }
+    return NULL;
 }

@@ -20,4 +20,8 @@ bool nb_ptx_is_word(unsigned char byte) __attribute__((visibility("hidden")));
 /* Return the bracket depth after this word. */
 uint32_t nb_ptx_depth(struct nb_view word, uint32_t depth) __attribute__((visibility("hidden")));
 
+/* Why another reader may divide the text into other words, so that a word could be where this one sees a
+ * comment or a string; NULL if none may. */
+const char *nb_ptx_ambiguity(struct nb_view text) __attribute__((visibility("hidden")));
+
 #endif

@@ -70,6 +70,25 @@ def product(a: int, b: int, c: int, n: int) -> None:
     launch("product", (tiles, tiles), (16, 16), u64(a), u64(b), u64(c), u64(n))
 
 
+KEPT = f".align 4 .b8 kept[{4 * 32 * (1 << 13)}];\n"
+"""Declares the variable that remembering() uses, without its state space."""
+
+
+def remembering(head: str = "", body: str = "") -> bytes:
+    """mix_remembering, with the variable `kept` for its fifth parameter. `head` or `body` declares it."""
+    text = (Path(__file__).parent / "kernels.ptx").read_text()
+    line = next(line.strip() for line in text.splitlines() if "[mix_remembering_param_4]" in line)
+    register = line.replace(",", " ").split()[1]
+    text = text.replace(line, f"{body}mov.u64 {register}, kept;\n\tcvta.global.u64 {register}, {register};")
+    return text.replace(".address_size 64\n", f".address_size 64\n{head}", 1).encode()
+
+
+def mix_remembering(x: int, y: int, n: int, rounds: int, image: bytes) -> None:
+    """Launch the kernel of an image that remembering() made."""
+    arguments = u64(x), u64(y), u64(n), i32(rounds), u64(0)
+    launch("mix_remembering", -(-n // THREADS), THREADS, *arguments, ptx=image)
+
+
 def allocate(size: int) -> int:
     address = ctypes.c_uint64()
     check("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(size))

@@ -408,9 +408,17 @@ def waits_for_memory(log: WindowLog) -> None:
 
 
 def loads_code(log: WindowLog) -> None:
+    launches_always(log)
     with log.window():
         log.call("cuModuleLoadData", module=7, image=1)
         log.launch()
+
+
+def loads_code_first(log: WindowLog) -> None:
+    with log.window():
+        log.call("cuModuleLoadData", module=7, image=1)
+        log.launch()
+    launches_always(log)
 
 
 def loads_code_before(log: WindowLog) -> None:
@@ -519,7 +527,8 @@ CASES = (
     Case("same-time", gives_constant_time, gives_varied_times),
     Case("host-callback", calls_host_function, calls_host_function_outside),
     Case("stream-gate", waits_for_memory, launches_always),
-    Case("module-load", loads_code, loads_code_before),
+    Case("module-load", loads_code, loads_code_first),
+    Case("first-module-load", loads_code_first, loads_code_before),
     Case("copy-to-host", reads_result, reads_result_behind),
     Case("other-thread-launches", launches_from_thread, launches_always),
     Case("late-launch", launches_late, launches_from_thread),

@@ -15,6 +15,7 @@ from benchguard.grade.outcome import Findings, evidence_of, outcome_of
 from benchguard.grade.timing import carried_reason, first_use_of
 from benchguard.judge.ceilings import rates_of
 from benchguard.judge.contract import Checked, Mismatch
+from benchguard.replay.clocks import Clocks
 from benchguard.replay.protocol import Overhead, Sample, TimedSample
 from benchguard.replay.result import ReplayResult, SampleRow
 from tests.unit.grade.test_timing import honest, remembers, table
@@ -26,7 +27,11 @@ WRONG = Mismatch(3, 1, "sparse", "y", 7, 100, "y[4] should be 1, is 2")
 
 
 def replayed(
-    rows: list[SampleRow], verdict: str = "pass", reason: str = "", pci_bus: str = "0000:19:00.0"
+    rows: list[SampleRow],
+    verdict: str = "pass",
+    reason: str = "",
+    pci_bus: str = "0000:19:00.0",
+    others: int = 0,
 ) -> ReplayResult:
     """A replay result with the fields that outcome_of() reads."""
     overhead = Overhead(0.03, 1.2, 2.0, empty_beside_us=99.0)
@@ -40,6 +45,7 @@ def replayed(
         device=device,
         prepared=SimpleNamespace(primed=True, streams=1),
         warm=(),
+        clocks=Clocks("", other_processes=others),
     )
     return cast(ReplayResult, namespace)
 
@@ -127,6 +133,15 @@ def test_start_event_after_the_work_is_violation() -> None:
 def test_events_longer_than_device_clock_are_violation() -> None:
     assert outcome(each(span_us=20.0))[0] == "violation"
     assert outcome(each(host_us=20.0)) == ("pass", "")  # longer events make a time worse
+
+
+def test_failed_check_of_the_time_is_unproven_beside_another_process() -> None:
+    replay = replayed(each(span_us=20.0), others=1)
+    found = Findings(replay, checked(ROWS), rates_of(100.0, None, None, ""), "")
+    assert outcome_of(found).verdict == "unproven"
+    assert "another process had the device open" in outcome_of(found).reason
+    honest = Findings(replayed(ROWS, others=1), checked(ROWS), rates_of(100.0, None, None, ""), "")
+    assert outcome_of(honest).verdict == "pass"
 
 
 def test_cached_results_are_violation() -> None:

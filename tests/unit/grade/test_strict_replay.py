@@ -56,6 +56,12 @@ def test_carried_results_are_a_violation() -> None:
     assert "the kernel keeps results" in found.reason
 
 
+def test_memory_that_is_not_restored_is_no_proof() -> None:
+    found = judged(dataclasses.replace(result(table(200, honest)), unrestored="the heap"), OPTIONS)
+    assert Evidence("restored memory", "could not tell", "the heap") in found.evidence
+    assert found.time_us is not None and found.time_us.n == 12
+
+
 def test_few_one_use_samples_are_the_time() -> None:
     rows = table(16, remembers)
     found = judged(result(rows), OPTIONS)

@@ -116,6 +116,33 @@ def test_caching_kernel_gains_no_time(cheat: Callable[[bool, random.Random], flo
     assert times[len(times) // 2] > 95
 
 
+def with_other_inputs(rows: list[SampleRow], fast_us: float) -> list[SampleRow]:
+    """Half of the sets of each kind have another distribution, on which the kernel takes `fast_us`."""
+    once = [row.input_set for row in rows if row.one_use]
+    others = {*range(0, SETS, 2), *once[::2]}
+    return [
+        dataclasses.replace(row, own=False, device_us=fast_us) if row.input_set in others else row
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize("cheat", [honest, remembers])
+@pytest.mark.parametrize("n", [14, 40, 200])
+@pytest.mark.parametrize("seed", range(5))
+def test_kernel_that_is_fast_on_other_distributions_gains_no_time(
+    cheat: Callable[[bool, random.Random], float], n: int, seed: int
+) -> None:
+    """The median of all samples lies between its two times."""
+    rows = reported(with_other_inputs(table(n, cheat, seed=seed), 10.0))
+    times = sorted(row.device_us for row in rows)
+    assert times[len(times) // 2] > 95
+
+
+def test_kernel_whose_time_does_not_depend_on_its_inputs_is_timed_on_all() -> None:
+    rows = [dataclasses.replace(row, own=bool((row.input_set or 0) % 2)) for row in table(200, honest)]
+    assert reported(rows) == rows
+
+
 def test_without_one_use_sets_no_reason_is_given() -> None:
     rows = table(50, remembers, one_use=0)
     assert first_use_of(rows) is None

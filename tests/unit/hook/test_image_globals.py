@@ -14,10 +14,12 @@ IMAGES = HERE / "images"
 OURS = {"table", "counter", "hidden", "weights", "*everyones", "_ZZ9variablesE5inner"}
 
 
-def names_of(measure: Path, image: bytes, architecture: int = 90) -> tuple[list[str], str]:
+def names_of(
+    measure: Path, image: bytes, architecture: int = 90, kind: str = "globals"
+) -> tuple[list[str], str]:
     """The names, and why there may be others."""
     result = subprocess.run(
-        [measure, "globals", str(architecture)],
+        [measure, kind, str(architecture)],
         input=struct.pack("<I", len(image)) + image,
         capture_output=True,
         timeout=240,
@@ -108,12 +110,27 @@ def test_machine_code_is_preferred_to_ptx(measure: Path) -> None:
     assert names_of(measure, image, 86) == (["text"], "")
 
 
+def test_entries_that_a_driver_could_take_instead_are_read(measure: Path) -> None:
+    """It takes PTX if it rejects the machine code. It never takes machine code for another family."""
+    cubin = (IMAGES / "sm_75.cubin").read_bytes()
+    image = fatbin(entry(1, 60, ptx("old")), entry(2, 75, cubin), entry(1, 80, ptx("text")))
+    assert names_of(measure, image, 79, "others") == (["old", "text"], "")
+    assert names_of(measure, image, 86, "others") == (["old"], "")
+    assert names_of(measure, ptx("text"), 86, "others") == ([], "")
+
+
 @pytest.mark.parametrize(
     ("image", "problem"),
     [
         (b"", "it is neither a cubin nor PTX"),
         (b"CCOB" + bytes(60), "the compressed bundle is cut short or its version is unknown"),
         (b"\x7fELF" + bytes(60), "its section table cannot be read"),
+        (b'.version 8.0\n.file 1 "\\""\n', "its text has an escaped quotation mark or line end"),
+        (b".version 8.0\n// a \\\n", "its text has an escaped quotation mark or line end"),
+        (b".version 8.0\n// a \r.global .u32 b;\n", "its text has a carriage return within a line"),
+        (b'.version 8.0\n.file 1 "a\nb"\n', "a string of its text does not end on its line"),
+        (b".version 8.0\n\0.global .u32 b;\n", "its text goes on behind a NUL"),
+        (b'.version 8.0\r\n// it\'s "odd\n/* " */ .file 1 "a\\b // c" \0\0', ""),
         (b".version 8.0\n.global .u32 unfinished", "its text ends in a declaration"),
         (b".version 8.0\n.global .u32 " + b"a" * 9000 + b";", "one of its globals has an invalid name"),
         (fatbin(entry(1, 90, b"\xf0" * 40, 0x2000, 100)), "an entry does not decompress to the size that it declares"),

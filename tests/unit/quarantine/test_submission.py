@@ -9,7 +9,7 @@ import pytest
 
 from benchguard.errors import UsageError
 from benchguard.quarantine import submission as module
-from benchguard.quarantine.submission import copy_to, is_altered, submission_of
+from benchguard.quarantine.submission import check_outside, copy_to, is_altered, submission_of
 
 
 @pytest.fixture
@@ -165,3 +165,16 @@ def test_unknown_suffix_refused(tmp_path: Path) -> None:
         UsageError, match=r"cannot tell the language of .*; use a suffix of \.py, \.cu, \.ptx"
     ):
         submission_of(tmp_path / "x.txt", None, None, "arguments")
+
+
+@pytest.mark.parametrize("place", ["submission.py", "kept/result.json", "link/result.json", "."])
+def test_output_in_a_submission_is_refused(tmp_path: Path, place: str) -> None:
+    """It would replace a file, or the next grade's copy would have the result of this one."""
+    folder = tmp_path / "submission"
+    folder.mkdir()
+    (folder / "submission.py").write_text("")
+    (folder / "link").symlink_to(folder)
+    with pytest.raises(UsageError, match="is a part of the submission"):
+        check_outside(folder / place, [folder])
+    check_outside(tmp_path / "result.json", [folder])
+    check_outside(folder / "result.json", [folder / "submission.py"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import time
 from types import SimpleNamespace
 
@@ -11,6 +14,7 @@ from benchguard.replay.clocks import (
     ClockWatch,
     Reading,
     Spread,
+    is_descendant,
     reason_names,
     summarise_clocks,
     throttled_at,
@@ -47,6 +51,7 @@ def made_up(**changes: object) -> SimpleNamespace:
         "nvmlDeviceGetTemperature": lambda *_: 41,
         "nvmlDeviceGetPowerUsage": not_supported,
         "nvmlDeviceGetCurrentClocksThrottleReasons": lambda _: 0x5,
+        "nvmlDeviceGetComputeRunningProcesses": lambda _: [],
     }
     return SimpleNamespace(**{**parts, **changes})
 
@@ -61,6 +66,32 @@ def watched(nvml: SimpleNamespace, pci_bus: str = "0000:19:00.0") -> ClockWatch:
 
 def reading(at_ms: int, sm_mhz: int | None = 1980, reasons: int = 0) -> Reading:
     return Reading(at_ms * MS, sm_mhz, None, 41, None, reasons)
+
+
+@pytest.mark.parametrize(
+    ("pids", "others"),
+    [
+        ([os.getpid()], 0),
+        ([os.getpid(), 1], 1),
+        ([1], 0),  # our own process is not in the list: the ids are those of another name space
+        ([os.getpid(), 1, 2**22 + 1], 2),
+    ],
+)
+def test_processes_besides_ours_are_counted(pids: list[int], others: int) -> None:
+    listed = [SimpleNamespace(pid=each) for each in pids]
+    watch = watched(made_up(nvmlDeviceGetComputeRunningProcesses=lambda _: listed))
+    times = [each.time_ns for each in watch.readings]
+    assert summarise_clocks(watch.readings, times, "").other_processes == others
+
+
+def test_child_of_a_child_is_ours() -> None:
+    with subprocess.Popen(
+        ["sh", "-c", "sleep 60 & echo $!; wait"], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        grandchild = int(child.stdout.readline())
+        assert is_descendant(grandchild, os.getpid()) and not is_descendant(os.getpid(), grandchild)
+        os.kill(grandchild, signal.SIGKILL)
 
 
 def test_watch_reads_clocks_until_stopped() -> None:

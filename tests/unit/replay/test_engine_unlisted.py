@@ -53,6 +53,23 @@ def test_unlisted_global_begins_every_sample_as_in_its_image(
     assert not prepared["unknown_globals"]
 
 
+GLOBAL = ".global .align 4 .u32 counter = 7;"
+AMBIGUOUS = {
+    "escaped quotation mark": f'.file 1 "\\""\n{GLOBAL}\n.file 2 "\\""',
+    "escaped line end": f"// \\\n/* {GLOBAL} */\n{GLOBAL}",
+    "carriage return": f"// \r{GLOBAL}\n{GLOBAL}",
+    "plain": f'// it\'s "odd\n.file 1 "a \\ b // c"\r\n/* " */ {GLOBAL}',
+}
+
+
+@pytest.mark.parametrize("kind", AMBIGUOUS)
+def test_text_that_readers_divide_in_two_ways_may_have_unknown_globals(tmp_path: Path, kind: str) -> None:
+    """A global in such text could be where the engine sees a string or a comment."""
+    path = counting_capture(tmp_path / "x.ncap", AMBIGUOUS[kind])
+    (_, prepared), _ = replayed(path, ["samples", 1, ARENA, 4])
+    assert bool(prepared["unknown_globals"]) == (kind != "plain")
+
+
 def two_globals(path: Path) -> Path:
     text = COUNTING.format(declaration=".visible .global .align 4 .u32 counter = 7, other = 7;")
     with Builder(path) as builder:

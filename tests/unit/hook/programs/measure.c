@@ -3,6 +3,7 @@
  *     layout NAME: COUNT OFFSET:SIZE ...                of the cubin inside, -1 if the layout is unknown
  *     kernel NAME: COUNT OFFSET:SIZE ...                of the code object inside, or of PTX
  *     globals ARCHITECTURE: NAME ... ; PROBLEM          an asterisk before a managed global's name
+ *     others ARCHITECTURE: NAME ... ; PROBLEM           of the entries that a driver could take instead
  *     code TARGET: OFFSET BYTES                         of the code for this target in a plain bundle
  *
  * Each case lies in a block of exactly its size, so that AddressSanitizer detects a read past its end. */
@@ -24,9 +25,10 @@ static void print_name(const char *name, bool managed, void *unused)
     putchar(' ');
 }
 
-static void print_globals(const unsigned char *bytes, uint32_t length, uint32_t architecture)
+static void print_globals(const unsigned char *bytes, uint32_t length, uint32_t architecture, bool others)
 {
-    const char *problem = nb_image_globals(bytes, length, architecture, print_name, NULL);
+    const char *problem =
+        (others ? nb_image_other_globals : nb_image_globals)(bytes, length, architecture, print_name, NULL);
     printf("; %s\n", problem != NULL ? problem : "");
 }
 
@@ -51,8 +53,8 @@ int main(int argc, char **argv)
         if (strcmp(kind, "measure") == 0) {
             const struct nb_extent extent = nb_image_measure(bytes, length, 0);
             printf("%d %llu %s\n", (int)extent.format, (unsigned long long)extent.bytes, extent.problem);
-        } else if (strcmp(kind, "globals") == 0) {
-            print_globals(bytes, length, (uint32_t)atoi(name));
+        } else if (strcmp(kind, "globals") == 0 || strcmp(kind, "others") == 0) {
+            print_globals(bytes, length, (uint32_t)atoi(name), kind[0] == 'o');
         } else if (strcmp(kind, "kernel") == 0) {
             print_layout(nb_layout_from_code_object(bytes, length, name, layout), layout);
         } else {

@@ -8,9 +8,9 @@ contain the name, so it counts as a launcher.
 
 from __future__ import annotations
 
-from ..capture import Capture
-from ..capture.fatbin import packed_codes
-from ..capture.unpack import CodeError
+from .fatbin import packed_codes
+from .reader import Capture
+from .unpack import CodeError
 
 NAMES = (b"cudaGraphLaunch", b"cnpGraphLaunch", b"GraphLaunchDevice")
 UNPACKED_MAX = 4 << 30

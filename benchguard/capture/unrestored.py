@@ -12,16 +12,20 @@ import re
 import struct
 from collections.abc import Iterator
 
-from ..capture import Capture
-from ..capture.cubin_data import CubinError, unnamed_bytes
-from ..capture.fatbin import entries
-from ..capture.unpack import CodeError
+from .cubin_data import CubinError, unnamed_bytes
+from .fatbin import entries
+from .reader import Capture
+from .unpack import CodeError
 
 HEAP = re.compile(rb"(?<![\w$.])(malloc|__nv_aligned_device_malloc|cudaMalloc|cnpMalloc)(?![\w$.])")
 """Functions by which kernels take memory from the heap. Code that calls one has its name."""
 
+_HEAP_SYMBOL = re.compile(rb"(malloc|__nv_aligned_device_malloc|cudaMalloc|cnpMalloc)\0")
+"""The same in a table of symbols, where a name may be the end of a longer one."""
+
 _ELF = b"\x7fELF"
-_SCOPED = re.compile(rb"[{}]|(?<![\w$.])\.(?:global|const)(?![\w$.])")
+_SCOPED = re.compile(rb"[{}]|(?<![\w$.])\.(?:global|const)(?![\w$])")
+_MARKS = re.compile(rb"/(?=[/*])|\"")
 UNPACKED_MAX = 4 << 30
 """Bytes of all code that the images of one capture may unpack to."""
 
@@ -32,7 +36,7 @@ def unrestored(capture: Capture) -> str:
     Raises CaptureError.
     """
     left = UNPACKED_MAX
-    for index in sorted({capture.modules[kernel.module].image for kernel in capture.kernels}):
+    for index in sorted({module.image for module in capture.modules}):
         image = capture.image(index)
         try:
             for code in _codes(image, left):
@@ -56,10 +60,11 @@ def _codes(image: bytes, left: int) -> Iterator[bytes]:
 
 
 def _reason(code: bytes) -> str:
-    found = HEAP.search(code) if b"alloc" in code else None
+    is_elf = code.startswith(_ELF)
+    found = (_HEAP_SYMBOL if is_elf else HEAP).search(code) if b"alloc" in code else None
     if found:
         return f"a kernel may keep data in the device's heap ({found[1].decode()}), which cannot be restored"
-    if code.startswith(_ELF):
+    if is_elf:
         size = unnamed_bytes(code)
         what = f"{size} bytes of global memory that no symbol covers" if size else ""
     else:
@@ -68,14 +73,29 @@ def _reason(code: bytes) -> str:
 
 
 def _has_scoped_variable(text: bytes) -> bool:
-    """Whether `.global` or `.const` declares a variable between braces. Comments and strings are not left out, because
-    another reader might see them elsewhere: at worst the time is that of the one-use inputs."""
+    """Whether `.global` or `.const` may declare a variable between braces.
+
+    Comments and strings are not left out, because another reader might see them elsewhere: at worst the time is that of
+    the one-use inputs. So a closing brace in a comment or a string ends nothing, and variables may be anywhere.
+    """
+    words = list(_SCOPED.finditer(text))
+    if all(word[0] in b"{}" for word in words):
+        return False
     depth = 0
-    for word in _SCOPED.finditer(text):
+    for word in words:
         if word[0] == b"{":
             depth += 1
         elif word[0] == b"}":
             depth = max(0, depth - 1)
         elif depth > 0:
+            return True
+    return _closes_in_comment(text)
+
+
+def _closes_in_comment(text: bytes) -> bool:
+    """Whether a closing brace is in what some reader may take for a comment or a string."""
+    for mark in _MARKS.finditer(text):
+        end = text.find(b"*/" if text.startswith(b"/*", mark.start()) else b"\n", mark.end() + 1)
+        if text.find(b"}", mark.end(), end if end >= 0 else len(text)) >= 0:
             return True
     return False

@@ -12,9 +12,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchguard.capture.device_launch import NAMES, graph_launcher
 from benchguard.capture.fatbin import ENTRIES_MAX, LZ4, MAGIC, ZSTD, packed_codes
 from benchguard.capture.unpack import CodeError
-from benchguard.grade.device_launch import NAMES, graph_launcher
 from tests.unit.grade.recorded import record
 
 

@@ -1,0 +1,9 @@
+"""The kernel keeps what it has seen in a global between two strings, which another reader takes for one."""
+
+import kit
+
+image = kit.remembering(head='.file 1 "\\""\n.global ' + kit.KEPT + '.file 2 "\\""\n')
+
+
+def solution(x, y, n, rounds):
+    kit.mix_remembering(x.data_ptr(), y.data_ptr(), n, rounds, image)
