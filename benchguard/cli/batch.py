@@ -15,7 +15,7 @@ from ..errors import UsageError
 from ..grade.options import GradeOptions
 from ..version import __version__
 from .grade_flags import grade_options
-from .options import Flag, OutputPath, cuda_driver_option, options_of, quiet_option
+from .options import Flag, OutputPath, check_output, cuda_driver_option, options_of, quiet_option
 from .output import notify
 
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ def batch(
 
     options = GradeOptions(**values)
     check_engine(engine, address, attempts)
+    for each in (results_path, parquet):
+        check_output(each, *submissions)
     if cascade:
         first_options(options)
     if parquet is not None:
