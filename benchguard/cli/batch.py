@@ -112,8 +112,8 @@ def batch(
 
     options = GradeOptions(**values)
     check_engine(engine, address, attempts)
-    for each in (results_path, parquet):
-        check_output(each, *submissions)
+    for output in (results_path, parquet):
+        check_output(output, *submissions)
     if cascade:
         first_options(options)
     if parquet is not None:
