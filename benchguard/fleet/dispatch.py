@@ -228,4 +228,4 @@ async def _grade(held: _Held, place: Place) -> Graded | None:
 
 
 def _lost(held: _Held, place: str) -> Graded:
-    return Graded(held.job.id, None, "; ".join(dict.fromkeys(held.troubles)), held.attempts, place)
+    return Graded(held.job.id, None, "; ".join(held.troubles), held.attempts, place)
