@@ -9,7 +9,9 @@ import random
 import struct
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -112,7 +114,14 @@ def test_random_bytes_are_refused(tmp_path: Path) -> None:
         refused(path)
 
 
-@pytest.mark.parametrize("name", captures.CAPTURES)
+def one_quick(values: Iterable[object]) -> list[Any]:
+    """The first value for a quick test, the others for the full tier."""
+    return [
+        pytest.param(each, marks=[pytest.mark.full] if number else []) for number, each in enumerate(values)
+    ]
+
+
+@pytest.mark.parametrize("name", one_quick(captures.CAPTURES))
 def test_tables_mutated_with_valid_hashes_open_or_are_refused(name: str, tmp_path: Path) -> None:
     """Bytes of the header, blob table and section table are changed, and their hash is recomputed."""
     whole = captures.CAPTURES[name](tmp_path / "whole.ncap").read_bytes()
@@ -133,7 +142,7 @@ def test_tables_mutated_with_valid_hashes_open_or_are_refused(name: str, tmp_pat
             assert "\n" not in str(error)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.DATA])
+@pytest.mark.parametrize("kind", one_quick(kind for kind in Kind if kind is not Kind.DATA))
 def test_elements_mutated_with_valid_hashes_open_or_are_refused(kind: Kind, tmp_path: Path) -> None:
     """Words of a table's structs are changed before the file is written, so that every hash is valid."""
     generator = random.Random(int(kind))
