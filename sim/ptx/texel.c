@@ -142,8 +142,12 @@ void ptx_read_border(const struct ptx_image *image, uint32_t words[4])
     if (ptx_channel_is_integer(image->channel))
         for (unsigned i = 0; i < image->channels; i++)
             memcpy(element + i * bytes, &words[i], bytes);
-    else
+    else {
+        /* An H200 rounds 127.5 of a normalized integer to 127. Halves and floats are as they were. */
+        for (unsigned i = 0; i < image->channels && image->channel != PTX_CHANNEL_F32; i++)
+            words[i] = (uint32_t)bits_f32(nextafterf(f32_of(words[i]), 0));
         ptx_write_element(image, words, element);
+    }
     ptx_read_element(image, element, words);
 }
 
