@@ -56,7 +56,7 @@ int nb_device_open(struct nb_replay *replay)
                        (int)result);
     NB_TRY(NB_CALL(replay, cuDeviceGetCount, &count));
     if (replay->options.device >= (uint32_t)count)
-        return nb_fail(replay, NB_REPLAY_CANNOT, "device %u does not exist; the driver has %d",
+        return nb_fail(replay, NB_REPLAY_OURS, "device %u does not exist; the driver has %d",
                        replay->options.device, count);
     NB_TRY(NB_CALL(replay, cuDeviceGet, &replay->device, (int)replay->options.device));
     NB_TRY(NB_CALL(replay, cuDevicePrimaryCtxRetain, &replay->context, replay->device));
