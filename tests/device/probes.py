@@ -25,7 +25,7 @@ from benchguard.probe.engines.count.read import read_counts
 from benchguard.probe.ptx import PtxError
 from tests.corpus.capture import captured
 from tests.corpus.case import Case, Out
-from tests.corpus.counting import SPINS
+from tests.corpus.counting import RETRIES, SPINS
 from tests.corpus.driver import SIM, Driver, DriverError
 from tests.corpus.families import FAMILIES, cases_of, text_of
 from tests.support.probed import Build, run_probed
@@ -34,8 +34,6 @@ from tests.unit.probe.test_block_times import OWN_TIMES
 NO_GPU = 77
 IMAGE = "75"
 BLOCKS = 600
-RETRIES = {"atomics_cas_16", "atomics_cas_loop", "atomics_bfloat", "release_acquire"}
-"""Cases whose threads try again while others are faster: each run executes another number of instructions."""
 
 
 class Keep:
