@@ -14,10 +14,6 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..capture import Capture, CaptureError
-from ..capture.device_launch import graph_launcher
-from ..capture.unrestored import unrestored
-from ..capture.validate import Limits
 from ..ipc.processes import end_with
 from . import loop
 from .contract import EngineError
@@ -102,6 +98,12 @@ def _replay(request: Request, send: loop.Send) -> None:
 
 def _search(request: Request, send: loop.Send) -> None:
     """Raises EngineError for code that must not run, or cannot be read."""
+    # A replay with a judge needs none of these, and they take 0.1 s.
+    from ..capture import Capture, CaptureError  # noqa: PLC0415
+    from ..capture.device_launch import graph_launcher  # noqa: PLC0415
+    from ..capture.unrestored import unrestored  # noqa: PLC0415
+    from ..capture.validate import Limits  # noqa: PLC0415
+
     try:
         with Capture(Path("the capture"), os.dup(request.capture), Limits()) as capture:
             launcher = "" if request.ignore_refusals else graph_launcher(capture)
