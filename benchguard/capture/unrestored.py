@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from .cubin_data import CubinError, unnamed_bytes
 from .fatbin import entries
+from .layout import Vendor
 from .reader import Capture
 from .unpack import CodeError
 
@@ -35,6 +36,8 @@ def unrestored(capture: Capture) -> str:
 
     Raises CaptureError.
     """
+    if capture.device.vendor is Vendor.HIP:
+        return "AMD's code is not searched for memory that kernels may keep and that is not restored"
     left = UNPACKED_MAX
     for index in sorted({module.image for module in capture.modules}):
         image = capture.image(index)

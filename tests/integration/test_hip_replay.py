@@ -152,6 +152,8 @@ def test_strict_replay_is_exact(recorded: Recorded) -> None:
         recorded.folder / "x.ncap", driver="hip-sim", samples=5, strict=True, verify=True
     )
     assert (result.verdict, result.verified) == ("pass", True), result.reason
+    states = {each.check: each.state for each in result.evidence}
+    assert states["restored memory"] == "could not tell"
 
 
 def test_cuda_driver_is_refused(recorded: Recorded, native: Path) -> None:
