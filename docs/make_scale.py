@@ -52,8 +52,13 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Fleet:
-    """`in_flight` grades for each GPU, of which one replays; `cores` for each GPU. `wrong`: the share of submissions
-    that the first stage of a cascade decides; None: without a cascade."""
+    """A simulated fleet.
+
+    Attributes:
+        in_flight: grades at once for each GPU. One of them replays.
+        cores: CPU cores for each GPU.
+        wrong: share of submissions that the first stage of a cascade decides; None: without a cascade.
+    """
 
     gpus: int
     in_flight: int = 1

@@ -14,6 +14,7 @@ from .. import exit_status
 from ..errors import UsageError
 from ..grade.options import GradeOptions
 from ..version import __version__
+from .fleet_flags import fleet_options
 from .grade_flags import grade_options
 from .options import Flag, OutputPath, check_output, cuda_driver_option, options_of, quiet_option
 from .output import notify
@@ -58,19 +59,7 @@ _OF_ONE_GRADE = ("keep", "policy")
 @click.option(
     "--parquet", type=OutputPath(), metavar="FILE", help="At the end, write all results as a Parquet table."
 )
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "ray"]),
-    default="local",
-    show_default=True,
-    help="Grade on this machine, or on a Ray cluster.",
-)
-@click.option(
-    "--address", metavar="ADDRESS", help="Address of the Ray cluster.  [default: a new one on this machine]"
-)
-@click.option(
-    "--cascade", is_flag=True, help="Grade on the CPU driver first, and on a GPU unless it is wrong there."
-)
+@fleet_options
 @click.option(
     "--attempts",
     type=click.IntRange(1, 10),

@@ -19,6 +19,7 @@ from ..rewards.reward import Baseline, baseline_of
 from ..rewards.rewarder import Rewarder, RewardTask
 from ..rewards.scale import Scale
 from ..rewards.server import RewardServer, ServerOptions
+from .fleet_flags import fleet_options
 from .options import Flag, cuda_driver_option, options_of, pairs, quiet_option
 from .output import notify
 
@@ -80,19 +81,7 @@ SERVER = ("host", "port", "grades")
     metavar="FILE",
     help="Refuse clients that do not send the token in this file.",
 )
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "ray"]),
-    default="local",
-    show_default=True,
-    help="Grade on this machine, or on a Ray cluster.",
-)
-@click.option(
-    "--address", metavar="ADDRESS", help="Address of the Ray cluster.  [default: a new one on this machine]"
-)
-@click.option(
-    "--cascade", is_flag=True, help="Grade on the CPU driver first, and on a GPU unless it is wrong there."
-)
+@fleet_options
 @options_of(
     GradeOptions,
     {

@@ -20,7 +20,7 @@ from .statistics import quantile
 
 PERIOD_SECONDS = 0.01
 OTHERS_SECONDS = 0.25
-"""Other processes are looked for so often."""
+"""Time between two questions to NVML for other processes."""
 
 NEAR_SECONDS = 0.05
 """A reading speaks for samples this near."""

@@ -50,7 +50,7 @@ KINDS: dict[str, tuple[str, Source]] = {
 
 
 def mixed(count: int, leave_out: tuple[str, ...] = ()) -> dict[str, Source]:
-    """So many submissions, each with another content."""
+    """`count` submissions, no two of which have the same content."""
     kinds = [each for each in KINDS if each not in leave_out]
     marks = {"ptx": "//", "python": "#"}
     items = {}
