@@ -32,7 +32,9 @@ IDLE_SECONDS = 0.03
 """Between two looks at an idle program. Many programs are idle; each look of each recorder takes time of a core."""
 ATTACH_SECONDS = 0.5
 """Time for a shim to map its session. A process with two shims attaches twice, and keeps both sessions."""
-FINISH, ATTACHED_AGAIN = signal.SIGTERM, signal.SIGUSR1
+FINISH, ATTACHED_AGAIN = ORDERS = signal.SIGTERM, signal.SIGUSR1
+IGNORED = signal.SIGINT, signal.SIGHUP
+"""A terminal sends them to all processes. The service says when a recorder finishes."""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -64,9 +66,7 @@ def fork_recorder(program: Program, connection: socket.socket, version: str) -> 
     """Start a recorder. Returns its process and the descriptor that its report comes from."""
     reader, writer = os.pipe()
     parent = os.getpid()
-    before = signal.pthread_sigmask(
-        signal.SIG_BLOCK, (FINISH, ATTACHED_AGAIN)
-    )  # until the child has handlers
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (*ORDERS, *IGNORED))  # until the child has handlers
     child = os.fork()
     if child:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -75,7 +75,8 @@ def fork_recorder(program: Program, connection: socket.socket, version: str) -> 
     status = 1
     try:
         _close_all_but({connection.fileno(), program.peer.handle, writer})
-        report = _record(program, connection, version, parent)
+        orders, _wake = _receive_orders()  # open until the process exits: an order may still come
+        report = _record(program, connection, version, parent, orders)
         os.write(writer, msgspec.json.encode(report)[:REPORT_MAX])
         status = 0
     finally:
@@ -91,19 +92,26 @@ def _close_all_but(kept: Iterable[int]) -> None:
                 os.close(descriptor)
 
 
-def _record(program: Program, connection: socket.socket, version: str, parent: int) -> Report:
-    signals, wake = socket.socketpair()
-    for end in (signals, wake):
+def _receive_orders() -> tuple[socket.socket, socket.socket]:
+    """Write the signals of the service to a socket. Returns its reading end and its writing end."""
+    orders, wake = socket.socketpair()
+    for end in (orders, wake):
         end.setblocking(False)
     signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
-    for number in (FINISH, ATTACHED_AGAIN):
+    for number in ORDERS:
         signal.signal(number, lambda *_: None)
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # a terminal sends them to all processes; the service says when
+    for number in IGNORED:
+        signal.signal(number, signal.SIG_IGN)
+    return orders, wake
+
+
+def _record(
+    program: Program, connection: socket.socket, version: str, parent: int, orders: socket.socket
+) -> Report:
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     soft = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(hard, MEMORY_BYTES)
     resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, (FINISH, ATTACHED_AGAIN))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (*ORDERS, *IGNORED))
     end_with(parent, FINISH)
     try:
         log = LogWriter(program.log, most_bytes=program.log_bytes)
@@ -121,7 +129,7 @@ def _record(program: Program, connection: socket.socket, version: str, parent: i
     with contextlib.suppress(OSError):  # a program that is gone has ended, too
         socket.send_fds(connection, [granted()], [session.descriptor])
     connection.close()
-    has_ended = _wait(peer, signals, os.fstat(session.descriptor).st_ino)
+    has_ended = _wait(peer, orders, os.fstat(session.descriptor).st_ino)
     recording = recorder.end(None, outlived=() if has_ended else (peer.process,))
     return _report(recording, log)
 
@@ -132,16 +140,16 @@ def _refuse(connection: socket.socket, reason: str) -> Report:
     return Report(error=reason)
 
 
-def _wait(peer: Peer, signals: socket.socket, inode: int) -> bool:
+def _wait(peer: Peer, orders: socket.socket, inode: int) -> bool:
     """Wait for the program's end, and return True; or for the service's order to finish, and return False."""
     poll = select.poll()
     poll.register(peer.handle, select.POLLIN)
-    poll.register(signals, select.POLLIN)
+    poll.register(orders, select.POLLIN)
     while True:
         ready = {descriptor for descriptor, _ in poll.poll()}
         if peer.handle in ready:
             return True
-        numbers = set(signals.recv(64)) if signals.fileno() in ready else set()
+        numbers = set(orders.recv(64)) if orders.fileno() in ready else set()
         if FINISH in numbers:
             return False
         if ATTACHED_AGAIN in numbers:
