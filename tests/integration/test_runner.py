@@ -359,8 +359,10 @@ def cudart(native: Path) -> None:
 
 
 @pytest.mark.usefixtures("cudart")
-def test_cuda_host_function_runs(tmp_path: Path, case: Case) -> None:
-    assert_right(call(tmp_path, HOST, case, language="cuda"), case)
+@pytest.mark.parametrize("linkage", ['extern "C" ', ""])
+def test_cuda_host_function_runs(tmp_path: Path, case: Case, linkage: str) -> None:
+    """With a C name as with a C++ one, which solutions of LeetGPU have."""
+    assert_right(call(tmp_path, HOST.replace('extern "C" ', linkage), case, language="cuda"), case)
 
 
 @pytest.mark.usefixtures("cudart")
@@ -369,8 +371,12 @@ def test_cuda_host_function_runs(tmp_path: Path, case: Case) -> None:
     [
         (HOST.replace("THREADS>>>", "THREADS>>>>"), "submission.cu(14): error: expected an expression"),
         (
-            HOST.replace('extern "C" ', ""),
+            HOST.replace('extern "C" ', "static "),
             'submission.cu exports no solution; write extern "C" void solution(...)',
+        ),
+        (
+            HOST.replace('extern "C" ', "") + "void solution(int) {}",
+            'submission.cu exports 2 functions named solution; write extern "C" void solution(...)',
         ),
         ('extern "C" void no(); extern "C" void solution() { no(); }', "undefined symbol: no"),
     ],

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from ...problem.spec import Buffer, CaseSpec
 from ..contract import Convention, Order
@@ -114,12 +118,13 @@ class LibraryEntry:
         except OSError as error:
             reason = str(error).removeprefix(f"{library}: ")
             raise SubmissionError(f"{file} was compiled but cannot be loaded: {reason}") from error
-        try:
-            self._function: Any = loaded[entry]
-        except AttributeError as error:
+        symbols = _symbols_of(library, entry)
+        if len(symbols) != 1:
+            count = "no" if not symbols else f"{len(symbols)} functions named"
             raise SubmissionError(
-                f'{file} exports no {entry}; write extern "C" void {entry}(...), as the starter code has it'
-            ) from error
+                f'{file} exports {count} {entry}; write extern "C" void {entry}(...), as the starter code has it'
+            )
+        self._function: Any = loaded[symbols[0]]
         self._function.restype = None
 
     def bind(self, case: CaseSpec, memory: CaseMemory, _init: tuple[Any, ...] = (), /) -> Call:
@@ -131,6 +136,16 @@ class LibraryEntry:
             for each in ordered(case, self._convention)
         ]
         return lambda: function(*values)
+
+
+def _symbols_of(library: Path, entry: str) -> list[str]:
+    """The exported symbol `entry`, or those of C++ functions of this name: people leave out extern "C"."""
+    mangled = re.compile(rf"_Z{len(entry)}{re.escape(entry)}\w*", re.ASCII)
+    with library.open("rb") as stream:
+        table = ELFFile(stream).get_section_by_name(".dynsym")
+        assert isinstance(table, SymbolTableSection)  # every shared library has one
+        names = [each.name for each in table.iter_symbols() if each["st_shndx"] != "SHN_UNDEF"]
+    return [entry] if entry in names else [each for each in names if mangled.fullmatch(each)]
 
 
 def _load_runtime() -> None:
