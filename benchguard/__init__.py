@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .findings import Finding, FindingsError, FindingsReport, analyse_log
     from .fleet.grading import grade_all, grade_many
     from .fleet.job import Graded, Source
+    from .gpu.turns import BusyError
     from .grade.captures_result import CaptureComparison
     from .grade.compare import CompareResult, compare
     from .grade.compare_captures import compare_captures
@@ -56,6 +57,7 @@ _MODULES = {
     "BenchmarkError": "compat.isolated",
     "BenchmarkResult": "compat.statistics",
     "BenchmarkStats": "compat.statistics",
+    "BusyError": "gpu.turns",
     "Capture": "capture",
     "CaptureComparison": "grade.captures_result",
     "CaptureError": "capture",
@@ -97,13 +99,13 @@ _MODULES = {
 """`grade`, `record` and `replay` are packages that can be called."""
 
 __all__ = [
-    "BenchguardError", "BenchmarkError", "BenchmarkResult", "BenchmarkStats", "Capture", "CaptureComparison",
-    "CaptureError", "CompareResult", "CudaError", "DeterministicContext", "Finding", "FindingsError",
-    "FindingsReport", "GradeOptions", "GradeResult", "Graded", "LogError", "Problem", "ProblemError", "RecordOptions",
-    "RecordResult", "RegionError", "ReplayOptions", "ReplayResult", "ShimError", "Source", "Tolerance", "UsageError",
-    "Verified", "__version__", "analyse_log", "basic_stats", "compare", "compare_captures", "do_bench",
-    "do_bench_impl", "do_bench_isolated", "grade", "grade_all", "grade_many", "phase",
-    "read_log", "record", "region", "region_range", "replay", "verify_log",
+    "BenchguardError", "BenchmarkError", "BenchmarkResult", "BenchmarkStats", "BusyError", "Capture",
+    "CaptureComparison", "CaptureError", "CompareResult", "CudaError", "DeterministicContext", "Finding",
+    "FindingsError", "FindingsReport", "GradeOptions", "GradeResult", "Graded", "LogError", "Problem", "ProblemError",
+    "RecordOptions", "RecordResult", "RegionError", "ReplayOptions", "ReplayResult", "ShimError", "Source", "Tolerance",
+    "UsageError", "Verified", "__version__", "analyse_log", "basic_stats", "compare", "compare_captures", "do_bench",
+    "do_bench_impl", "do_bench_isolated", "grade", "grade_all", "grade_many", "phase", "read_log", "record", "region",
+    "region_range", "replay", "verify_log",
 ]  # fmt: skip
 
 

@@ -68,6 +68,15 @@ _OF_ONE_GRADE = ("keep", "policy")
     metavar="N",
     help="Try a submission N times if the machine fails.",
 )
+@click.option(
+    "--parallel",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Grade N submissions at once on this machine. They take turns on a GPU: while one is timed, no other grade "
+    "uses it.",
+)
 @grade_options(without=_OF_ONE_GRADE)
 @cuda_driver_option
 @options_of(GradeOptions, {"device": Flag("Ordinal of the device to time on.", "N")})
@@ -81,6 +90,7 @@ def batch(
     address: str | None,
     cascade: bool,
     attempts: int,
+    parallel: int,
     quiet: bool,
     **values: Any,
 ) -> int:
@@ -100,7 +110,7 @@ def batch(
     from ..shim.driver import discover
 
     options = GradeOptions(**values)
-    check_engine(engine, address, attempts)
+    check_engine(engine, address, attempts, parallel)
     for output in (results_path, parquet):
         check_output(output, *submissions)
     if cascade:
@@ -121,7 +131,7 @@ def batch(
             notify(
                 f"{results_path}: removed a torn line of {results.repaired} bytes; its submission is graded again"
             )
-        settings = Settings(options, engine, address, cascade, attempts, notify)
+        settings = Settings(options, engine, address, cascade, attempts, parallel, notify)
         work = Batch(entries, results, keys, settings)
         began = time.monotonic()
         graded = asyncio.run(_run(work, quiet)) if entries else 0

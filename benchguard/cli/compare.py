@@ -106,6 +106,11 @@ _OF_WORK = {"keep": "a problem, or commands that are recorded"}
             f"or 300; a replay of a capture: {TIMEOUT_SECONDS:.0f}; a command: none]",
             "SECONDS",
         ),
+        "wait_for_gpu": Flag(
+            "Wait this long for each turn on the GPU while grades or other replays use it. The wait does not count "
+            "for --timeout.",
+            "SECONDS",
+        ),
         "require_sandbox": "Refuse to run a submission or a strict replay in a partial sandbox.",
         "require_evidence": "Exit with 8 if a check of the time of a submission or of a strict replay could not tell.",
     },

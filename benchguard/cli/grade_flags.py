@@ -38,6 +38,10 @@ _JUDGING: dict[str, str | Flag] = {
         "Stop after this time, and exit with 124.  [default: the suite's time for a ranked submission, or 300]",
         "SECONDS",
     ),
+    "wait_for_gpu": Flag(
+        "Wait this long while other grades or replays use the GPU. The wait does not count for --timeout.",
+        "SECONDS",
+    ),
     "memory_bytes": Flag(
         "Memory limit of the submission, as 16G.  [default: half of this machine's]",
         "SIZE",

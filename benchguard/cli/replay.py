@@ -72,6 +72,10 @@ NAME = "capture"
         "timeout": Flag(
             "Stop after this time, and exit with 124. COMMAND has no limit unless one is given.", "SECONDS"
         ),
+        "wait_for_gpu": Flag(
+            "Wait this long while grades or other replays use the GPU. The wait does not count for --timeout.",
+            "SECONDS",
+        ),
     },
 )
 @options_of(RecordOptions, SELECTION)

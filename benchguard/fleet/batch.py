@@ -31,6 +31,7 @@ class Settings:
     address: str | None = None
     cascade: bool = False
     attempts: int = 3
+    parallel: int = 1
     say: Say = lambda _: None
 
 
@@ -94,7 +95,13 @@ class Batch:
         settings = self.settings
         problems = sorted({entry.problem for entries in self.waiting.values() for entry in entries})
         return places_of(
-            problems, settings.options, settings.engine, settings.address, settings.cascade, settings.say
+            problems,
+            settings.options,
+            settings.engine,
+            settings.address,
+            settings.cascade,
+            settings.say,
+            settings.parallel,
         )
 
     def _jobs(self, order: Sequence[str]) -> Iterator[Job]:

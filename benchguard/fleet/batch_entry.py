@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
@@ -70,7 +70,8 @@ class Keys:
     @classmethod
     def of(cls, problems: Sequence[str], options: GradeOptions, cascade: bool, version: str) -> Keys:
         """Raises UsageError if a problem cannot be read."""
-        variant = msgspec.json.encode([changed_options(options), cascade, version], order="deterministic")
+        same = replace(options, wait_for_gpu=GradeOptions.wait_for_gpu)  # a wait changes no result
+        variant = msgspec.json.encode([changed_options(same), cascade, version], order="deterministic")
         return cls(variant, {each: f"{sha256_of(each)} {_class_of(each)}" for each in problems})
 
     def key(self, job: Job) -> str:

@@ -30,8 +30,8 @@ _START = "import sys; sys.path[0] = sys.argv[1]; from benchguard.fleet.child imp
 async def grade_in_child(order: bytes) -> bytes:
     """Grade an order in a child process; return the answer's bytes.
 
-    The child ends at the time-out of the grade and GRACE_SECONDS. It and its process group are killed when this call
-    ends or is cancelled. Raises BenchguardError if there is no answer.
+    The child ends after the time-out of the grade, its wait for the GPU, and GRACE_SECONDS. It and its process group
+    are killed when this call ends or is cancelled. Raises BenchguardError if there is no answer.
     """
     parsed = parse_order(order)
     options = parsed.grade_options().limited(parsed.job.problem)
@@ -52,7 +52,9 @@ async def grade_in_child(order: bytes) -> bytes:
     assert child.stdout is not None and child.stderr is not None
     errors = asyncio.ensure_future(_tail(child.stderr))
     try:
-        line = await asyncio.wait_for(child.stdout.readline(), options.seconds + GRACE_SECONDS)
+        line = await asyncio.wait_for(
+            child.stdout.readline(), options.seconds + options.wait_for_gpu + GRACE_SECONDS
+        )
         if line.endswith(b"\n"):
             return line
         await asyncio.wait({errors}, timeout=1.0)

@@ -25,6 +25,7 @@ Engine = Literal["local", "ray"]
 Say = Callable[[str], None]
 
 ATTEMPTS_MAX = 10
+PARALLEL_MAX = 64
 
 
 async def grade_many(
@@ -37,6 +38,7 @@ async def grade_many(
     cascade: bool = False,
     attempts: int = ATTEMPTS,
     say: Say = lambda _: None,
+    parallel: int = 1,
     **changes: Any,
 ) -> AsyncIterator[Graded]:
     """Grade submissions to one problem; yield each outcome as soon as it is known.
@@ -49,13 +51,14 @@ async def grade_many(
         submissions: paths of files or folders, or Source texts. A mapping gives them ids, else these are the numbers
             from 0. The next one is read when a machine is free, so this may be a generator.
         options: how to grade.
-        engine: "local": one submission at a time on this machine. "ray": one on each GPU of a Ray cluster; with
+        engine: "local": `parallel` submissions at a time on this machine. "ray": one on each GPU of a Ray cluster; with
             driver="sim" one on each CPU.
         address: address of a Ray cluster. None: start one on this machine.
         cascade: grade on the CPU driver first. Wrong outputs there are the verdict, with the stage "cpu"; all other
             submissions go on to a GPU.
         attempts: tries of a submission, if machines fail.
         say: called with one line about a machine that is refused or gone.
+        parallel: grades at once with the engine "local". They take turns on a GPU.
         changes: fields of GradeOptions by name, in place of those in `options`.
 
     Returns:
@@ -68,11 +71,11 @@ async def grade_many(
         TypeError: `changes` names no field of GradeOptions.
     """
     options = replace(options, **changes)
-    check_engine(engine, address, attempts)
+    check_engine(engine, address, attempts, parallel)
     name = os.fspath(problem) if engine == "local" else str(Path(problem).resolve())
     check_inputs(options, name)
     jobs = jobs_of(name, submissions)
-    async with places_of([name], options, engine, address, cascade, say) as places:
+    async with places_of([name], options, engine, address, cascade, say, parallel) as places:
         async for graded in Dispatcher(places, attempts).run(jobs):
             yield graded
 
@@ -85,6 +88,7 @@ async def places_of(
     address: str | None,
     cascade: bool,
     say: Say,
+    parallel: int = 1,
 ) -> AsyncIterator[Places]:
     """The places of an engine. Raises UsageError for options that it cannot honour."""
     first = first_options(options) if cascade else None
@@ -92,17 +96,23 @@ async def places_of(
         async with ray_places(problems, options, first, address, say) as places:
             yield places
     elif first is not None:
-        yield LocalPlaces(CascadePlace(LocalPlace(first), LocalPlace(options)))
+        yield LocalPlaces(CascadePlace(LocalPlace(first, parallel), LocalPlace(options, parallel)))
     else:
-        yield LocalPlaces(LocalPlace(options))
+        yield LocalPlaces(LocalPlace(options, parallel))
 
 
-def check_engine(engine: str, address: str | None, attempts: int) -> None:
+def check_engine(engine: str, address: str | None, attempts: int, parallel: int = 1) -> None:
     """Raises UsageError for options that do not fit together, before anything runs."""
     if engine not in ("local", "ray"):
         raise UsageError(f"unknown engine {engine!r}; give local or ray")
     if address is not None and engine != "ray":
         raise UsageError("address is for the engine ray")
+    if parallel != 1 and engine != "local":
+        raise UsageError(
+            "parallel is for the engine local; Ray grades as many at once as the cluster has GPUs"
+        )
+    if not 1 <= parallel <= PARALLEL_MAX:
+        raise UsageError(f"parallel is {parallel}; give 1 to {PARALLEL_MAX}")
     if not 1 <= attempts <= ATTEMPTS_MAX:
         raise UsageError(f"attempts is {attempts}; give 1 to {ATTEMPTS_MAX}")
 

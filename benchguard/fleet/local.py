@@ -14,7 +14,7 @@ from .order import Answer, order_bytes, parse_answer
 
 @dataclass(frozen=True)
 class LocalPlace:
-    """This machine. More than one slot makes times depend on the other grades: only for a driver without a GPU."""
+    """This machine. Each of the `slots` is a grade. On a GPU they take turns, so that times do not depend on them."""
 
     options: GradeOptions
     slots: int = 1

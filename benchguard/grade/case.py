@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import msgspec
 
 from ..capture import CaptureError
+from ..gpu.turns import Turns
 from ..judge.ceilings import rates_of
 from ..judge.contract import Checked
 from ..judge.process import JudgeProcess
@@ -38,13 +39,15 @@ NO_FACTS = Finding("failed", "the captures cannot be used: the reader found noth
 
 @dataclass(frozen=True)
 class CaseWork:
-    """The inputs of a case's grade. `seconds` are left before the time-out, for this case and `cases_after`."""
+    """The inputs of a case's grade. `seconds` are left before the time-out, for this case and `cases_after`. Waits for
+    `turns` do not count."""
 
     spec: CaseSpec
     found: Quarantined
     secret: SecretInputs
     tolerances: dict[str, Tolerance]
     seconds: float
+    turns: Turns
     cases_after: int = 0
 
     @property
@@ -64,6 +67,7 @@ class Recorded:
 def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> TimedCase:
     """Grade a case. Raises UsageError for invalid replay options; anything a capture contains leads to a verdict."""
     began = time.monotonic()
+    end = began + work.seconds - work.turns.waited
     case = work.secret.case
     examined = examined_of(work.found.examined[case])
     choice = system_random.randbelow(2)  # a random capture, so that a submission cannot prepare for it
@@ -87,6 +91,7 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
             report,
             warm_samples_of(options.samples),
             work.sampling_seconds,
+            work.turns,
         )
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
@@ -94,7 +99,9 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
     cordon = None
     if options.cordon_device and result.table:
         report("device cordon", 0, None)
-        cordon = check_accesses(path, work.secret, options, work.seconds - (time.monotonic() - began))
+        cordon = check_accesses(
+            path, work.secret, options, end + work.turns.waited - time.monotonic(), work.turns
+        )
     return _judged(work, result, checked, recorded, cordon, options.require_evidence == "full", began)
 
 

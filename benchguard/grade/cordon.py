@@ -14,6 +14,7 @@ import msgspec
 
 from ..capture import Capture, CaptureError
 from ..capture.codec import MalformedError
+from ..gpu.turns import Turns
 from ..ipc.text import one_line
 from ..probe.bounds.check import map_bytes
 from ..probe.bounds.report import Violation, counts, violations
@@ -55,7 +56,7 @@ class CheckedAccesses:
 
 
 def check_accesses(
-    path: Path, secret: SecretInputs, options: GradeOptions, seconds: float
+    path: Path, secret: SecretInputs, options: GradeOptions, seconds: float, turns: Turns
 ) -> CheckedAccesses:
     """Replay the capture at `path` with checked kernels, for at most `seconds`. Raises UsageError."""
     deadline = time.monotonic() + max(REPLAY_SECONDS_MIN, seconds)
@@ -65,7 +66,7 @@ def check_accesses(
             return CheckedAccesses(_unknown(plan, plan.trouble), _off(features))
         try:
             capture = Capture(Path("the checked capture"), into.fileno(), LIMITS)
-            result = _replayed(capture, plan, secret, options, deadline)
+            result = _replayed(capture, plan, secret, options, deadline, turns)
         except (CaptureError, MalformedError, OSError) as error:
             return CheckedAccesses(
                 _unknown(plan, f"the checked kernels cannot be replayed: {error}"), _off(features)
@@ -113,7 +114,12 @@ def _plan_of(raw: bytes) -> Plan:
 
 
 def _replayed(
-    capture: Capture, plan: Plan, secret: SecretInputs, options: GradeOptions, deadline: float
+    capture: Capture,
+    plan: Plan,
+    secret: SecretInputs,
+    options: GradeOptions,
+    deadline: float,
+    turns: Turns,
 ) -> ReplayResult:
     """One replay of each of a few secret input sets. Its outputs are the maps of violations."""
     sets = secret.sets
@@ -131,7 +137,7 @@ def _replayed(
         require_sandbox=options.require_sandbox,
     )
     buffers = Buffers(inputs, [(plan.map, map_bytes(len(plan.sites)))])
-    return replay_buffers(capture, how, buffers, None, options.memory_limit)
+    return replay_buffers(capture, how, buffers, None, options.memory_limit, turns=turns)
 
 
 def cordon_of(plan: Plan, result: ReplayResult) -> Cordon:

@@ -175,7 +175,13 @@ class ReplayedRun(GradeRun):
         self.own([each for each in secret.ends if each not in ends])
         replayed = replayed_case(spec, returned) if returned is not None else spec
         return CaseWork(
-            replayed, found, secret, opened.tolerances[index], self.left(), len(opened.cases) - index - 1
+            replayed,
+            found,
+            secret,
+            opened.tolerances[index],
+            self.left(),
+            self.turns,
+            len(opened.cases) - index - 1,
         )
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ..capture import Capture
+from ..gpu.turns import Turns
 from ..judge.contract import AskChecked, AskSlots, Checked, Secrets, Slots
 from ..judge.process import JudgeProcess
 from ..problem.spec import Returned
@@ -77,6 +78,7 @@ def judged_replay(
     report: Report | None = None,
     warm_samples: int = 0,
     sampling_seconds: float = SAMPLING_SECONDS,
+    turns: Turns | None = None,
 ) -> tuple[ReplayResult, Checked]:
     """Replay the capture at `path` for at most `seconds`, and return the judge's results for its samples.
 
@@ -107,6 +109,7 @@ def judged_replay(
         device=options.device,
         require_sandbox=options.require_sandbox,
         warm_samples=0 if options.cold == "warm" else warm_samples,
+        wait_for_gpu=options.wait_for_gpu,
     )
 
     def tell(progress: Progress) -> None:
@@ -114,7 +117,7 @@ def judged_replay(
             report(progress.phase, progress.samples, progress.median_us)
 
     with Capture.open(path, LIMITS) as capture:
-        result = replay_buffers(capture, how, buffers, tell, options.memory_limit, sampling_seconds)
+        result = replay_buffers(capture, how, buffers, tell, options.memory_limit, sampling_seconds, turns)
     judge.ask(AskChecked(secret.case))
     checked, _ = judge.answer(Checked)
     own = {number for number, name in enumerate(sets.distributions) if name == sets.own}

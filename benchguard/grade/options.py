@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 from ..adapters import time_limit
 from ..errors import UsageError
+from ..gpu.turns import WAIT_SECONDS, WAIT_SECONDS_MAX
 from ..inline.contract import SAMPLES_MAX as INLINE_SAMPLES_MAX
 from ..quarantine.contract import Convention, Language
 from ..replay.convergence import rule_of
@@ -51,6 +52,7 @@ _BOUNDS = {
     "device": (0, 2**31 - 1),
     "timeout": (1, 1e6),
     "memory_bytes": (0, 2**63 - 1),
+    "wait_for_gpu": (0, WAIT_SECONDS_MAX),
     "sets": (4, 1024),
     "one_use": (8, 256),
 }
@@ -83,6 +85,8 @@ class GradeOptions:
             Otherwise such a case passes, with `converged` false and a note.
         timeout: seconds for the whole grade. The verdict is "timeout" when they have passed. None: the time that
             the problem's suite gives a ranked submission, else 300.
+        wait_for_gpu: seconds to wait for each turn on the GPU. No replay is timed while another grade or replay of this
+            machine uses the GPU. Waits do not count for `timeout`. After them, BusyError is raised.
         memory_bytes: host memory limit of the submission's processes together, and of each process that reads or
             replays its captures. 0: half of this machine's memory.
         sets: secret input sets per case.
@@ -129,6 +133,7 @@ class GradeOptions:
     until: str | None = None
     require_converged: bool = False
     timeout: float | None = None
+    wait_for_gpu: float = WAIT_SECONDS
     memory_bytes: int = 0
     sets: int = 8
     one_use: int = 12

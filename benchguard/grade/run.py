@@ -8,12 +8,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 from msgspec.structs import replace
 
 from ..adapters.detect import adapter_of
+from ..gpu.turns import Turns, lock_folder
 from ..inline.supervise import Inline
 from ..ipc.text import joined
 from ..judge.contract import Ask, AskThrowaway, Opened
@@ -23,7 +25,10 @@ from ..quarantine.quarantine import quarantine
 from ..quarantine.submission import Submission, submission_of
 from ..replay.clocks import Clocks
 from ..replay.protocol import Device
+from ..replay.replay import WAIT_WORTH_A_NOTE, WAITING
 from ..replay.result import Settings
+from ..replay.target import gpus_of
+from ..shim.driver import discover
 from ..shim.interposer import interposer_for
 from ..version import __version__
 from .examine import EXAMINER
@@ -71,12 +76,14 @@ class GradeRun:
         self.problem, self._path, self.options = problem, submission, options
         self.progress, self._stack = progress, stack
         self._started = time.monotonic()
-        self._deadline = self._started + options.seconds
+        self.turns = Turns(
+            gpus_of(discover(options.driver, api="cuda"), options.device), options.wait_for_gpu
+        )
         self.seconds: dict[str, float] = {}
 
     def start(self) -> tuple[JudgeProcess, Opening]:
         """Start the judge process, which opens the problem at once."""
-        judge = self._stack.enter_context(JudgeProcess(self.options.seconds, deadline=self._deadline))
+        judge = self._stack.enter_context(JudgeProcess(self.options.seconds, left=self.left))
         judge.ask(self.ask())
         judge.ask(AskThrowaway())
         self.report("opening the problem")
@@ -90,7 +97,11 @@ class GradeRun:
     ) -> Quarantined:
         options = self.options
         interposer, _, _ = interposer_for(options.driver, "cuda")
-        with self.timed("quarantine"):
+        waiting = partial(self.report, WAITING.phase)
+        with (
+            self.turns.take("alone" if inline is not None else "together", waiting),
+            self.timed("quarantine"),
+        ):
             return quarantine(
                 submission,
                 opening.find,
@@ -101,7 +112,7 @@ class GradeRun:
                 network=options.network,
                 require_full=options.require_sandbox is not None,
                 progress=lambda phase, case: self.report(phase, opening.name_of(case)),
-                hidden=(_folder_of(self.problem), tempfile.gettempdir()),
+                hidden=(_folder_of(self.problem), tempfile.gettempdir(), str(lock_folder())),
                 files=self._files(opening),
                 warm_up=options.warm_up,
                 machine_code=not options.cordon_device,
@@ -165,7 +176,8 @@ class GradeRun:
         return list(descriptors)
 
     def left(self) -> float:
-        return self._deadline - time.monotonic()
+        """Seconds of the grade that are left. Waits for a turn on the GPU do not count."""
+        return self._started + self.options.seconds + self.turns.waited - time.monotonic()
 
     @contextmanager
     def timed(self, part: str) -> Iterator[None]:
@@ -222,6 +234,7 @@ class GradeRun:
             seconds={
                 **self.seconds,
                 **{f"submission: {word}": took for word, took in quarantined.seconds.items()},
+                **({WAITING.phase: self.turns.waited} if self.turns.waited >= WAIT_WORTH_A_NOTE else {}),
             },
             wall_s=time.monotonic() - self._started,
             version=__version__,

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TypeVar
@@ -35,7 +35,7 @@ GRACE_SECONDS = 1.0
 """Time for the judge to end by itself after the last question."""
 
 LATE_SECONDS = 3.0
-"""Least time for an answer, also after the deadline: a replay may have ended just before it."""
+"""Least time for an answer, also when no time is left: a replay may have ended just before it."""
 
 _FOLDER = Path(__file__).resolve().parents[2]
 _START = (
@@ -82,15 +82,19 @@ def judge_environment(base: Mapping[str, str]) -> dict[str, str]:
 class JudgeProcess:
     """A context manager. Several questions may be asked at once; answers come in the same order.
 
-    `timeout` is how long an answer is waited for, in seconds. After `deadline`, a time of the monotonic clock, it is
+    `timeout` is how long an answer is waited for, in seconds, or what `left` returns if that is less; but at least
     LATE_SECONDS.
     """
 
     def __init__(
-        self, timeout: float, *, deadline: float | None = None, worker: Sequence[str] | None = None
+        self,
+        timeout: float,
+        *,
+        left: Callable[[], float] | None = None,
+        worker: Sequence[str] | None = None,
     ) -> None:
         self._timeout = timeout
-        self._deadline = deadline
+        self._left = left
         self._command = list(worker) if worker is not None else command()
         self._failure: BenchguardError | None = None
 
@@ -147,8 +151,8 @@ class JudgeProcess:
         if self._failure is not None:
             raise self._failure
         seconds = self._timeout
-        if self._deadline is not None:
-            seconds = min(seconds, max(LATE_SECONDS, self._deadline - time.monotonic()))
+        if self._left is not None:
+            seconds = min(seconds, max(LATE_SECONDS, self._left()))
         try:
             data, descriptors = receive(self._end, time.monotonic() + seconds)
         except ClosedError:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import UsageError
+from ..gpu.turns import WAIT_SECONDS, WAIT_SECONDS_MAX
 from .buffers import Keep
 from .protocol import NO_SET, WARM_MAX, WARM_UP_SAMPLES_MAX, Cold
 
@@ -54,6 +55,8 @@ class ReplayOptions:
         warm_samples: further samples that find all captured memory in the cache: `ReplayResult.warm_us`. Not with
             cold="warm", whose samples all do.
         warm_up_samples: samples that are discarded before the timed ones. None: until their times are steady.
+        wait_for_gpu: seconds to wait until no other grade or replay of this machine uses the GPU. They do not count for
+            `timeout`. After them, BusyError is raised.
     """
 
     driver: str = "auto"
@@ -76,6 +79,7 @@ class ReplayOptions:
     require_sandbox: Literal["full"] | None = None
     warm_samples: int = 0
     warm_up_samples: int | None = None
+    wait_for_gpu: float = WAIT_SECONDS
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout < TIMEOUT_SECONDS_MAX:
@@ -92,5 +96,7 @@ class ReplayOptions:
             raise UsageError("all samples of cold 'warm' are warm; leave warm-samples out")
         if self.warm_up_samples is not None and not 0 <= self.warm_up_samples <= WARM_UP_SAMPLES_MAX:
             raise UsageError(f"warm-up-samples is {self.warm_up_samples}; give 0 to {WARM_UP_SAMPLES_MAX}")
+        if not 0 <= self.wait_for_gpu <= WAIT_SECONDS_MAX:
+            raise UsageError(f"wait-for-gpu is {self.wait_for_gpu:g}; give 0 to {WAIT_SECONDS_MAX:g} seconds")
         if not 0 <= self.device < NO_SET:
             raise UsageError(f"device is {self.device}; give an ordinal from 0")

@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ..capture import Capture
+from ..gpu.turns import Turns
 from ..ipc.child import Ended, converse
 from .buffers import (
     STRICT_SETS,
@@ -36,7 +38,7 @@ from .protocol import Options as EngineOptions
 from .result import Different, ReplayResult, SampleRow, Settings
 from .statistics import summarise
 from .subject import Subject, subject_of
-from .target import Target, target_of
+from .target import Target, gpus_of, target_of
 from .verdict import verdict_of
 from .worker import command
 
@@ -52,6 +54,8 @@ REPEATED_MIN, REPEATED_WISHED = 2, 8
 """Input sets of a strict replay. The numbers wished for are those of a grade."""
 
 SEED_MAX = (1 << 63) - 1
+WAITING = Progress("waiting for the GPU", 0, None)
+WAIT_WORTH_A_NOTE = 0.1
 
 
 def replay(
@@ -88,6 +92,7 @@ def replay(
         UsageError: an option, input or output is invalid or does not fit the capture.
         CaptureError: the file is missing, damaged, or not a capture.
         ShimError: no driver for the capture was found.
+        BusyError: another grade or replay used the GPU for longer than `wait_for_gpu`.
         TypeError: `changes` names no field of ReplayOptions.
     """
     return replay_buffers(capture, replace(options, **changes), Buffers(inputs, outputs), progress)
@@ -100,13 +105,13 @@ def replay_buffers(
     progress: Callable[[Progress], None] | None = None,
     memory_bytes: int = 0,
     sampling_seconds: float = SAMPLING_SECONDS,
+    turns: Turns | None = None,
 ) -> ReplayResult:
     """Like replay(), for callers that share the memory of inputs and outputs with the replay process.
 
     `memory_bytes` limits the host memory of the process besides that shared memory; 0: half of the machine's.
-    `sampling_seconds` limits the time for samples of a stop rule.
+    `sampling_seconds` limits the time for samples of a stop rule. `turns` are those of a grade, and count its waits.
     """
-    started = time.monotonic()
     seed = int.from_bytes(os.urandom(7), "little") if options.seed is None else options.seed & SEED_MAX
     rule = rule_of(options.until, options.samples)
     with ExitStack() as stack:
@@ -114,6 +119,12 @@ def replay_buffers(
         subject = subject_of(opened)
         caches = caches_of(subject.api, options)
         target = target_of(subject.api, options.driver)
+        if turns is None:
+            turns = Turns(gpus_of(target.driver, options.device), options.wait_for_gpu)
+        waited = turns.waited
+        stack.enter_context(turns.take("alone", None if progress is None else partial(progress, WAITING)))
+        waited = turns.waited - waited
+        started = time.monotonic()
         pool = _pool_of(buffers, options, subject)
         stack.callback(pool.close)
         slots = slot_request(buffers, subject)
@@ -180,7 +191,10 @@ def replay_buffers(
             rotating_count=options.rotating_count,
             warm_up_samples=options.warm_up_samples,
         )
-        return _result(ran, subject, str(opened.path), settings, outputs, started, options)
+        result = _result(ran, subject, str(opened.path), settings, outputs, started, options)
+        if waited < WAIT_WORTH_A_NOTE:
+            return result
+        return replace(result, notes=(*result.notes, f"waited {waited:.1f} s for a turn on the GPU"))
 
 
 @dataclass(frozen=True)

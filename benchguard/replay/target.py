@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..gpu import identity
+from ..gpu.turns import FOLDER
 from ..shim.driver import Driver, discover
 from ..shim.nvrtc import hiprtc_environment
 from ..shim.vendors import Api
@@ -36,3 +39,12 @@ def target_of(api: Api, spec: str) -> Target:
         )
     variables = {BRIDGE_DRIVER: str(driver.path), **hiprtc_environment(driver.path)}
     return Target(driver, str(HIP_BRIDGE), variables)
+
+
+def gpus_of(driver: Driver, device: int) -> tuple[str, ...]:
+    """The names under which the GPU is locked. The CPU driver has one only if the folder of the locks is given."""
+    if driver.is_sim:
+        return ("cpu-driver",) if os.environ.get(FOLDER) else ()
+    if driver.api == "hip":
+        return ("hip",)  # nothing tells AMD's devices apart before the driver starts
+    return identity.gpus_of(device, os.environ)

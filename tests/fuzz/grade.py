@@ -32,6 +32,7 @@ sys.path.insert(0, str(HERE.parents[1]))  # run as a script, from anywhere
 import msgspec  # noqa: E402
 
 from benchguard.capture import CaptureError, codec  # noqa: E402
+from benchguard.gpu.turns import Turns  # noqa: E402
 from benchguard.grade.case import CaseWork, grade_case  # noqa: E402
 from benchguard.grade.examine import examined_of  # noqa: E402
 from benchguard.grade.grade import ReplayedRun  # noqa: E402
@@ -216,7 +217,9 @@ class Subject:
         secrets, ends = self._judge.answer(Secrets)
         pool, outputs, announce, release = ends
         secret = SecretInputs(0, secrets, (pool, outputs, announce, release))
-        work = CaseWork(self._spec, found, secret, self._tolerances, float(self._options.seconds))
+        work = CaseWork(
+            self._spec, found, secret, self._tolerances, float(self._options.seconds), Turns((), 0.0)
+        )
         try:
             return grade_case(work, self._judge, self._run.options, lambda *_: None).case
         finally:

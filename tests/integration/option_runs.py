@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,7 @@ from benchguard.audit.log import FORMAT, LogWriter
 from benchguard.capture import Capture
 from benchguard.capture.layout import ARENA
 from benchguard.capture.model import Launch
+from benchguard.gpu.turns import FOLDER, Turns
 from benchguard.ipc.json_text import json_line
 from tests.conftest import ROOT
 from tests.support import logs
@@ -251,6 +253,8 @@ class OptionRun:
     baseline: tuple[str, ...]
     checks: Mapping[str, Check] = field(default_factory=dict)
     slow: bool = False
+    gpu_in_use: bool = False
+    """Another process uses the CPU driver, which then has a lock, while the words run."""
 
     @property
     def command(self) -> str:
@@ -316,14 +320,18 @@ def prepare(folder: Path) -> None:
         builder.end()
 
 
-def run(folder: Path, words: tuple[str, ...], cache: Path | None = None) -> Ran:
+def run(folder: Path, words: tuple[str, ...], cache: Path | None = None, *, gpu_in_use: bool = False) -> Ran:
     """Run a command in a folder of its own. POPCORN_FD is open; torch sees no GPU."""
     folder.mkdir()
     prepare(folder)
-    with (folder / "popcorn.txt").open("w") as popcorn:
+    with ExitStack() as stack:
+        popcorn = stack.enter_context((folder / "popcorn.txt").open("w"))
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", "CUDA_VISIBLE_DEVICES": ""}
         environment["POPCORN_FD"] = str(popcorn.fileno())
         environment.update({"XDG_CACHE_HOME": str(cache)} if cache is not None else {})
+        if gpu_in_use:
+            environment[FOLDER] = str(folder)
+            stack.enter_context(Turns(("cpu-driver",), 0.0, folder).take("alone"))
         done = subprocess.run(
             [sys.executable, "-m", "benchguard", *words],
             cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False,
@@ -389,6 +397,7 @@ REWARDS = ("rewards", "--problem", f"add={PROBLEM}", "--driver", "sim", "--sampl
 ASKING = ("--", sys.executable, "ask.py")
 SAY_SOCKET = ("sh", "-c", "echo $NEUTRINO_SERVE")
 NESTED = (sys.executable, "nested.py")
+GPU_IN_USE = ended_with(70, "wait longer with --wait-for-gpu")
 NOWHERE = ended_with(2, "/nowhere/libcuda.so.1")
 
 RUNS: dict[str, OptionRun] = {
@@ -836,6 +845,9 @@ RUNS: dict[str, OptionRun] = {
             "--warm-up-samples": lambda ran: ran.result["convergence"]["warm_up_samples"] == 4,
         },
     ),
+    "replay, turn": OptionRun(
+        (*REPLAY, "--wait-for-gpu", "0"), REPLAY, {"--wait-for-gpu": GPU_IN_USE}, gpu_in_use=True
+    ),
     "replay, timeout": OptionRun((*REPLAY, "--timeout", "0.01"), REPLAY, {"--timeout": ended_with(124, "timeout")}),
     "replay, device": OptionRun((*REPLAY, "--device", "99"), REPLAY, {"--device": lambda ran: "99" in ran.err}),
     "replay, driver": OptionRun(
@@ -927,6 +939,9 @@ RUNS: dict[str, OptionRun] = {
         GRADE,
         {"--adapter-option": lambda ran: ran.case["name"] == "sample"},
     ),
+    "grade, turn": OptionRun(
+        (*GRADE, "--wait-for-gpu", "0"), GRADE, {"--wait-for-gpu": GPU_IN_USE}, gpu_in_use=True
+    ),
     "grade, driver": OptionRun(
         ("grade", PROBLEM, "kernel.ptx", "--driver", "/nowhere/libcuda.so.1"), GRADE, {"--driver": NOWHERE}
     ),
@@ -981,6 +996,8 @@ RUNS: dict[str, OptionRun] = {
         (*STORED, "--engine", "ray", "--network"), STORED, {"--engine": ended_with(2, "engine ray")}
     ),
     "batch, address": OptionRun((*STORED, "--address", "auto"), STORED, {"--address": ended_with(2, "engine ray")}),
+    "batch, turn": OptionRun((*STORED, "--wait-for-gpu", "5"), STORED, {"--wait-for-gpu": stored("wait_for_gpu", 5)}),
+    "batch, parallel": OptionRun((*STORED, "--parallel", "0"), STORED, {"--parallel": ended_with(2, "parallel is 0")}),
     "batch, cascade": OptionRun((*STORED, "--cascade"), STORED, {"--cascade": ended_with(2, "ends on a GPU")}),
     "batch, device": OptionRun((*STORED, "--device", "99"), STORED, {"--device": stored("device", 99)}),
     "batch, attempts": OptionRun(
@@ -1023,6 +1040,12 @@ RUNS: dict[str, OptionRun] = {
     ),
     "compare, sandbox": OptionRun(
         (*COMPARE, "--require-sandbox", "full"), COMPARE, {"--require-sandbox": lambda ran: ran.status == 70}
+    ),
+    "compare, turn": OptionRun(
+        (*COMPARE_CAPTURES, "--wait-for-gpu", "0"),
+        COMPARE_CAPTURES,
+        {"--wait-for-gpu": GPU_IN_USE},
+        gpu_in_use=True,
     ),
     "compare, timeout": OptionRun(
         ("compare", PROBLEM, "slow.py", "kernel.ptx", *SIM, "--timeout", "3"),

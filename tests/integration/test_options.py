@@ -91,7 +91,7 @@ def check_runs(runs: dict[str, OptionRun], folder: Path) -> None:
         if each.baseline not in baselines:
             baselines[each.baseline] = run(folder / f"{number}b", each.baseline, cache)
         without = baselines[each.baseline]
-        ran = run(folder / str(number), each.words, cache)
+        ran = run(folder / str(number), each.words, cache, gpu_in_use=each.gpu_in_use)
         for option, check in each.checks.items():
             assert holds(check, ran), (name, option, ran.status, ran.err)
             assert not holds(check, without), (name, option, without.status, without.err)

@@ -285,7 +285,7 @@ def test_hanging_problem_reports_place() -> None:
 
 def test_deadline_of_the_grade_shortens_the_wait_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchguard.judge.process.LATE_SECONDS", 0.01)
-    with JudgeProcess(60.0, deadline=time.monotonic(), worker=WORKER) as process:
+    with JudgeProcess(60.0, left=lambda: 0.0, worker=WORKER) as process:
         process.ask(Ask("hang", "test"))
         with pytest.raises(BenchguardError, match=r"did not answer within 0\.01 s") as caught:
             process.answer(Opened)

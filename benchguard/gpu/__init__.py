@@ -1,0 +1,1 @@
+"""GPUs of this machine: which one a grade uses, and turns on it."""

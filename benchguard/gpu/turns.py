@@ -1,0 +1,175 @@
+"""Turns on a GPU: times are measured alone, and other work of grades is done together.
+
+A turn is a lock (flock) on a file of the GPU. The kernel releases it when its process ends, in whatever way. A process
+that waits for a turn holds a second lock, and nobody begins to wait meanwhile: otherwise work that is done together
+would keep out a measurement for ever.
+
+The lock keeps apart those who ask for it. It does not stop a program that uses the GPU without asking, or that holds
+the lock on purpose (docs/threat-model.md).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Literal
+
+from ..errors import BenchguardError, UsageError
+
+FOLDER = "NEUTRINO_GPU_LOCKS"
+"""Environment variable: a folder for the locks, which containers that share a GPU share. The CPU driver has a lock only
+with it."""
+
+DEFAULT_FOLDER = "/tmp"
+"""The same for all users, unlike TMPDIR."""
+
+POLL_SECONDS = 0.02
+WAIT_SECONDS, WAIT_SECONDS_MAX = 600.0, 1e6
+HOLDERS_MAX = 4
+
+Kind = Literal["alone", "together"]
+
+
+class BusyError(BenchguardError):
+    """The GPU was in use for too long. This is not a verdict on a submission."""
+
+
+def lock_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Raises UsageError if the variable names no folder."""
+    folder = Path(environment.get(FOLDER) or DEFAULT_FOLDER)
+    if not folder.is_dir():
+        raise UsageError(
+            f"{FOLDER} is {str(folder)!r}, which is not a folder; create it, or unset the variable"
+        )
+    return folder
+
+
+class Turns:
+    """The turns of one grade or replay on `gpus`, whose names are GPU UUIDs. Without names nothing is locked.
+
+    `seconds` limits all waits together. `waited` has their seconds, by which deadlines move.
+    """
+
+    def __init__(self, gpus: Sequence[str], seconds: float, folder: Path | None = None) -> None:
+        self._folder = (folder or lock_folder()) if gpus else Path()
+        self._gpus = sorted(
+            set(gpus)
+        )  # all processes lock in this order, so none waits for another in a circle
+        self._seconds = seconds
+        self.waited = 0.0
+
+    @contextmanager
+    def take(self, kind: Kind, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
+        """Wait for a turn, and keep it for the context. Calls `on_wait` before a wait.
+
+        Raises BusyError after `seconds`, and BenchguardError for a lock file that cannot be used.
+        """
+        began = time.monotonic()
+        with ExitStack() as stack:
+            try:
+                for gpu in self._gpus:
+                    deadline = began + max(0.0, self._seconds - self.waited)
+                    waiting = _Waiting(gpu, deadline, self._seconds, on_wait)
+                    with ExitStack() as queue:
+                        waiting.lock(self._folder / f"neutrino-{gpu}.next", "alone", queue)
+                        waiting.lock(self._folder / f"neutrino-{gpu}.lock", kind, stack)
+                        on_wait = waiting.on_wait
+            finally:
+                self.waited += time.monotonic() - began
+            yield
+
+
+class _Waiting:
+    def __init__(self, gpu: str, deadline: float, seconds: float, on_wait: Callable[[], None] | None) -> None:
+        self._gpu, self._deadline, self._seconds, self.on_wait = gpu, deadline, seconds, on_wait
+
+    def lock(self, path: Path, kind: Kind, stack: ExitStack) -> None:
+        """Lock the file at `path` until `stack` ends."""
+        operation = (fcntl.LOCK_EX if kind == "alone" else fcntl.LOCK_SH) | fcntl.LOCK_NB
+        while True:
+            descriptor = _open(path)
+            kept = False
+            try:
+                while not _locked(descriptor, operation):
+                    self._wait(descriptor, path)
+                kept = _is_at(descriptor, path)  # else a cleaner of old files has removed it meanwhile
+            finally:
+                if not kept:
+                    os.close(descriptor)
+            if kept:
+                stack.callback(os.close, descriptor)
+                return
+
+    def _wait(self, descriptor: int, path: Path) -> None:
+        if time.monotonic() >= self._deadline:
+            others = ", ".join(map(str, holders(descriptor)))
+            raise BusyError(
+                f"GPU {self._gpu} is in use by {f'process {others}' if others else 'another grade'}, after a wait of "
+                f"{self._seconds:g} s ({path}); wait longer with --wait-for-gpu, or use another GPU"
+            )
+        if self.on_wait is not None:
+            self.on_wait()
+            self.on_wait = None
+        time.sleep(POLL_SECONDS)
+
+
+def _open(path: Path) -> int:
+    """A descriptor that can be locked. The folder may be open to every user of the machine, who may have put anything
+    there. The file is opened for reading, which is enough for a lock, so that it may belong to anyone."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        try:
+            descriptor = os.open(path, flags)
+        except FileNotFoundError:
+            descriptor = _create(path, flags)
+    except OSError as error:
+        raise BenchguardError(
+            f"cannot lock {path}: {error.strerror}; let {FOLDER} name a folder that every grader can write to"
+        ) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BenchguardError(f"{path} is not a regular file, so it cannot be a lock; remove it")
+    return descriptor
+
+
+def _create(path: Path, flags: int) -> int:
+    try:
+        descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o644)
+    except FileExistsError:  # another grader was faster
+        return os.open(path, flags)
+    os.fchmod(descriptor, 0o644)  # whatever the umask is: others lock it too
+    return descriptor
+
+
+def _locked(descriptor: int, operation: int) -> bool:
+    try:
+        fcntl.flock(descriptor, operation)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(found, os.fstat(descriptor))
+
+
+def holders(descriptor: int) -> list[int]:
+    """Processes that hold a lock on the file, as far as this process may see them."""
+    entry = os.fstat(descriptor)
+    file = f"{os.major(entry.st_dev):02x}:{os.minor(entry.st_dev):02x}:{entry.st_ino}"
+    try:
+        lines = Path("/proc/locks").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return []
+    rows = [line.split() for line in lines]  # 1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF
+    found = [row[4] for row in rows if len(row) > 5 and row[1] == "FLOCK" and row[5] == file]
+    return sorted({int(each) for each in found if each.isdecimal() and each != "0"})[:HOLDERS_MAX]
