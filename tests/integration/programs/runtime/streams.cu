@@ -48,6 +48,7 @@ int main()
     cudaGraphExec_t executable;
     size_t nodes;
     CHECK(cudaMemset(sum, 0, sizeof *sum));
+    CHECK(cudaDeviceSynchronize()); // `first` does not wait for a default stream of the thread
     CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
     add<<<1, 32, 0, first>>>(sum, 1);
     add<<<1, 32, 0, first>>>(sum, 2);
