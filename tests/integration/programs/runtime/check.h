@@ -17,6 +17,7 @@ template <typename T> T *allocate(size_t count)
     T *memory = nullptr;
     CHECK(cudaMalloc(&memory, count * sizeof(T)));
     CHECK(cudaMemset(memory, 0, count * sizeof(T)));
+    CHECK(cudaDeviceSynchronize()); // other streams do not wait for a default stream of the thread
     return memory;
 }
 
