@@ -15,6 +15,7 @@ from types import FrameType
 
 from .. import exit_status
 from ..errors import BenchguardError
+from ..ipc.deadline import Deadline
 from ..ipc.processes import adopt_orphans, kill_all, living_descendants
 from ..shim.interposer import Interposer
 from .environment import Recorded, command_environment
@@ -29,6 +30,9 @@ __all__ = ["Attend", "ChildOptions", "Recorded", "Run", "supervise"]
 # Time to wait for processes that outlive the command.
 GRACE_SECONDS = 2.0
 POLL_SECONDS = 0.01
+
+# Time for the last trace records of a command that was killed at the deadline.
+AUDIT_SECONDS = 0.5
 
 FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
@@ -64,8 +68,8 @@ class ChildOptions:
     """Start the command without a terminal, and do not forward signals to it."""
     attend: Attend | None = None
     """Replaces waiting for the command and enforces its own time-out. Used where other children must not be touched."""
-    deadline: float | None = None
-    """By the monotonic clock. Trace records that have not been interpreted by then stay unread."""
+    deadline: Deadline | None = None
+    """Trace records that have not been interpreted AUDIT_SECONDS after it stay unread."""
 
 
 class _Signals:
@@ -175,8 +179,14 @@ def supervise(
         status = error.status
         raise
     finally:
-        recording = recorder.end(status, outlived=outlived, unobserved=watch.found, deadline=options.deadline)
+        recording = recorder.end(
+            status, outlived=outlived, unobserved=watch.found, deadline=_end_of(options.deadline)
+        )
     return Run(status=status, timed_out=timed_out, **vars(recording))
+
+
+def _end_of(deadline: Deadline | None) -> float | None:
+    return None if deadline is None else deadline.at + AUDIT_SECONDS
 
 
 def _wait(child: subprocess.Popen[bytes], timeout: float | None, recorder: Recorder) -> tuple[int, bool]:

@@ -2,7 +2,7 @@
 
 A turn is a lock (flock) on a file of the GPU. The kernel releases it when its process ends, in whatever way. A process
 that waits for a turn holds a second lock, and nobody begins to wait meanwhile: otherwise work that is done together
-would keep out a measurement for ever.
+would keep out a measurement for ever. Work that is done together can see that a measurement waits, and step aside.
 
 The lock keeps apart those who ask for it. It does not stop a program that uses the GPU without asking, or that holds
 the lock on purpose (docs/threat-model.md).
@@ -57,36 +57,90 @@ class Turns:
 
     def __init__(self, gpus: Sequence[str], seconds: float, folder: Path | None = None) -> None:
         self._folder = (folder or lock_folder()) if gpus else Path()
-        self._gpus = sorted(
+        self.gpus = sorted(
             set(gpus)
         )  # all processes lock in this order, so none waits for another in a circle
         self._seconds = seconds
         self.waited = 0.0
 
     @contextmanager
-    def take(self, kind: Kind, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
+    def take(self, kind: Kind, on_wait: Callable[[], None] | None = None) -> Iterator[Turn]:
         """Wait for a turn, and keep it for the context. Calls `on_wait` before a wait.
 
         Raises BusyError after `seconds`, and BenchguardError for a lock file that cannot be used.
         """
-        began = time.monotonic()
-        with ExitStack() as stack:
+        with ExitStack() as held:
+            self._lock(kind, held, time.monotonic(), on_wait)
+            yield Turn(self, kind, held)
+
+    def _lock(
+        self,
+        kind: Kind,
+        held: ExitStack,
+        began: float,
+        on_wait: Callable[[], None] | None,
+        look: Callable[[], None] | None = None,
+    ) -> None:
+        deadline = began + max(0.0, self._seconds - self.waited)
+        try:
+            for gpu in self.gpus:
+                waiting = _Waiting(gpu, deadline, self._seconds, on_wait, look)
+                with ExitStack() as queue:
+                    waiting.lock(self._queue_of(gpu), "alone", queue)
+                    waiting.lock(self._folder / f"neutrino-{gpu}.lock", kind, held)
+                    on_wait = waiting.on_wait
+        finally:
+            self.waited += time.monotonic() - began
+
+    def _queue_of(self, gpu: str) -> Path:
+        return self._folder / f"neutrino-{gpu}.next"
+
+    def is_queued(self) -> bool:
+        """Whether a process waits for a turn on one of the GPUs at this moment."""
+        for gpu in self.gpus:
+            descriptor = _open(self._queue_of(gpu))
             try:
-                for gpu in self._gpus:
-                    deadline = began + max(0.0, self._seconds - self.waited)
-                    waiting = _Waiting(gpu, deadline, self._seconds, on_wait)
-                    with ExitStack() as queue:
-                        waiting.lock(self._folder / f"neutrino-{gpu}.next", "alone", queue)
-                        waiting.lock(self._folder / f"neutrino-{gpu}.lock", kind, stack)
-                        on_wait = waiting.on_wait
+                if not _locked(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB):
+                    return True
             finally:
-                self.waited += time.monotonic() - began
-            yield
+                os.close(descriptor)
+        return False
+
+
+class Turn:
+    """A turn that a process has."""
+
+    def __init__(self, turns: Turns, kind: Kind, held: ExitStack) -> None:
+        self._turns, self._kind, self._held = turns, kind, held
+
+    @property
+    def gpus(self) -> Sequence[str]:
+        return self._turns.gpus
+
+    def is_wanted(self) -> bool:
+        """Whether another process waits for this one. Those that are together wait for nobody but one alone."""
+        return self._turns.is_queued()
+
+    def step_aside(self, began: float, look: Callable[[], None]) -> None:
+        """Give the turn away, and wait for the next one. Calls `look` again and again during the wait.
+
+        The wait counts from `began`, of the monotonic clock. Raises as Turns.take. There is no turn then.
+        """
+        self._held.close()
+        self._turns._lock(self._kind, self._held, began, None, look)
 
 
 class _Waiting:
-    def __init__(self, gpu: str, deadline: float, seconds: float, on_wait: Callable[[], None] | None) -> None:
+    def __init__(
+        self,
+        gpu: str,
+        deadline: float,
+        seconds: float,
+        on_wait: Callable[[], None] | None,
+        look: Callable[[], None] | None,
+    ) -> None:
         self._gpu, self._deadline, self._seconds, self.on_wait = gpu, deadline, seconds, on_wait
+        self._look = look
 
     def lock(self, path: Path, kind: Kind, stack: ExitStack) -> None:
         """Lock the file at `path` until `stack` ends."""
@@ -115,6 +169,8 @@ class _Waiting:
         if self.on_wait is not None:
             self.on_wait()
             self.on_wait = None
+        if self._look is not None:
+            self._look()
         time.sleep(POLL_SECONDS)
 
 

@@ -99,7 +99,7 @@ class GradeRun:
         interposer, _, _ = interposer_for(options.driver, "cuda")
         waiting = partial(self.report, WAITING.phase)
         with (
-            self.turns.take("alone" if inline is not None else "together", waiting),
+            self.turns.take("alone" if inline is not None else "together", waiting) as turn,
             self.timed("quarantine"),
         ):
             return quarantine(
@@ -118,6 +118,7 @@ class GradeRun:
                 machine_code=not options.cordon_device,
                 inline=inline,
                 examiner=EXAMINER,
+                turn=turn if inline is None else None,
                 policy=options.policy or ("grading" if inline is not None else "quarantine"),
             )
 
@@ -181,11 +182,12 @@ class GradeRun:
 
     @contextmanager
     def timed(self, part: str) -> Iterator[None]:
-        began = time.monotonic()
+        """Count the time of a part, without its waits for a turn on the GPU."""
+        began = time.monotonic() - self.turns.waited
         try:
             yield
         finally:
-            self.seconds[part] = self.seconds.get(part, 0.0) + time.monotonic() - began
+            self.seconds[part] = self.seconds.get(part, 0.0) + time.monotonic() - self.turns.waited - began
 
     def report(self, phase: str, case: str = "") -> None:
         if self.progress is not None:

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 _KIB = 1024
 
 
 def resident_bytes(pid: int) -> int:
-    """Memory that a process holds, without pages of files; 0 if the process has ended."""
+    """Memory that a process holds, without pages of files; 0 if the process has ended.
+
+    The memory is read from any thread: the first one, whose entry is the process's, has none if it has ended.
+    """
+    for entry in _entries(pid):
+        try:
+            status = (entry / "status").read_bytes()
+        except OSError:
+            continue
+        if found := resident_in(status):
+            return found
+    return 0
+
+
+def _entries(pid: int) -> Iterator[Path]:
+    process = Path(f"/proc/{pid}")
+    yield process
     try:
-        return resident_in(Path(f"/proc/{pid}/status").read_bytes())
+        yield from (process / "task").iterdir()
     except OSError:
-        return 0
+        return
 
 
 def resident_in(status: bytes) -> int:

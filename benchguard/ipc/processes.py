@@ -13,10 +13,16 @@ from pathlib import Path
 
 from . import libc
 
+_ENDED, _STOPPED = (b"Z", b"X"), (b"T", b"t")
+"""States of threads in /proc (proc_pid_stat(5))."""
+
 
 @dataclass(frozen=True)
 class Process:
-    """An entry of /proc. `ended`: a zombie, which its parent has not waited for yet."""
+    """An entry of /proc. `ended`: a zombie, which its parent has not waited for yet.
+
+    A process whose first thread has ended while others run is shown as a zombie, too. It has not ended.
+    """
 
     pid: int
     parent: int
@@ -30,7 +36,8 @@ def read_process(pid: int) -> Process | None:
     try:
         text = Path(f"/proc/{pid}/stat").read_bytes()
         fields = text.rpartition(b")")[2].split()  # the command's name, in brackets, may contain anything
-        return Process(pid, int(fields[1]), fields[0] in (b"Z", b"X"), int(fields[19]))
+        ended = fields[0] in _ENDED and int(fields[17]) <= 1
+        return Process(pid, int(fields[1]), ended, int(fields[19]))
     except (OSError, ValueError, IndexError):
         return None
 
@@ -39,6 +46,18 @@ def process_start(pid: int) -> int | None:
     """Start time in clock ticks after boot; None if the process does not exist or has ended."""
     process = read_process(pid)
     return None if process is None or process.ended else process.start
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether no thread of the process can run before it gets SIGCONT; also if the process has ended."""
+    try:
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            state = (thread / "stat").read_bytes().rpartition(b")")[2].split()[0]
+            if state not in _STOPPED and state not in _ENDED:
+                return False
+    except (FileNotFoundError, ProcessLookupError, IndexError):  # a thread has just ended: look again
+        return process_start(pid) is None
+    return True
 
 
 def processes() -> Iterator[Process]:
@@ -122,9 +141,14 @@ def kill_descendants(roots: Collection[int], until: float, is_member: Callable[[
 
 def kill_all(pids: Collection[int]) -> None:
     """Send SIGKILL to each process; ignore processes that have ended already."""
+    signal_all(pids, signal.SIGKILL)
+
+
+def signal_all(pids: Collection[int], number: signal.Signals) -> None:
+    """Send a signal to each process; ignore processes that have ended already."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, number)
 
 
 def kill_group(leader: subprocess.Popen[bytes]) -> None:

@@ -10,10 +10,12 @@ import time
 from collections.abc import Callable
 
 from .. import exit_status
+from ..ipc.deadline import Deadline
 from ..ipc.lines import LineSplitter
 from . import group
 from .contract import EVENTS_MAX, LINE_MAX
 from .group import Group
+from .pause import Pause
 from .watch import Watch
 
 OUTPUT_BYTES = 1 << 16
@@ -31,24 +33,25 @@ _POLL_SECONDS = 0.01
 class Attendant:
     """audit.supervise calls this object with the keeper's process.
 
-    `events` and `output` are the reading ends of pipes, and `deadline` is of the monotonic clock. `handle` gets each
-    line of events, as in LineSplitter. When it returns False, the process has GRACE_SECONDS to end by itself.
+    `events` and `output` are the reading ends of pipes. `handle` gets each line of events, as in LineSplitter. When it
+    returns False, the process has GRACE_SECONDS to end by itself. `deadline` moves by the time of each pause.
     """
 
     def __init__(
         self,
         events: int,
         output: int,
-        deadline: float,
+        deadline: Deadline,
         handle: Callable[[bytes], bool],
         watch: Watch,
         members: Group,
         line_max: int = LINE_MAX,
         lines_max: int = EVENTS_MAX,
+        pause: Pause | None = None,
     ) -> None:
         self._events, self._output, self._deadline = events, output, deadline
         self._splitter = LineSplitter(handle, line_max, lines_max)
-        self._watch, self._members = watch, members
+        self._watch, self._members, self._pause = watch, members, pause
         self._tail = b""
         self._watched = 0.0
         self._finished: float | None = None  # when `handle` wanted no more lines
@@ -89,7 +92,7 @@ class Attendant:
             try:
                 while keeper.poll() is None and not self._must_end(keeper.pid):
                     wait = _POLL_SECONDS if ending is None else WATCH_SECONDS
-                    ready = selector.select(max(0.0, min(wait, self._deadline - time.monotonic())))
+                    ready = selector.select(max(0.0, min(wait, self._deadline.left())))
                     for key, _ in ready:
                         if key.fd != ending and self._read(key.fd) == 0:
                             selector.unregister(key.fd)
@@ -101,12 +104,18 @@ class Attendant:
         now = time.monotonic()
         if self._finished is not None:
             return now > self._finished + GRACE_SECONDS
-        if now > self._deadline:
+        if now > self._deadline.at:
             self.timed_out = True
         elif now - self._watched > WATCH_SECONDS:
             self._watched = now
-            self.excess = self._watch.look(self._members.members(keeper))
+            self.excess = self._watch.look(self._members.members(keeper)) or self._step_aside(keeper)
         return bool(self.timed_out or self.excess or self.trouble)
+
+    def _step_aside(self, keeper: int) -> str:
+        if self._pause is None:
+            return ""
+        self._deadline.at += self._pause.look(keeper)
+        return self._pause.excess
 
     def _read(self, descriptor: int) -> int | None:
         """The number of bytes read; 0 at the end of the pipe, None if no data is available yet."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ..errors import BenchguardError
+from ..ipc.deadline import Deadline
 from ..ipc.lines import LineError
 from ..ipc.text import describe_exit, last_line, one_line
 from .attend import Attendant
@@ -99,7 +100,7 @@ def run_confined(program: Program, sandbox: Sandbox, handle: Callable[[bytes], b
         attendant = Attendant(
             events,
             output,
-            program.deadline,
+            Deadline(program.deadline),
             start.handle,
             watch,
             group,

@@ -6,13 +6,13 @@ import contextlib
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import BenchguardError
+from ..ipc.deadline import Deadline
 from ..shim.interposer import Interposer
 from .submission import Submission, copy_to
 
@@ -43,11 +43,11 @@ class Private:
 
 @contextmanager
 def private(
-    submission: Submission, folder: Path, other_user: bool, deadline: float, files: Mapping[str, Path] = {}
+    submission: Submission, folder: Path, other_user: bool, deadline: Deadline, files: Mapping[str, Path] = {}
 ) -> Iterator[Private]:
     """Make the folders in `folder`, and remove them at the end. Raises BenchguardError, UsageError.
 
-    The removal is waited for until `deadline` of the monotonic clock. `files` of the problem, by name, are copied to a
+    The removal is waited for until `deadline`. `files` of the problem, by name, are copied to a
     folder that the submission may read.
     If the quarantine runs as another user who cannot enter `folder`, they are made in the system's temporary folder.
     """
@@ -68,7 +68,7 @@ def private(
         folders.scratch.mkdir(mode=0o700)
         yield folders
     finally:
-        remove(base, max(REMOVE_SECONDS_MIN, deadline - time.monotonic()))
+        remove(base, max(REMOVE_SECONDS_MIN, deadline.left()))
 
 
 def readable_interposer(interposer: Interposer, folders: Private) -> Interposer:

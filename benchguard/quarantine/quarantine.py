@@ -15,7 +15,9 @@ from ..audit.selection import ByProgram
 from ..audit.session import Session
 from ..audit.supervise import ChildOptions, Recorded, Run, supervise
 from ..errors import BenchguardError
+from ..gpu.turns import Turn
 from ..inline.supervise import Inline
+from ..ipc.deadline import Deadline
 from ..ipc.text import printable
 from ..policy import Cordon, cordon_for
 from ..problem.returned import ReturnedError, replayed_cases
@@ -26,6 +28,7 @@ from .cases import CaseSender
 from .contract import Audit, Cases, Confine, Order, Quarantined, Reading
 from .events import Events, Progress
 from .group import Group
+from .pause import Pause
 from .private import Private, private, readable_interposer
 from .raw_captures import Packed, read_all
 from .sandbox import environment, identity
@@ -37,9 +40,6 @@ from .watch import Watch
 PACKAGE = Path(__file__).resolve().parents[1]
 
 AUDIT_LOG = "audit.jsonl"
-AUDIT_SECONDS = 0.5
-"""Time for the last trace records of a submission that was killed at the deadline."""
-
 READER_PROCESSES = 64
 """Threads that compress and processes that decompress, with room to spare."""
 
@@ -64,19 +64,21 @@ def quarantine(
     processes: int = 4096,
     examiner: str = "",
     policy: str = "quarantine",
+    turn: Turn | None = None,
 ) -> Quarantined:
     """Run `submission` for at most `timeout` seconds, and leave captures and the audit log in `folder`.
 
     `find_cases` is called in a thread, while the submission is imported or compiled. `progress` is called with the
     phase and the case. The submission may import or read `files` of the problem, by name. With `inline` nothing is
     recorded, and the caller opens its results. `examiner` is that of contract.Reading, and `machine_code` that of
-    contract.Order. The submission obeys `policy`, a name or a path. Raises what `find_cases` raises,
+    contract.Order. The submission obeys `policy`, a name or a path. It steps aside with `turn` for replays of others,
+    and the time-out does not count that time. Raises what `find_cases` raises,
     and BenchguardError or UsageError for failures that the submission did not cause; the result describes what the
     submission did.
     """
     cordon = cordon_for(policy, interposer.surface)
     user = identity.free_user()
-    deadline = time.monotonic() + timeout
+    deadline = Deadline(time.monotonic() + timeout)
     with ExitStack() as stack:
         where = stack.enter_context(private(submission, folder, user is not None, deadline, files))
         interposer = readable_interposer(interposer, where) if user is not None else interposer
@@ -102,7 +104,7 @@ def quarantine(
             machine_code=machine_code,
             inline_order=inline.order if inline is not None else None,
         )
-        run = _Run(order, sender, submission, interposer, folder, where, stack, cordon)
+        run = _Run(order, sender, submission, interposer, folder, where, stack, cordon, deadline, turn)
         return run.run(timeout, require_full, progress, examiner)
 
 
@@ -117,7 +119,10 @@ class _Run:
         where: Private,
         stack: ExitStack,
         cordon: Cordon | None,
+        deadline: Deadline,
+        turn: Turn | None,
     ) -> None:
+        self._deadline, self._turn = deadline, turn
         self._sender = sender
         self._order, self._submission, self._interposer = order, submission, interposer
         self._folder, self._where, self._stack = folder, where, stack
@@ -130,8 +135,7 @@ class _Run:
         progress: Progress | None,
         examiner: str,
     ) -> Quarantined:
-        began = time.monotonic()
-        deadline = began + timeout
+        deadline = self._deadline
         sandbox: Sandbox = "full" if require_full else "any"
         confine, inline = self._order.confine, self._order.inline_order
         captures_folder = self._where.scratch / environment.CAPTURES
@@ -139,7 +143,8 @@ class _Run:
         group = self._stack.enter_context(Group(confine.processes))
         (events_end, events_theirs), (output_end, output_theirs) = self._pipe(), self._pipe()
         watch = Watch(confine.memory_bytes, confine.processes, self._where.scratch)
-        attendant = Attendant(events_end, output_end, deadline, events.handle, watch, group)
+        pause = Pause(self._turn, group) if self._turn is not None else None
+        attendant = Attendant(events_end, output_end, deadline, events.handle, watch, group, pause=pause)
         path = self._folder / AUDIT_LOG
         with suppress(OSError):  # a link there may lead to a file of the user's
             path.unlink()
@@ -162,12 +167,12 @@ class _Run:
                 descriptors=(events_theirs, *self._order.descriptors),
                 own_session=True,
                 attend=attendant,
-                deadline=deadline + AUDIT_SECONDS,
+                deadline=deadline,
             ),
         )
         if run.log_error is not None:
             raise BenchguardError(run.log_error)
-        wall = time.monotonic() - began
+        wall = timeout - deadline.left()  # without pauses
         cases = self._sender.result().cases
         trouble = trouble_of(run, attendant, events)
         broke = None if trouble else events.broke
@@ -183,7 +188,7 @@ class _Run:
                 calls=tuple(export.name for export in self._interposer.surface.exports),
                 cases=cases,
                 confine=self._confine_reader(),
-                deadline=deadline,
+                deadline=deadline.at,
                 examiner=examiner,
             )
             packed = read_all(captures_folder, self._folder, order, sandbox)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..gpu import identity
+from ..gpu.quiet import CPU_DRIVER
 from ..gpu.turns import FOLDER
 from ..shim.driver import Driver, discover
 from ..shim.nvrtc import hiprtc_environment
@@ -44,7 +45,7 @@ def target_of(api: Api, spec: str) -> Target:
 def gpus_of(driver: Driver, device: int) -> tuple[str, ...]:
     """The names under which the GPU is locked. The CPU driver has one only if the folder of the locks is given."""
     if driver.is_sim:
-        return ("cpu-driver",) if os.environ.get(FOLDER) else ()
+        return (CPU_DRIVER,) if os.environ.get(FOLDER) else ()
     if driver.api == "hip":
         return ("hip",)  # nothing tells AMD's devices apart before the driver starts
     return identity.gpus_of(device, os.environ)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchguard.gpu.turns import WAIT_SECONDS
+
 from .grading import GRACE_SECONDS, Outcome, grade_pair, not_run
 from .pairs import Pair
 
@@ -63,13 +65,16 @@ class Batch:
         return [outcomes[each.id] for each in pairs]
 
     def _one(self, pair: Pair, gpu: str, end: float | None) -> Outcome:
-        timeout = self.timeout
+        timeout, wait = self.timeout, WAIT_SECONDS
         if end is not None:
             left = end - time.monotonic() - GRACE_SECONDS / 4
             if left < 1:
                 return not_run(pair, DEADLINE)
             timeout = min(timeout, left)
-        return grade_pair(pair, self.folder, self.scratch, gpu=gpu, timeout=timeout, driver=self.driver)
+            wait = max(0.0, left - timeout)
+        return grade_pair(
+            pair, self.folder, self.scratch, gpu=gpu, timeout=timeout, wait=wait, driver=self.driver
+        )
 
 
 class Journal:

@@ -62,9 +62,19 @@ def not_run(pair: Pair, reason: str) -> Outcome:
 
 
 def grade_pair(
-    pair: Pair, folder: Path, scratch: Path, *, gpu: str = "", timeout: float = 120.0, driver: str = "auto"
+    pair: Pair,
+    folder: Path,
+    scratch: Path,
+    *,
+    gpu: str = "",
+    timeout: float = 120.0,
+    wait: float = 600.0,
+    driver: str = "auto",
 ) -> Outcome:
-    """Grade a pair. `gpu` is a value of CUDA_VISIBLE_DEVICES, empty to leave it as it is."""
+    """Grade a pair. `gpu` is a value of CUDA_VISIBLE_DEVICES, empty to leave it as it is.
+
+    `wait` limits the seconds of its waits for a turn on the GPU, which do not count for `timeout`.
+    """
     try:
         submission = submission_of(pair, folder, scratch)
     except (NoReferenceError, OSError) as error:
@@ -74,14 +84,14 @@ def grade_pair(
     limit = [] if "timeout" in pair.options else ["--timeout", f"{max(timeout, 1.0):.0f}"]
     command = [
         sys.executable, "-m", "benchguard", "grade", str(folder / pair.problem), str(submission),
-        *pair.arguments(), *limit, "--driver", driver, "--json", str(document), "--quiet",
+        *pair.arguments(), *limit, "--wait-for-gpu", f"{wait:.0f}", "--driver", driver, "--json", str(document), "--quiet",
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     if gpu:
         environment["CUDA_VISIBLE_DEVICES"] = gpu
     began = time.monotonic()
     status, text = run_bounded(
-        command, environment, float(pair.options.get("timeout", timeout)) + GRACE_SECONDS
+        command, environment, float(pair.options.get("timeout", timeout)) + wait + GRACE_SECONDS
     )
     return _outcome(pair, gpu, document, status, text, time.monotonic() - began)
 

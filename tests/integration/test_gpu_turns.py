@@ -6,6 +6,8 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,11 @@ from benchguard.fleet.grading import grade_all
 from benchguard.gpu.turns import FOLDER, BusyError, Turns
 from benchguard.grade.grade import grade
 from benchguard.grade.options import GradeOptions
+from benchguard.quarantine import pause
+from benchguard.quarantine.contract import Quarantined
 from benchguard.replay.replay import WAITING
 from tests.conftest import ROOT
+from tests.integration.quarantining import GOT, confined, program_of
 from tests.support.mixed import KINDS, PROBLEM
 
 VECTOR_ADD = ROOT / "examples" / "problems" / "vector_add.py"
@@ -36,6 +41,23 @@ for name in ("lock", "next"):
     except OSError as error:
         found = f"refused: {{error.strerror}}"
 raise SystemExit(found)
+"""
+
+TICKS = """
+if os.fork() == 0:
+    while True: time.sleep(0.01)
+end = time.monotonic() + 2.5
+while time.monotonic() < end:
+    print("tick", time.monotonic(), flush=True)
+    time.sleep(0.01)
+"""
+WAKE = """
+signal.signal(signal.SIGCONT, lambda *_: None)
+event = (ctypes.c_int * 16)()
+event[2] = signal.SIGCONT  # sigev_signo, after the 8 bytes of sigev_value (sigevent(3type))
+timer = ctypes.c_void_p()
+call(libc.timer_create(1, event, ctypes.byref(timer)))
+call(libc.timer_settime(timer, 0, (ctypes.c_long * 4)(0, WAKE_NS, 0, WAKE_NS), None))
 """
 
 
@@ -66,6 +88,67 @@ def test_gpu_in_use_is_no_verdict(locks: Path) -> None:
     others_quarantine = Turns(GPU, 0.0, locks).take("together")
     with others_quarantine, pytest.raises(BusyError, match="wait longer with --wait-for-gpu"):
         grade(VECTOR_ADD, KERNEL, OPTIONS, wait_for_gpu=0.5)
+
+
+@dataclass
+class Replay:
+    """Another grade's replay, which asks for the GPU after `delay` seconds and keeps it for `seconds`."""
+
+    folder: Path
+    delay: float = 1.0
+    seconds: float = 1.0
+    began: float = 0.0
+    ended: float = 0.0
+
+    def __enter__(self) -> Replay:
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join()
+
+    def _run(self) -> None:
+        time.sleep(self.delay)
+        with Turns(GPU, 60.0, self.folder).take("alone"):
+            self.began = time.monotonic()
+            time.sleep(self.seconds)
+            self.ended = time.monotonic()
+
+
+def quarantined_beside(replay: Replay, folder: Path, program: str) -> tuple[Quarantined, list[float]]:
+    """A quarantine during the replay, and the times at which it printed a tick."""
+    with replay, Turns(GPU, 60.0, replay.folder).take("together") as turn:
+        result = confined(folder, program, turn=turn)
+    words = result.output.split()
+    return result, [float(at) for word, at in pairwise(words) if word == "tick"]
+
+
+def test_quarantine_stops_for_a_replay(locks: Path, tmp_path: Path) -> None:
+    """The stop does not count for the time-out, and the submission ends as without it."""
+    replay = Replay(locks)
+    result, ticks = quarantined_beside(replay, tmp_path, program_of(TICKS))
+    assert GOT in result.output and result.trouble == "" and result.status == 0
+    assert ticks[0] < replay.began < replay.ended < ticks[-1]
+    assert not [at for at in ticks if replay.began < at < replay.ended]
+    assert result.wall_s < ticks[-1] - ticks[0] + replay.began - replay.ended + 2.0
+
+
+def test_quarantine_that_wakes_itself_is_killed(locks: Path, tmp_path: Path) -> None:
+    program = program_of(WAKE + TICKS, WAKE_NS=300_000_000)
+    result, _ = quarantined_beside(Replay(locks), tmp_path, program)
+    assert GOT not in result.output
+    assert "went on while it was stopped" in result.trouble
+    assert GOT in confined(tmp_path, program).output, "the program must work without a replay"
+
+
+def test_busy_gpu_keeps_the_turn(locks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels go on when their process is stopped. As long as they run, no replay begins."""
+    monkeypatch.setattr(pause, "wait_until_quiet", lambda *_: False)
+    replay = Replay(locks)
+    result, ticks = quarantined_beside(replay, tmp_path, program_of(TICKS))
+    assert GOT in result.output and result.trouble == ""
+    assert ticks[-1] < replay.began
 
 
 @pytest.mark.full

@@ -324,16 +324,30 @@ open("/proc/self/maps").read(); open("/proc/cpuinfo").read(); os.cpu_count()
     assert (result.trouble, result.broke, result.status, result.altered) == ("", None, 0, False)
 
 
-def test_daemon_is_killed_at_the_end(tmp_path: Path) -> None:
-    attack = """
+LAST_THREAD = """
+def in_last_thread(work):
+    '''Run `work` in a process whose first thread has ended: /proc shows such a process as a zombie.'''
+    threading.Thread(target=work).start()
+    ctypes.CDLL(None).syscall(60, 0)  # exit, of this thread only
+"""
+
+
+@pytest.mark.parametrize("thread", ["first", "last"])
+def test_daemon_is_killed_at_the_end(tmp_path: Path, thread: str) -> None:
+    attack = f"""
+import threading
+{LAST_THREAD}
 reading, writing = os.pipe()
+def stay():
+    time.sleep(0.3)
+    os.write(writing, str(os.getpid()).encode())
+    for each in range(3): os.close(each)
+    time.sleep(50)
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        os.write(writing, str(os.getpid()).encode())
-        for each in range(3): os.close(each)
-        time.sleep(50)
+        stay() if {thread == "first"} else in_last_thread(stay)
     os._exit(0)
 print("daemon", os.read(reading, 10).decode(), flush=True)
 """
@@ -400,6 +414,10 @@ def test_memory_limit_stops_the_submission(tmp_path: Path) -> None:
     shared = program.replace("bytearray(400 << 20)", "mmap.mmap(-1, 400 << 20)")
     result = confined(tmp_path / "shared", shared, memory_bytes=256 << 20, timeout=30)
     assert "are allowed" in result.trouble
+    child = "if os.fork() == 0: in_last_thread(lambda: exec(attack))\ntime.sleep(5)"
+    hidden = program_of(f"import threading\n{LAST_THREAD}\nattack = {attack!r}\n{child}")
+    result = confined(tmp_path / "hidden", hidden, memory_bytes=256 << 20, timeout=30)
+    assert "memory, 0.2 GiB are allowed" in result.trouble and GOT not in result.output
 
 
 def test_giant_file_is_refused(tmp_path: Path) -> None:

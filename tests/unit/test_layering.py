@@ -52,6 +52,7 @@ MAY_IMPORT = {
         "audit",
         "capture",
         "errors",
+        "gpu",
         "inline",
         "ipc",
         "phase",
