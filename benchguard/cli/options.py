@@ -180,6 +180,18 @@ policy_option = click.option(
     help="Log or deny driver calls by the rules of this policy: a file, or observe, grading, quarantine or strict.",
 )
 
+gpu_time_option = click.option(
+    "--gpu-time",
+    is_flag=True,
+    help="Time each launch on the GPU by two events around it. Costs the program about a microsecond a launch.",
+)
+
+
+def check_gpu_time(gpu_time: bool, driver: str) -> None:
+    """Raises UsageError if --gpu-time is given with a HIP driver, which is named by an option or an API."""
+    if gpu_time and driver in HIP_DRIVERS:
+        raise UsageError("--gpu-time measures launches of CUDA programs; leave it out for a HIP driver")
+
 
 def complete_policy(typed: str) -> list[CompletionItem]:
     """Shell completion of --policy: names, or files if no name fits."""
