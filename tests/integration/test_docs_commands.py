@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from benchguard.quarantine.runner.compilers import find_nvcc
+from tests.conftest import NATIVE, ROOT
 from tests.support.shown_commands import Command, Saved, lines_missing_from, steps_of
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
@@ -23,6 +24,8 @@ def prepare(folder: Path) -> dict[str, str]:
     for name in ("examples", "tests"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored, symlinks=True)
     shutil.copy(ROOT / "pyproject.toml", folder)
+    (folder / "benchguard").mkdir()  # not a package, so that PYTHONPATH's is imported
+    (folder / "benchguard" / "native").symlink_to(NATIVE)
     programs = folder / "bin"
     programs.mkdir()
     (programs / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
@@ -38,8 +41,11 @@ def prepare(folder: Path) -> dict[str, str]:
 def test_tutorial_commands_print_the_lines_shown(native: Path, tmp_path: Path, tutorial: Path) -> None:
     assert (native / "sim").is_dir()
     pytest.importorskip("cuda.bindings", reason="the extra `examples` is not installed")
+    page = tutorial.read_text()
+    if ".cu" in page and find_nvcc() is None:
+        pytest.skip("there is no nvcc")
     environment = prepare(tmp_path)
-    for step in steps_of(tutorial.read_text()):
+    for step in steps_of(page):
         if isinstance(step, Saved):
             path = tmp_path / step.name
             path.parent.mkdir(parents=True, exist_ok=True)
