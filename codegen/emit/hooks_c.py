@@ -13,6 +13,7 @@ _HEAD = """\
 #include "core/process/call.h"
 #include "real.h"
 #include "cuda/capture/refuse.h"
+#include "cuda/memory/tracked.h"
 #include "core/region/region.h"
 #include "special.h"
 #include "surface.h"
@@ -72,7 +73,7 @@ _REPLACED = """
 _UNRECORDED = """
 {signature}
 {{
-{guard}    if (!nb_capture_enabled())
+{guard}    if (!{condition}())
 {real}
     const struct nb_call nb_call = {{NULL, __builtin_return_address(0), 0, NB_SLOT_{name}}};
 {wrap_when_recording}
@@ -110,6 +111,7 @@ def _wrapper(interception: Interception, vendor: Vendor) -> str:
             signature=signature,
             guard=_guard(interception),
             name=function.name,
+            condition=_condition(interception),
             real=wrapped(f"        return NB_REAL({function.name})(", names, ");"),
             wrap_when_recording=_hook("    return ", interception.wrap_when_recording, interception, ";"),
         )
@@ -183,11 +185,15 @@ def _real(interception: Interception, names: list[str]) -> str:
     if interception.wrap_when_recording is None:
         return wrapped(f"{result} NB_REAL({function.name})(", names, ");")
     wrap_when_recording = _hook(
-        "        nb_capture_enabled() ? ", interception.wrap_when_recording, interception, ""
+        f"        {_condition(interception)}() ? ", interception.wrap_when_recording, interception, ""
     )
     return f"{result}\n{wrap_when_recording}\n" + wrapped(
         f"{' ' * 27}: NB_REAL({function.name})(", names, ");"
     )
+
+
+def _condition(interception: Interception) -> str:
+    return "nb_memory_is_tracked" if interception.tracking else "nb_capture_enabled"
 
 
 def _hook(opening: str, hook: str | None, interception: Interception, closing: str) -> str:
