@@ -29,8 +29,9 @@ OLDEST = (3, 10)
 EXTRAS = {
     "examples": {"examples"},
     "test": {"test"},
-    "test-full": {"examples", "test", "test-full"},
+    "test-full": {"docs", "examples", "test", "test-full"},
     "check": {"check"},
+    "docs": {"docs"},
 }
 """The extras of pyproject.toml that a task may need, and what each of them includes."""
 
@@ -305,6 +306,25 @@ def sanitize(here: bool, arguments: list[str]) -> None:
     )
 
 
+def docs(here: bool, arguments: list[str]) -> None:
+    """build the documentation site in build/site; with --serve show it at http://127.0.0.1:8000"""
+    if arguments not in ([], ["--serve"]):
+        raise TaskError("docs takes no argument but --serve")
+    place = workshop("docs", here)
+    site = OUT / "site"
+    shutil.rmtree(
+        site, ignore_errors=True
+    )  # Sphinx keeps removed pages, and warns of a changed page only once
+    sphinx = ("-m", "sphinx", "-W", "--keep-going", "-q", "-E", "-c", "docs/site")
+    then = "the lines above name the pages and their faults, such as broken links"
+    place.run(*sphinx, "-d", OUT / "objects" / "site", ".", site, then=then)
+    print(f"open {site / 'index.html'}", flush=True)
+    if arguments:
+        place.run(
+            "-m", "http.server", "--bind", "127.0.0.1", "--directory", site, then="is port 8000 in use?"
+        )
+
+
 def clean(here: bool, arguments: list[str]) -> None:
     """remove build outputs; with --all also .venv"""
     del here
@@ -413,6 +433,7 @@ TASKS: dict[str, Callable[[bool, list[str]], None]] = {
     "fuzz": fuzz,
     "device": device,
     "sanitize": sanitize,
+    "docs": docs,
     "clean": clean,
     "help": show_help,
 }

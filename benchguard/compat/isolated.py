@@ -58,13 +58,13 @@ def do_bench_isolated(
 
     Args:
         qualname: "module.function" on sys.path. The module is not imported in this process.
-        test_generator: called as test_generator(seed=..., **test_args) in another process; returns
-            (output, *inputs), (expected, rtol, atol).
+        test_generator: called as `test_generator(seed=..., **test_args)` in another process; returns
+            `(output, *inputs), (expected, rtol, atol)`.
         test_args: arguments of the generator, as JSON can hold them.
         repeats: number of timed samples, at least 2.
         seed: ignored: seeds are random, because the function could know this one.
         discard: ignored, as are `nvtx`, `landlock`, `mseal` and `allow_root`: caches are always cold, and all
-        protections are always on.
+            protections are always on.
         timeout: seconds for the whole grade.
         inline: time in the submission's process, as pygpubench does. Do not rank such times with others.
         driver: "auto", "sim" (the CPU driver), or the path of a driver library.

@@ -44,7 +44,7 @@ class Table:
     is_pageable: bool
 
     def nearest(self, address: int, size: int) -> Allocation | None:
-        """Find the allocation with the smallest gap to an access: the one before it if both gaps are equal."""
+        """Find the allocation with the smallest gap to an access: the lower one if both gaps are equal."""
         at = bisect_right(self.rows, address, key=lambda each: each.address)
         beside = self.rows[max(0, at - 1) : at + 1]
         return min(

@@ -143,7 +143,7 @@ class CaseSpec(msgspec.Struct, frozen=True):
 
 
 class Tolerance(msgspec.Struct, frozen=True):
-    """How far an output may be from the reference: |actual - expected| <= atol + rtol * |expected|.
+    """How far an output may be from the reference: `|actual - expected| <= atol + rtol * |expected|`.
 
     This is numpy.allclose's meaning. docs/grading.md has the rules for NaN, infinities and integers.
 

@@ -45,6 +45,8 @@ class Pause:
         began = time.monotonic()
         if began < self._again or not self._turn.is_wanted():
             return 0.0
+        if not self._members.members(keeper):  # the keeper is about to start the first one, or all have ended
+            return 0.0
         if not (self._stop(keeper) and wait_until_quiet(self._turn.gpus, QUIET_SECONDS)):
             self._resume(keeper)
             self._again = time.monotonic() + RETRY_SECONDS

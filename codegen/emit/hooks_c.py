@@ -13,11 +13,12 @@ _HEAD = """\
 #include "core/process/call.h"
 #include "real.h"
 #include "cuda/capture/refuse.h"
-#include "cuda/memory/tracked.h"
-#include "core/region/region.h"
+{tracked}#include "core/region/region.h"
 #include "special.h"
 #include "surface.h"
 """
+
+_TRACKED = '#include "cuda/memory/tracked.h"\n'
 
 _FLOATS = """
 /* A floating-point parameter is recorded as its bit pattern. */
@@ -89,7 +90,10 @@ _SHARED = """\
 
 def emit(surface: Surface) -> str:
     shapes = {word.parameter.type.shape for r in surface.exported_interceptions for word in r.words}
-    text = banner("hooks_c", surface.api) + _HEAD.format(own=_SHARED if surface.translation else "")
+    is_tracking = any(each.tracking for each in surface.exported_interceptions)
+    text = banner("hooks_c", surface.api) + _HEAD.format(
+        own=_SHARED if surface.translation else "", tracked=_TRACKED if is_tracking else ""
+    )
     text += _FLOATS if Shape.FLOAT in shapes else ""
     text += _DOUBLES if Shape.DOUBLE in shapes else ""
     wrappers = [

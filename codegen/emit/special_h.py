@@ -19,8 +19,8 @@ _TEMPLATE = """\
 {post}
 /* Called instead of the driver; what they return is what the caller gets. */
 {wrap}
-/* Called in the driver's place while nb_capture_enabled(), or nb_memory_is_tracked(): they call it, or answer for it.
- * The call's record is written afterwards. */
+/* Called in the driver's place while nb_capture_enabled(): they call it, or answer for it. The call's record is
+ * written afterwards. */
 {wrap_when_recording}
 #endif
 """

@@ -70,10 +70,9 @@ class Batch:
             left = end - time.monotonic() - GRACE_SECONDS / 4
             if left < 1:
                 return not_run(pair, DEADLINE)
-            timeout = min(timeout, left)
-            wait = max(0.0, left - timeout)
+            timeout, wait = min(timeout, left), min(wait, left)
         return grade_pair(
-            pair, self.folder, self.scratch, gpu=gpu, timeout=timeout, wait=wait, driver=self.driver
+            pair, self.folder, self.scratch, end, gpu=gpu, timeout=timeout, wait=wait, driver=self.driver
         )
 
 

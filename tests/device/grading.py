@@ -65,6 +65,7 @@ def grade_pair(
     pair: Pair,
     folder: Path,
     scratch: Path,
+    end: float | None = None,
     *,
     gpu: str = "",
     timeout: float = 120.0,
@@ -73,7 +74,8 @@ def grade_pair(
 ) -> Outcome:
     """Grade a pair. `gpu` is a value of CUDA_VISIBLE_DEVICES, empty to leave it as it is.
 
-    `wait` limits the seconds of its waits for a turn on the GPU, which do not count for `timeout`.
+    `wait` limits the seconds of its waits for a turn on the GPU, which do not count for `timeout`. The grade is killed
+    at `end`, a time of the monotonic clock.
     """
     try:
         submission = submission_of(pair, folder, scratch)
@@ -81,18 +83,19 @@ def grade_pair(
         return not_run(pair, str(error))
     document = scratch / f"{pair.id}.json"
     scratch.mkdir(parents=True, exist_ok=True)
-    limit = [] if "timeout" in pair.options else ["--timeout", f"{max(timeout, 1.0):.0f}"]
+    within = [] if "timeout" in pair.options else ["--timeout", f"{max(timeout, 1.0):.0f}"]
     command = [
         sys.executable, "-m", "benchguard", "grade", str(folder / pair.problem), str(submission),
-        *pair.arguments(), *limit, "--wait-for-gpu", f"{wait:.0f}", "--driver", driver, "--json", str(document), "--quiet",
+        *pair.arguments(), *within, "--wait-for-gpu", f"{wait:.0f}", "--driver", driver, "--json", str(document),
+        "--quiet",
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     if gpu:
         environment["CUDA_VISIBLE_DEVICES"] = gpu
     began = time.monotonic()
-    status, text = run_bounded(
-        command, environment, float(pair.options.get("timeout", timeout)) + wait + GRACE_SECONDS
-    )
+    seconds = float(pair.options.get("timeout", timeout)) + wait
+    limit = seconds if end is None else min(seconds, end - began)
+    status, text = run_bounded(command, environment, limit + GRACE_SECONDS)
     return _outcome(pair, gpu, document, status, text, time.monotonic() - began)
 
 

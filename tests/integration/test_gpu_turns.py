@@ -118,18 +118,22 @@ class Replay:
 
 def quarantined_beside(replay: Replay, folder: Path, program: str) -> tuple[Quarantined, list[float]]:
     """A quarantine during the replay, and the times at which it printed a tick."""
-    with replay, Turns(GPU, 60.0, replay.folder).take("together") as turn:
+    with Turns(GPU, 60.0, replay.folder).take("together") as turn, replay:
         result = confined(folder, program, turn=turn)
     words = result.output.split()
     return result, [float(at) for word, at in pairwise(words) if word == "tick"]
 
 
-def test_quarantine_stops_for_a_replay(locks: Path, tmp_path: Path) -> None:
-    """The stop does not count for the time-out, and the submission ends as without it."""
-    replay = Replay(locks)
+@pytest.mark.parametrize("delay", [0.0, 1.0])
+def test_quarantine_stops_for_a_replay(locks: Path, tmp_path: Path, delay: float) -> None:
+    """The stop does not count for the time-out, and the submission ends as without it.
+
+    A quarantine that has not begun has nothing to stop, and keeps its turn until it has.
+    """
+    replay = Replay(locks, delay)
     result, ticks = quarantined_beside(replay, tmp_path, program_of(TICKS))
     assert GOT in result.output and result.trouble == "" and result.status == 0
-    assert ticks[0] < replay.began < replay.ended < ticks[-1]
+    assert replay.began < replay.ended < ticks[-1]
     assert not [at for at in ticks if replay.began < at < replay.ended]
     assert result.wall_s < ticks[-1] - ticks[0] + replay.began - replay.ended + 2.0
 

@@ -78,7 +78,7 @@ def test_unknown_task_error_lists_the_tasks(script: ModuleType, capsys: pytest.C
     assert "tset" in error and "test" in error.split("tasks are")[1]
 
 
-@pytest.mark.parametrize("task", ["setup", "gen", "check", "clean"])
+@pytest.mark.parametrize("task", ["setup", "gen", "check", "clean", "docs"])
 def test_surplus_argument_is_refused(
     script: ModuleType, commands: list[list[str]], capsys: pytest.CaptureFixture[str], task: str
 ) -> None:
@@ -105,7 +105,7 @@ def test_setup_installs_every_extra(
     tests, fetch, tools = commands
     assert tests[-2:] == ["--editable", ".[test-full]"]
     assert fetch[1:] == ["tests/support/fetch_hip.py", str(script.VENV / "hip")]
-    assert tools[-2:] == ["--editable", ".[check,examples,test,test-full]"]
+    assert tools[-2:] == ["--editable", ".[check,docs,examples,test,test-full]"]
 
 
 @pytest.mark.parametrize("extra", ["examples", "test", "check"])
@@ -125,7 +125,7 @@ def test_extra_includes_others_of_its_own_only(script: ModuleType) -> None:
     pretend_installed(script, "examples")
     assert script.installed_extras() == {"examples"}
     pretend_installed(script, "test-full")
-    assert script.installed_extras() == {"examples", "test", "test-full"}
+    assert script.installed_extras() == {"docs", "examples", "test", "test-full"}
 
 
 def test_installing_an_extra_keeps_the_others(
@@ -200,6 +200,19 @@ def test_nightly_tests_are_followed_by_sanitizers_and_fuzzing(
     fuzzed = [command[2] for command in commands if command[1] == "tests/fuzz/run.py"]
     assert fuzzed == list(script.FUZZ_TARGETS)
     assert commands[-1][1] == "tests/fuzz/grade.py"
+
+
+def test_docs_task_fails_on_warnings_of_pages_that_did_not_change(
+    script: ModuleType, commands: list[list[str]]
+) -> None:
+    (script.OUT / "site").mkdir(parents=True)
+    (script.OUT / "site" / "removed.html").touch()
+    assert script.main(["docs", "--here"]) == 0
+    (build,) = commands
+    assert {"-W", "-E"} <= set(build) and build[-2:] == [".", str(script.OUT / "site")]
+    assert not (script.OUT / "site").exists()
+    assert script.main(["docs", "--here", "--serve"]) == 0
+    assert commands[-1][-2:] == ["--directory", str(script.OUT / "site")]
 
 
 def test_build_task_passes_on_the_parts(script: ModuleType, commands: list[list[str]]) -> None:

@@ -26,8 +26,8 @@ void nb_wrap_hip_launch_ggl(const struct nb_call *nb_call,
 CUresult nb_wrap_launch(const struct nb_call *nb_call, nb_cuLaunchKernel_t nb_real, CUfunction f,
                         unsigned int gridDimX, CUstream hStream, void **kernelParams) NB_HIDDEN;
 
-/* Called in the driver's place while nb_capture_enabled(), or nb_memory_is_tracked(): they call it, or answer for it.
- * The call's record is written afterwards. */
+/* Called in the driver's place while nb_capture_enabled(): they call it, or answer for it. The call's record is
+ * written afterwards. */
 hipError_t nb_wrap_when_recording_hip_copy_to_device(const struct nb_call *nb_call,
                                                      nb_hipMemcpyHtoD_t nb_real, hipDeviceptr_t dst,
                                                      void *src, size_t sizeBytes) NB_HIDDEN;

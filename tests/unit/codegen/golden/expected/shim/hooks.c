@@ -4,7 +4,6 @@
 #include "core/process/call.h"
 #include "real.h"
 #include "cuda/capture/refuse.h"
-#include "cuda/memory/tracked.h"
 #include "core/region/region.h"
 #include "special.h"
 #include "surface.h"

@@ -15,8 +15,8 @@ void nb_post_module_load(const struct nb_call *nb_call, CUresult nb_result, CUmo
 CUresult nb_wrap_launch(const struct nb_call *nb_call, nb_cuLaunchKernel_t nb_real, CUfunction f,
                         unsigned int gridDimX, CUstream hStream, void **kernelParams) NB_HIDDEN;
 
-/* Called in the driver's place while nb_capture_enabled(), or nb_memory_is_tracked(): they call it, or answer for it.
- * The call's record is written afterwards. */
+/* Called in the driver's place while nb_capture_enabled(): they call it, or answer for it. The call's record is
+ * written afterwards. */
 CUresult nb_wrap_when_recording_init(const struct nb_call *nb_call, nb_cuInit_t nb_real,
                                      unsigned int Flags) NB_HIDDEN;
 CUresult nb_wrap_when_recording_mem_open(const struct nb_call *nb_call, nb_cuMemOpen_t nb_real,
