@@ -58,6 +58,8 @@ class Interception:
     post: str | None = None
     wrap: str | None = None
     wrap_when_recording: str | None = None
+    tracking: bool = False
+    """Whether `wrap_when_recording` also runs while kernels are probed."""
     refused: str | None = None
     """Why a replay cannot repeat the call; None if it can, or if a hook says so itself."""
     operation: str | None = None
@@ -117,6 +119,11 @@ class _Reader:
         wrap_when_recording = self._hooks(self._file.wrap_when_recording)
         operations = self._operations()
         queries = self._queries(groups)
+        for hook in self._file.tracking:
+            if hook not in self._file.wrap_when_recording:
+                raise self._error(
+                    f"tracking: {hook} is not in [wrap_when_recording]; correct the name, or add it"
+                )
         interceptions = {}
         for function in self._api.functions:
             name = function.name
@@ -192,7 +199,8 @@ class _Reader:
             words += (Word(returned, self._role(function, returned)),)
         if len(words) > ARGUMENTS_MAX:
             raise self._error(f"{function.name} has {len(words)} parameters; a record holds {ARGUMENTS_MAX}")
-        return Interception(function, group, words, post, wrap, wrap_when_recording, refused)
+        tracking = wrap_when_recording in self._file.tracking
+        return Interception(function, group, words, post, wrap, wrap_when_recording, tracking, refused)
 
     def _groups(self) -> dict[str, str]:
         groups: dict[str, str] = {}

@@ -44,6 +44,8 @@ class SemanticsFile(msgspec.Struct, forbid_unknown_fields=True):
     wrap: dict[str, Names]
     wrap_when_recording: dict[str, Names]
     refused: dict[str, list[str]]
+    tracking: list[str] = []
+    """Hooks in `wrap_when_recording` that also run while kernels are probed."""
     operations: dict[str, list[str]] = {}
     """The C call that records an operation, and the hooks in `wrap_when_recording` that are generated to make it."""
     roles: dict[str, str] = {}

@@ -80,6 +80,7 @@ def _shared(
         post=theirs.post,
         wrap=theirs.wrap,
         wrap_when_recording=theirs.wrap_when_recording,
+        tracking=theirs.tracking,
         shared=shared,
     )
 

@@ -169,6 +169,7 @@ class Probe(Record, frozen=True, gc=False):
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
+    table_bytes: int
     text: str
 
 
@@ -373,7 +374,7 @@ def _probe(data: bytes, at: int, end: int, common: _Common, count: int) -> Recor
     kernel, place, size, stream, stage, answer, *shape = layout.PROBE.unpack_from(data, at)
     grid, block = (shape[0], shape[1], shape[2]), (shape[3], shape[4], shape[5])
     text = _text(data, body, count, end, "text")
-    return Probe(*common, kernel, place, size, stream, stage, answer, grid, block, shape[6], text)
+    return Probe(*common, kernel, place, size, stream, stage, answer, grid, block, shape[6], shape[7], text)
 
 
 _DECODERS: dict[int, _Decoder] = {

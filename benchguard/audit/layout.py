@@ -129,6 +129,16 @@ class ProbeUnit(enum.IntEnum):
     WARP = 1
     BLOCK = 2
     LAUNCH = 3
+    ALLOCATIONS = 4
+
+
+class ProbeTableFlag(enum.IntFlag):
+    PAGEABLE = 1
+
+
+class ProbeRowFlag(enum.IntFlag):
+    HOST = 1
+    IN_FLIGHT = 2
 
 
 class ProbeStage(enum.IntEnum):
@@ -205,4 +215,7 @@ POLICY_FACT = Struct("<IIIIII")  # subject, position, test, is_negated, first_va
 POLICY_VALUE = Struct("<QQ")  # low, high
 POLICY_ENTRY = Struct("<IIII")  # slot, rule, first_fact, facts
 PROBE_MAP = Struct("<QI4x")  # bytes, unit
-PROBE = Struct("<QQQQII3I3II4x")  # kernel, at, bytes, stream, stage, answer, grid, block, shared_bytes
+# kernel, at, bytes, stream, stage, answer, grid, block, shared_bytes, table_bytes
+PROBE = Struct("<QQQQII3I3III")
+PROBE_TABLE = Struct("<QII")  # count, missing, flags
+PROBE_ROW = Struct("<QQQQ")  # address, bytes, number, flags

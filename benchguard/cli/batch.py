@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from .. import exit_status
 from ..errors import UsageError
@@ -74,12 +75,14 @@ _OF_ONE_GRADE = ("keep", "policy")
     default=1,
     show_default=True,
     metavar="N",
-    help="Grade N submissions at once on this machine. They take turns on a GPU: while one is timed, no other grade "
-    "uses it.",
+    help="Grade N submissions at once on each GPU of this machine. They take turns on it: while one is timed, no "
+    "other grade uses the GPU.",
 )
 @grade_options(without=_OF_ONE_GRADE)
 @cuda_driver_option
-@options_of(GradeOptions, {"device": Flag("Ordinal of the device to time on.", "N")})
+@options_of(
+    GradeOptions, {"device": Flag("Grade on the device with this ordinal only; default: on all GPUs.", "N")}
+)
 @quiet_option
 def batch(
     submissions: tuple[Path, ...],
@@ -131,7 +134,10 @@ def batch(
             notify(
                 f"{results_path}: removed a torn line of {results.repaired} bytes; its submission is graded again"
             )
-        settings = Settings(options, engine, address, cascade, attempts, parallel, notify)
+        named_device = (
+            click.get_current_context().get_parameter_source("device") is ParameterSource.COMMANDLINE
+        )
+        settings = Settings(options, engine, address, cascade, attempts, parallel, named_device, notify)
         work = Batch(entries, results, keys, settings)
         began = time.monotonic()
         graded = asyncio.run(_run(work, quiet)) if entries else 0

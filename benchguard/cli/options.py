@@ -278,11 +278,19 @@ def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file. Raises BenchguardError if that fails."""
+    """Write a text file. Raises BenchguardError if that fails, and for a pipe that nobody reads."""
     try:
-        path.write_text(text)
+        with open(path, "w", encoding="utf-8", opener=_open_at_once) as file:
+            file.write(text)
     except OSError as error:
         raise BenchguardError(f"cannot write {path}: {error.strerror}; name another file") from error
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Without a wait for the reader of a pipe: it would not end."""
+    descriptor = os.open(path, flags | os.O_NONBLOCK, 0o666)
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def is_stdout(path: Path | None) -> bool:

@@ -13,11 +13,13 @@ LAUNCHES_SHOWN = 20
 """Launches that get a line and a page of their own."""
 
 CLASSES_SHOWN = 12
+LINES_SHOWN = 40
+UNCHECKED_SHOWN = 10
 
 
 def report_of(engine: str) -> Callable[[Path], Iterator[str]] | None:
     """The report of a built-in engine, which reads the folder of a run; None for other engines."""
-    return {"block-times": _block_times, "count": _count, "memory": _memory}.get(engine)
+    return {"block-times": _block_times, "count": _count, "memory": _memory, "bounds": _bounds}.get(engine)
 
 
 def _block_times(folder: Path) -> Iterator[str]:
@@ -82,6 +84,42 @@ def _memory(folder: Path) -> Iterator[str]:
             yield from report(text, kernel, found).splitlines()
         except (OSError, ValueError) as error:
             yield f"  its traces cannot be read: {error}"
+
+
+def _bounds(folder: Path) -> Iterator[str]:
+    from ..probe.engines.bounds.report import Reader, lines
+
+    readers: dict[tuple[str, str], Reader] = {}
+    launches: Counter[tuple[str, str]] = Counter()
+    wrong: Counter[tuple[str, str]] = Counter()
+    shown = 0
+    for line, trace in read_traces(folder):
+        key = line.folder, line.kernel
+        try:
+            if key not in readers:
+                text = (folder / line.folder / "original.ptx").read_text("utf-8", "surrogateescape")
+                readers[key] = Reader(text, line.kernel)
+            if len(trace.maps) != 2:
+                raise UsageError(f"{line.file} has {len(trace.maps)} maps; the engine makes two")
+            findings = readers[key].read(*trace.maps)
+        except (BenchguardError, OSError, ValueError) as error:
+            yield f"{line.file} cannot be read: {error}"
+            continue
+        launches[key] += 1
+        wrong[key] += len(findings.found) + findings.more
+        for text in lines(findings):
+            shown += 1
+            if shown <= LINES_SHOWN:
+                yield f"{line.file}: {text}"
+    if shown > LINES_SHOWN:
+        yield f"{shown - LINES_SHOWN:,} further lines are not shown: {folder} has them all"
+    for key, reader in readers.items():
+        says = f"{wrong[key]:,} violations" if wrong[key] else "no violation"
+        yield f"{key[1]}: {launches[key]} launches, {len(reader.sites)} places, {says}"
+        for name, reason in list(reader.unchecked.items())[:UNCHECKED_SHOWN]:
+            yield f"  not checked: {name}: {reason}"
+        if len(reader.unchecked) > UNCHECKED_SHOWN:
+            yield f"  not checked: {len(reader.unchecked) - UNCHECKED_SHOWN} more"
 
 
 def _only_map(line: TraceLine, trace: Trace) -> bytes:

@@ -89,6 +89,11 @@ SERVER = ("host", "port", "grades")
             "Take exactly N samples per case.  [default: until converged; 20 on the CPU driver]", "N"
         ),
         "timeout": Flag("Time limit of a grade.  [default: the suite's, or 300]", "SECONDS"),
+        "wait_for_gpu": Flag(
+            "Wait this long in a grade while other grades or replays use the GPU. The wait does not count for "
+            "--timeout.",
+            "SECONDS",
+        ),
         "require_sandbox": "Refuse to run submissions in a partial sandbox.",
     },
 )

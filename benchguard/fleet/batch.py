@@ -32,6 +32,7 @@ class Settings:
     cascade: bool = False
     attempts: int = 3
     parallel: int = 1
+    one_gpu: bool = False
     say: Say = lambda _: None
 
 
@@ -102,6 +103,7 @@ class Batch:
             settings.cascade,
             settings.say,
             settings.parallel,
+            settings.one_gpu,
         )
 
     def _jobs(self, order: Sequence[str]) -> Iterator[Job]:

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ..errors import BenchguardError
@@ -27,8 +27,8 @@ _START = "import sys; sys.path[0] = sys.argv[1]; from benchguard.fleet.child imp
 """The folder of the package replaces the working directory, from which nothing may be imported."""
 
 
-async def grade_in_child(order: bytes) -> bytes:
-    """Grade an order in a child process; return the answer's bytes.
+async def grade_in_child(order: bytes, environment: Mapping[str, str] | None = None) -> bytes:
+    """Grade an order in a child process; return the answer's bytes. `environment` has variables besides this process's.
 
     The child ends after the time-out of the grade, its wait for the GPU, and GRACE_SECONDS. It and its process group
     are killed when this call ends or is cancelled. Raises BenchguardError if there is no answer.
@@ -45,7 +45,10 @@ async def grade_in_child(order: bytes) -> bytes:
             stdin=stdin,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env={name: value for name, value in os.environ.items() if not name.startswith("RAY_")},
+            env={
+                **{name: value for name, value in os.environ.items() if not name.startswith("RAY_")},
+                **(environment or {}),
+            },
             start_new_session=True,
             limit=ANSWER_MAX,
         )

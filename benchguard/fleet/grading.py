@@ -16,9 +16,9 @@ from ..errors import UsageError
 from ..grade.grade import check_inputs
 from ..grade.options import GradeOptions
 from .cascade import CascadePlace, first_options
-from .dispatch import ATTEMPTS, Dispatcher, Places
+from .dispatch import ATTEMPTS, Dispatcher, Place, Places
 from .job import Graded, Submission, jobs_of
-from .local import LocalPlace, LocalPlaces
+from .local import LocalPlace, LocalPlaces, local_places
 from .ray_engine import ray_places
 
 Engine = Literal["local", "ray"]
@@ -39,6 +39,7 @@ async def grade_many(
     attempts: int = ATTEMPTS,
     say: Say = lambda _: None,
     parallel: int = 1,
+    one_gpu: bool = False,
     **changes: Any,
 ) -> AsyncIterator[Graded]:
     """Grade submissions to one problem; yield each outcome as soon as it is known.
@@ -51,14 +52,15 @@ async def grade_many(
         submissions: paths of files or folders, or Source texts. A mapping gives them ids, else these are the numbers
             from 0. The next one is read when a machine is free, so this may be a generator.
         options: how to grade.
-        engine: "local": `parallel` submissions at a time on this machine. "ray": one on each GPU of a Ray cluster; with
-            driver="sim" one on each CPU.
+        engine: "local": `parallel` submissions at a time on each GPU of this machine. "ray": one on each GPU of a Ray
+            cluster; with driver="sim" one on each CPU.
         address: address of a Ray cluster. None: start one on this machine.
         cascade: grade on the CPU driver first. Wrong outputs there are the verdict, with the stage "cpu"; all other
             submissions go on to a GPU.
         attempts: tries of a submission, if machines fail.
         say: called with one line about a machine that is refused or gone.
-        parallel: grades at once with the engine "local". They take turns on a GPU.
+        parallel: grades at once on each GPU with the engine "local". They take turns on it.
+        one_gpu: with the engine "local", use the GPU `device` only. A `device` other than 0 means this, too.
         changes: fields of GradeOptions by name, in place of those in `options`.
 
     Returns:
@@ -75,7 +77,7 @@ async def grade_many(
     name = os.fspath(problem) if engine == "local" else str(Path(problem).resolve())
     check_inputs(options, name)
     jobs = jobs_of(name, submissions)
-    async with places_of([name], options, engine, address, cascade, say, parallel) as places:
+    async with places_of([name], options, engine, address, cascade, say, parallel, one_gpu) as places:
         async for graded in Dispatcher(places, attempts).run(jobs):
             yield graded
 
@@ -89,16 +91,18 @@ async def places_of(
     cascade: bool,
     say: Say,
     parallel: int = 1,
+    one_gpu: bool = False,
 ) -> AsyncIterator[Places]:
     """The places of an engine. Raises UsageError for options that it cannot honour."""
     first = first_options(options) if cascade else None
     if engine == "ray":
-        async with ray_places(problems, options, first, address, say) as places:
-            yield places
-    elif first is not None:
-        yield LocalPlaces(CascadePlace(LocalPlace(first, parallel), LocalPlace(options, parallel)))
-    else:
-        yield LocalPlaces(LocalPlace(options, parallel))
+        async with ray_places(problems, options, first, address, say) as cluster:
+            yield cluster
+        return
+    places: Sequence[Place] = local_places(options, parallel, one_gpu)
+    if first is not None:
+        places = [CascadePlace(LocalPlace(first, parallel), each) for each in places]
+    yield LocalPlaces(places)
 
 
 def check_engine(engine: str, address: str | None, attempts: int, parallel: int = 1) -> None:

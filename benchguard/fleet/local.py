@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from ..gpu.identity import visible_gpus
 from ..grade.options import GradeOptions
+from ..shim.driver import discover
 from .child import grade_in_child
 from .dispatch import Place
 from .job import Job
@@ -14,24 +18,41 @@ from .order import Answer, order_bytes, parse_answer
 
 @dataclass(frozen=True)
 class LocalPlace:
-    """This machine. Each of the `slots` is a grade. On a GPU they take turns, so that times do not depend on them."""
+    """A GPU of this machine, or the whole machine. Each of the `slots` is a grade.
+
+    The grades of one GPU take turns, so that times do not depend on the number of slots. `environment` has the
+    variables that choose the GPU.
+    """
 
     options: GradeOptions
     slots: int = 1
     name: str = "this machine"
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     async def grade(self, job: Job) -> Answer:
-        return parse_answer(await grade_in_child(order_bytes(job, self.options)))
+        return parse_answer(await grade_in_child(order_bytes(job, self.options), self.environment))
 
 
 @dataclass(frozen=True)
 class LocalPlaces:
-    """One place, for ever."""
+    """The same places, for ever."""
 
-    place: Place
+    places: Sequence[Place]
 
     async def update(self) -> list[Place]:
-        return [self.place]
+        return list(self.places)
 
     async def changed(self) -> None:
         await asyncio.Event().wait()
+
+
+def local_places(options: GradeOptions, slots: int, one_gpu: bool) -> list[LocalPlace]:
+    """A place for each GPU that this process sees; one place if the options or the caller name a GPU, or none is known.
+
+    Raises ShimError if there is no driver.
+    """
+    driver = discover(options.driver, api="cuda")
+    gpus = () if one_gpu or options.device or driver.is_sim else visible_gpus(os.environ)
+    if len(gpus) < 2:
+        return [LocalPlace(options, slots)]
+    return [LocalPlace(options, slots, each, {"CUDA_VISIBLE_DEVICES": each}) for each in gpus]

@@ -21,27 +21,41 @@ def gpus_of(
     (CUDA C++ Programming Guide, "CUDA Environment Variables"). If it may be another one, or if a GPU is divided into
     instances (MIG), these are all GPUs.
     """
+    uuids, is_ordered = _listed(environment, load)
+    chosen = _visible(uuids, environment.get("CUDA_VISIBLE_DEVICES"), is_ordered)
+    if chosen is None or device >= len(chosen):
+        return tuple(sorted(uuids)) or WHOLE_MACHINE
+    return (chosen[device],)
+
+
+def visible_gpus(
+    environment: Mapping[str, str], load: Callable[[], Any] = lambda: import_module("pynvml")
+) -> tuple[str, ...]:
+    """UUIDs of the GPUs that a CUDA program sees, in any order; none if that is not clear."""
+    uuids, is_ordered = _listed(environment, load)
+    words = environment.get("CUDA_VISIBLE_DEVICES")
+    return tuple(uuids if words is None else _visible(uuids, words, is_ordered) or ())
+
+
+def _listed(environment: Mapping[str, str], load: Callable[[], Any]) -> tuple[list[str], bool]:
+    """The machine's GPUs in NVML's order (empty if NVML does not tell), and whether CUDA has the same order."""
     try:
         nvml = load()
     except ImportError:
-        return WHOLE_MACHINE
+        return [], False
     try:
         nvml.nvmlInit()
     except nvml.NVMLError:
-        return WHOLE_MACHINE
+        return [], False
     try:
         handles = [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]
         uuids = [_text(nvml.nvmlDeviceGetUUID(each)) for each in handles]
         names = {_text(nvml.nvmlDeviceGetName(each)) for each in handles}
     except nvml.NVMLError:
-        return WHOLE_MACHINE
+        return [], False
     finally:
         nvml.nvmlShutdown()
-    is_ordered = len(names) == 1 or environment.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
-    chosen = _visible(uuids, environment.get("CUDA_VISIBLE_DEVICES"), is_ordered)
-    if chosen is None or device >= len(chosen):
-        return tuple(sorted(uuids)) or WHOLE_MACHINE
-    return (chosen[device],)
+    return uuids, len(names) == 1 or environment.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
 
 
 def _visible(uuids: list[str], words: str | None, is_ordered: bool) -> list[str] | None:

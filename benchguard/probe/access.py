@@ -162,6 +162,17 @@ def reachable(source: Source, entry: str) -> Iterator[Function]:
                     queue.append(name)
 
 
+def hidden_memory(instruction: Instruction, defined: set[str]) -> str:
+    """Why a kernel with this instruction may have memory that no table lists; empty: it gives no reason.
+
+    `defined` are the functions of the module that have a body.
+    """
+    called, _ = callees(instruction, defined)
+    unknown = set(called) - defined - KNOWN_CALLS - HEAP_CALLS
+    doubts = _doubts(instruction, {*defined, *called}, {each for each in unknown if each[0] not in "%"})
+    return next((each.reason for each in doubts if each.has_memory), "")
+
+
 _CLOCKS = re.compile(r"%(?:clock(?:64|_hi)?|globaltimer(?:_lo|_hi)?)\b")
 
 

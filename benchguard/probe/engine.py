@@ -17,7 +17,7 @@ from typing import Any
 from benchguard.errors import BenchguardError, UsageError
 from benchguard.probe.ptx import PtxError, Rewrite, parse
 
-CONTRACT = 1
+CONTRACT = 2
 """The version of the files between supervisor and engine."""
 COUNTED = -1
 """The bytes of a map whose size a counting launch measures."""

@@ -13,10 +13,12 @@ _HEAD = """\
 #include "core/process/call.h"
 #include "real.h"
 #include "cuda/capture/refuse.h"
-#include "core/region/region.h"
+{tracked}#include "core/region/region.h"
 #include "special.h"
 #include "surface.h"
 """
+
+_TRACKED = '#include "cuda/memory/tracked.h"\n'
 
 _FLOATS = """
 /* A floating-point parameter is recorded as its bit pattern. */
@@ -72,7 +74,7 @@ _REPLACED = """
 _UNRECORDED = """
 {signature}
 {{
-{guard}    if (!nb_capture_enabled())
+{guard}    if (!{condition}())
 {real}
     const struct nb_call nb_call = {{NULL, __builtin_return_address(0), 0, NB_SLOT_{name}}};
 {wrap_when_recording}
@@ -88,7 +90,10 @@ _SHARED = """\
 
 def emit(surface: Surface) -> str:
     shapes = {word.parameter.type.shape for r in surface.exported_interceptions for word in r.words}
-    text = banner("hooks_c", surface.api) + _HEAD.format(own=_SHARED if surface.translation else "")
+    is_tracking = any(each.tracking for each in surface.exported_interceptions)
+    text = banner("hooks_c", surface.api) + _HEAD.format(
+        own=_SHARED if surface.translation else "", tracked=_TRACKED if is_tracking else ""
+    )
     text += _FLOATS if Shape.FLOAT in shapes else ""
     text += _DOUBLES if Shape.DOUBLE in shapes else ""
     wrappers = [
@@ -110,6 +115,7 @@ def _wrapper(interception: Interception, vendor: Vendor) -> str:
             signature=signature,
             guard=_guard(interception),
             name=function.name,
+            condition=_condition(interception),
             real=wrapped(f"        return NB_REAL({function.name})(", names, ");"),
             wrap_when_recording=_hook("    return ", interception.wrap_when_recording, interception, ";"),
         )
@@ -183,11 +189,15 @@ def _real(interception: Interception, names: list[str]) -> str:
     if interception.wrap_when_recording is None:
         return wrapped(f"{result} NB_REAL({function.name})(", names, ");")
     wrap_when_recording = _hook(
-        "        nb_capture_enabled() ? ", interception.wrap_when_recording, interception, ""
+        f"        {_condition(interception)}() ? ", interception.wrap_when_recording, interception, ""
     )
     return f"{result}\n{wrap_when_recording}\n" + wrapped(
         f"{' ' * 27}: NB_REAL({function.name})(", names, ");"
     )
+
+
+def _condition(interception: Interception) -> str:
+    return "nb_memory_is_tracked" if interception.tracking else "nb_capture_enabled"
 
 
 def _hook(opening: str, hook: str | None, interception: Interception, closing: str) -> str:

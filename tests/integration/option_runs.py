@@ -486,6 +486,11 @@ RUNS: dict[str, OptionRun] = {
         (*REWARDS, *ASKING),
         {"--timeout": lambda ran: first_reward(ran)["verdict"] == "timeout"},
     ),
+    "rewards, turn": OptionRun(
+        (*REWARDS, "--wait-for-gpu", "-1", *ASKING),
+        (*REWARDS, *ASKING),
+        {"--wait-for-gpu": ended_with(2, "wait")},
+    ),
     "rewards, token": OptionRun(
         (*REWARDS, "--token-file", "token.txt", *ASKING),
         (*REWARDS, *ASKING),

@@ -71,6 +71,14 @@ def test_cascade_decides_wrong_outputs_on_the_cpu_driver(native: Path) -> None:
     assert honest is not None and len(honest.cases[0].samples) == 10
 
 
+def test_place_of_a_gpu_shows_its_grades_that_gpu_only(tmp_path: Path, native: Path) -> None:
+    assert (native / "sim").is_dir()
+    (tmp_path / "p.py").write_text("import os\nraise RuntimeError(os.environ['CUDA_VISIBLE_DEVICES'])\n")
+    place = LocalPlace(GradeOptions(driver="sim"), environment={"CUDA_VISIBLE_DEVICES": "GPU-a"})
+    answer = asyncio.run(place.grade(job_of("0", str(tmp_path / "p.py"), Source(HONEST, "ptx"))))
+    assert "GPU-a" in answer.trouble
+
+
 def test_problem_that_fails_is_no_verdict(tmp_path: Path, native: Path) -> None:
     assert (native / "sim").is_dir()
     (tmp_path / "p.py").write_text("print('{}')\nraise RuntimeError('broken problem')\n")

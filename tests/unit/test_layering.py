@@ -92,7 +92,7 @@ MAY_IMPORT = {
         "shim",
         "toolchain",
     },
-    "fleet": {"errors", "grade", "ipc", "machine", "quarantine", "shim"},
+    "fleet": {"errors", "gpu", "grade", "ipc", "machine", "quarantine", "shim"},
     "rewards": {"errors", "fleet", "grade", "ipc", "quarantine"},
     "cli": {
         "adapters",

@@ -11,6 +11,7 @@ from tests.conftest import ROOT
 
 FOLDERS = ("docs", "examples", "sim", "tests")
 PAGES = [*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))]
+CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?P<path>[^)#\s]*)(?:#(?P<heading>[^)\s]+))?\)")
 
 
@@ -22,7 +23,7 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_to_files_and_headings(page: Path) -> None:
-    for found in LINK.finditer(page.read_text()):
+    for found in LINK.finditer(CODE.sub("", page.read_text())):
         path, heading = found["path"], found["heading"]
         if path.startswith(("http:", "https:")):
             continue

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ...audit.layout import PROBE_MAPS_MAX, ProbeUnit
+from ...audit.layout import PROBE_MAPS_MAX, PROBE_ROW, PROBE_TABLE, ProbeUnit
 from ...errors import BenchguardError
 
 INFO_BYTES_MAX = 4 << 20
 MAP_BYTES_MAX = 1 << 40
+TABLE_BYTES_MIN, TABLE_BYTES_MAX = PROBE_TABLE.size + PROBE_ROW.size, 1 << 26
 _NAME = re.compile(r"[A-Za-z_$%.][\w$%.]*", re.ASCII)
 _WHERE = "kernel.info"
 
@@ -24,7 +25,7 @@ class Map:
     def items(self, grid: tuple[int, int, int], block: tuple[int, int, int]) -> int:
         """The number of regions of a launch."""
         blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
-        if self.unit is ProbeUnit.LAUNCH:
+        if self.unit in (ProbeUnit.LAUNCH, ProbeUnit.ALLOCATIONS):
             return 1
         per_block = {ProbeUnit.THREAD: threads, ProbeUnit.WARP: -(-threads // 32)}
         return blocks * per_block.get(self.unit, 1)
@@ -56,6 +57,8 @@ def parse_info(data: bytes, kernel: str) -> KernelInfo:
     if len(lines) < 3 + count:
         raise BenchguardError(f"{_WHERE} lacks a line for each of its {count} maps")
     maps = tuple(_map(line) for line in lines[3 : 3 + count])
+    if sum(each.unit is ProbeUnit.ALLOCATIONS for each in maps) > 1:
+        raise BenchguardError(f"{_WHERE} has more than one table of allocations (type 4)")
     addresses = tuple(_address(line) for line in lines[3 + count :] if line)
     return KernelInfo(kernel, parameters, maps, addresses)
 
@@ -71,9 +74,12 @@ def _map(line: str) -> Map:
     if size.strip() == "-1":
         raise BenchguardError(f"{_WHERE}: maps of counted size (-1) are not supported; give a size in bytes")
     number = _number(unit.strip(), 4, "a map's type")
-    if number == 4:
-        raise BenchguardError(f"{_WHERE}: tables of allocations (type 4) are not supported")
-    return Map(ProbeUnit(number), _number(size.strip(), MAP_BYTES_MAX, "bytes of a map"))
+    found = Map(ProbeUnit(number), _number(size.strip(), MAP_BYTES_MAX, "bytes of a map"))
+    if found.unit is ProbeUnit.ALLOCATIONS and not TABLE_BYTES_MIN <= found.bytes <= TABLE_BYTES_MAX:
+        raise BenchguardError(
+            f"{_WHERE}: a table of allocations (type 4) has {TABLE_BYTES_MIN} to {TABLE_BYTES_MAX:,} bytes"
+        )
+    return found
 
 
 def _address(line: str) -> tuple[str, str]:

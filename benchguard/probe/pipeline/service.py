@@ -254,16 +254,18 @@ def _trace_file(info: KernelInfo, record: Probe, data: memoryview) -> bytes | No
     """The trace in Neutrino's layout; None if the sizes do not fit the launch."""
     threads = record.block[0] * record.block[1] * record.block[2]
     shared_by = {
-        ProbeUnit.THREAD: 1, ProbeUnit.WARP: 32, ProbeUnit.BLOCK: max(threads, 1), ProbeUnit.LAUNCH: 0
+        ProbeUnit.THREAD: 1, ProbeUnit.WARP: 32, ProbeUnit.BLOCK: max(threads, 1), ProbeUnit.LAUNCH: 0,
+        ProbeUnit.ALLOCATIONS: 0,
     }  # fmt: skip
     head = [HEADER.pack(*record.grid, *record.block, record.shared_bytes, len(info.maps))]
     at = HEADER.size + SECTION.size * len(info.maps)
     read, bodies = 0, []
     for each in info.maps:
-        size = each.items(record.grid, record.block) * each.bytes
-        if read + size > len(data) or each.bytes > 0xFFFFFFFF or shared_by[each.unit] > 0xFFFFFFFF:
+        item = record.table_bytes if each.unit is ProbeUnit.ALLOCATIONS else each.bytes
+        size = each.items(record.grid, record.block) * item
+        if read + size > len(data) or item > min(each.bytes, 0xFFFFFFFF) or shared_by[each.unit] > 0xFFFFFFFF:
             return None
-        head.append(SECTION.pack(each.bytes, shared_by[each.unit], at))
+        head.append(SECTION.pack(item, shared_by[each.unit], at))
         bodies.append(bytes(data[read : read + size]))
         at += size
         read += -(-size // MAP_ALIGNMENT) * MAP_ALIGNMENT

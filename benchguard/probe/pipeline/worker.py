@@ -19,7 +19,7 @@ from ...capture.unpack import CodeError
 from ...images.image import format_of
 from ...ipc.text import one_line
 
-CONTRACT = 1
+CONTRACT = 2
 """The version of the files between supervisor and engine."""
 
 CHUNK = 1 << 15

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from benchguard.probe.ptx.calls import trace_calls
 from benchguard.probe.ptx.edits import Edits
 from benchguard.probe.ptx.lexer import PtxError
-from benchguard.probe.ptx.module import Function, Instruction, Module
+from benchguard.probe.ptx.module import Function, Instruction, Module, Variable
 from benchguard.probe.ptx.prune import prune
 from benchguard.probe.ptx.share import SharedGlobals
 
@@ -79,6 +79,10 @@ class Rewrite:
         self._pointers: list[Pointer] = []
         self._shared = SharedGlobals(self)
         prune(module, self.graph, self.edits)
+
+    def private_variables(self) -> list[Variable]:
+        """Variables that stay in the rewritten module, because no host code and no other kernel can use them."""
+        return self._shared.private()
 
     def new_name(self, kind: str) -> str:
         """A name that the module does not have."""

@@ -54,6 +54,11 @@ class SharedGlobals:
         self._remove_definitions(used)
         return [(symbol, name) for name, symbol in self._symbols.items()]
 
+    def private(self) -> list[Variable]:
+        """The used variables that are not shared."""
+        used = self._rewrite.graph.variables.values()
+        return [one for one in used if one.space in _SPACES and self._is_private(one)]
+
     def snippet(self, instruction: Instruction, operand: Operand, result: str) -> str:
         """Instructions that put the address of an operand in brackets into a register."""
         base, offset = operand.base, operand.offset

@@ -50,6 +50,7 @@ void nb_probe_write(const struct nb_call *call, const struct nb_probe_note *note
     memcpy(record->grid, note->grid, sizeof record->grid);
     memcpy(record->block, note->block, sizeof record->block);
     record->shared_bytes = note->shared_bytes;
+    record->table_bytes = note->table_bytes;
     memcpy(record + 1, note->text != NULL ? note->text : "", text_bytes);
     nb_ring_commit(call->thread, size);
 }

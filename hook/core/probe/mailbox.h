@@ -41,7 +41,7 @@ struct nb_probe_note {
     enum nb_probe_stage stage;
     uint32_t answer;
     uint64_t at, bytes, stream;
-    uint32_t grid[3], block[3], shared_bytes;
+    uint32_t grid[3], block[3], shared_bytes, table_bytes;
     const char *text;
 };
 void nb_probe_write(const struct nb_call *call, const struct nb_probe_note *note)

@@ -41,7 +41,37 @@ enum nb_probe_state {
 };
 
 /* A map has an item for each of these. */
-enum nb_probe_unit { NB_PROBE_THREAD = 0, NB_PROBE_WARP = 1, NB_PROBE_BLOCK = 2, NB_PROBE_LAUNCH = 3 };
+enum nb_probe_unit {
+    NB_PROBE_THREAD = 0,
+    NB_PROBE_WARP = 1,
+    NB_PROBE_BLOCK = 2,
+    NB_PROBE_LAUNCH = 3,
+    NB_PROBE_ALLOCATIONS = 4 /* one item: struct nb_probe_table and its rows, as of the launch */
+};
+
+enum nb_probe_table_flag {
+    NB_PROBE_PAGEABLE = 1 /* kernels can use all memory of the process, allocated by CUDA or not */
+};
+
+enum nb_probe_row_flag {
+    NB_PROBE_HOST = 1,     /* memory of the host */
+    NB_PROBE_IN_FLIGHT = 2 /* another stream frees it, perhaps not yet */
+};
+
+/* The process's memory that kernels can use. Rows are disjoint and sorted by address. */
+struct nb_probe_table {
+    uint64_t count;
+    uint32_t missing; /* allocations without a row; UINT32_MAX: so many or more */
+    uint32_t flags;   /* enum nb_probe_table_flag */
+    /* struct nb_probe_row rows[count] */
+};
+
+struct nb_probe_row {
+    uint64_t address;
+    uint64_t bytes;
+    uint64_t number; /* counts the process's allocations, from 1 */
+    uint64_t flags;  /* enum nb_probe_row_flag */
+};
 
 struct nb_probe_map {
     uint64_t bytes; /* of one item */
@@ -78,12 +108,14 @@ struct nb_probe {
     uint32_t grid[3];
     uint32_t block[3];
     uint32_t shared_bytes;
-    uint32_t reserved;
+    uint32_t table_bytes; /* of the map of allocations: at most what the engine asked for */
     /* char text[count] */
 };
 
 _Static_assert(sizeof(struct nb_probe_area) == 80, "layout is a wire format");
 _Static_assert(sizeof(struct nb_probe_answer) == 40, "layout is a wire format");
+_Static_assert(sizeof(struct nb_probe_table) == 16, "layout is a wire format");
+_Static_assert(sizeof(struct nb_probe_row) == 32, "layout is a wire format");
 _Static_assert(sizeof(struct nb_probe) == 104, "layout is a wire format");
 
 #endif

@@ -9,11 +9,12 @@
 #include "core/base/ranges.h"
 #include "core/driver/slots.h"
 #include "core/maps/binmap.h"
-#include "core/region/region.h"
 #include "cuda/capture/global.h"
 #include "cuda/capture/module.h"
 #include "cuda/capture/refuse.h"
 #include "cuda/kernel/handle.h"
+#include "cuda/memory/foreign.h"
+#include "cuda/memory/tracked.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"
@@ -39,6 +40,10 @@ const struct nb_component nb_capture_symbol_component = {.locks = {&lock}, .forg
 static void remember(struct symbol symbol, uint64_t address, uint64_t bytes)
 {
     struct symbol *former;
+    if (nb_probing())
+        nb_foreign_add(address, bytes, "a global");
+    if (!nb_capture_enabled())
+        return;
     symbol.address = address;
     symbol.bytes = bytes;
     pthread_mutex_lock(&lock);
@@ -65,7 +70,7 @@ void nb_post_get_global(const struct nb_call *call, CUresult result, CUdeviceptr
                         CUmodule hmod, const char *name)
 {
     (void)dptr, (void)bytes; /* the program may pass NULL for either */
-    if (result != CUDA_SUCCESS || !nb_capture_enabled() || !nb_hook_enter(call))
+    if (result != CUDA_SUCCESS || !nb_memory_is_tracked() || !nb_hook_enter(call))
         return;
     nb_capture_add_symbol(call, hmod, name);
     nb_hook_leave(call);
@@ -78,7 +83,7 @@ void nb_post_get_library_global(const struct nb_call *call, CUresult result, CUd
     CUdeviceptr address = 0;
     size_t size = 0;
     (void)dptr, (void)bytes;
-    if (result != CUDA_SUCCESS || !nb_capture_enabled() || !nb_hook_enter(call))
+    if (result != CUDA_SUCCESS || !nb_memory_is_tracked() || !nb_hook_enter(call))
         return;
     const int saved = errno;
     if (NB_REAL(cuLibraryGetGlobal)(&address, &size, library, name) == CUDA_SUCCESS)

@@ -21,6 +21,14 @@ CUstream nb_stream_resolve(const struct nb_call *call, CUstream stream)
     return is_per_thread(call) ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
 }
 
+uint64_t nb_stream_query_number(CUstream stream)
+{
+    unsigned long long number = 0;
+    if (stream == CU_STREAM_LEGACY)
+        return UINT64_MAX;
+    return NB_HAS(cuStreamGetId) && NB_REAL(cuStreamGetId)(stream, &number) == CUDA_SUCCESS ? number : 0;
+}
+
 bool nb_stream_query_captured(const struct nb_call *call, CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;

@@ -17,6 +17,10 @@ extern atomic_bool nb_stream_capture_was_used __attribute__((visibility("hidden"
  * latter. */
 CUstream nb_stream_resolve(const struct nb_call *call, CUstream stream) __attribute__((visibility("hidden")));
 
+/* The driver may reuse a destroyed stream's handle, but never its number. 0 if unknown. The stream is one
+ * that nb_stream_resolve returned. */
+uint64_t nb_stream_query_number(CUstream stream) __attribute__((visibility("hidden")));
+
 bool nb_stream_query_captured(const struct nb_call *call, CUstream stream)
     __attribute__((visibility("hidden")));
 

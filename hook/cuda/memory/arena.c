@@ -5,6 +5,7 @@
 
 #include "core/base/log.h"
 #include "core/driver/slots.h"
+#include "core/region/region.h"
 #include "core/wire/capture_format.h"
 #include "real.h"
 #include "surface.h"
@@ -54,7 +55,7 @@ static bool set_up(CUdevice device)
 bool nb_memory_is_served(CUdevice *device)
 {
     CUdevice current;
-    if (NB_REAL(cuCtxGetDevice)(&current) != CUDA_SUCCESS)
+    if (!nb_capture_enabled() || NB_REAL(cuCtxGetDevice)(&current) != CUDA_SUCCESS)
         return false;
     if (atomic_load_explicit(&state, memory_order_acquire) == UNKNOWN) {
         pthread_mutex_lock(&set_up_lock);

@@ -6,7 +6,9 @@
 
 #include "core/base/handle_map.h"
 #include "core/driver/slots.h"
+#include "core/probe/mailbox.h"
 #include "core/region/region.h"
+#include "core/ring/clock.h"
 #include "cuda/kernel/handle.h"
 #include "cuda/kernel/stream.h"
 #include "cuda/memory/arena.h"
@@ -80,15 +82,6 @@ static bool is_served(CUstream stream, CUdevice *device)
            NB_REAL(cuCtxGetCurrent)(&current) == CUDA_SUCCESS && of_stream == current;
 }
 
-/* The driver may reuse a destroyed stream's handle, but never its number. */
-static uint64_t query_number(CUstream stream)
-{
-    unsigned long long number = 0;
-    if (stream == CU_STREAM_LEGACY)
-        return UINT64_MAX;
-    return NB_HAS(cuStreamGetId) && NB_REAL(cuStreamGetId)(stream, &number) == CUDA_SUCCESS ? number : 0;
-}
-
 static CUresult serve_block(const struct nb_call *call, CUmemoryPool pool, CUstream stream, size_t bytes,
                             CUdeviceptr *address)
 {
@@ -97,7 +90,7 @@ static CUresult serve_block(const struct nb_call *call, CUmemoryPool pool, CUstr
     if (result != CUDA_ERROR_INVALID_VALUE && result != CUDA_SUCCESS)
         return result;
     result = CUDA_SUCCESS;
-    if (!nb_memory_reuse(&block, query_number(stream))) {
+    if (!nb_memory_reuse(&block, nb_stream_query_number(stream))) {
         if (nb_memory_pending_bytes() > NB_MEMORY_PENDING_MAX)
             nb_memory_reap(false);
         result = nb_memory_serve(&block);
@@ -117,6 +110,23 @@ static void note_driver_memory(CUresult result, const CUdeviceptr *dptr, size_t 
                    status == CU_STREAM_CAPTURE_STATUS_NONE
                        ? "memory of a pool with a size limit or exportable handles"
                        : "memory that a graph allocates");
+}
+
+/* A free that stream capture takes is a node of a graph, and frees nothing now. */
+static void note_driver_free(CUdeviceptr address, CUstream stream, uint64_t begun)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUcontext context = NULL;
+    if (!nb_probing()) {
+        nb_foreign_remove(address, begun);
+        return;
+    }
+    NB_REAL(cuStreamIsCapturing)(stream, &status);
+    if (status != CU_STREAM_CAPTURE_STATUS_NONE)
+        return;
+    NB_REAL(cuCtxGetCurrent)(&context);
+    const struct nb_foreign_free free = {begun, nb_handle(context), nb_stream_query_number(stream)};
+    nb_foreign_remove_later(address, &free);
 }
 
 CUresult nb_wrap_when_recording_alloc_async(const struct nb_call *call, nb_cuMemAllocAsync_t real,
@@ -154,9 +164,10 @@ CUresult nb_wrap_when_recording_free_async(const struct nb_call *call, nb_cuMemF
     CUdevice device;
     CUevent event;
     if (!nb_arena_contains(dptr) || !is_served(stream, &device)) {
+        const uint64_t begun = nb_clock();
         const CUresult result = real(dptr, hStream);
         if (result == CUDA_SUCCESS)
-            nb_foreign_remove(dptr);
+            note_driver_free(dptr, stream, begun);
         return result;
     }
     if (!nb_arena_remove(dptr, NB_ARENA_MEMORY, &block))
@@ -169,7 +180,7 @@ CUresult nb_wrap_when_recording_free_async(const struct nb_call *call, nb_cuMemF
     }
     result = NB_REAL(cuEventRecord)(event, stream);
     if (result == CUDA_SUCCESS) {
-        nb_memory_defer(&block, event, query_number(stream));
+        nb_memory_defer(&block, event, nb_stream_query_number(stream));
         return CUDA_SUCCESS;
     }
     NB_REAL(cuEventDestroy_v2)(event);

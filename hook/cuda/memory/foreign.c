@@ -4,57 +4,123 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "core/base/ranges.h"
 #include "core/driver/slots.h"
+#include "core/ring/clock.h"
 #include "cuda/memory/events.h"
 #include "real.h"
 #include "surface.h"
 
-struct foreign {
-    uint64_t address;
-    uint64_t bytes;
-    const char *what;
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct nb_ranges all = NB_RANGES_INITIALIZER(struct foreign);
+static struct nb_ranges all = NB_RANGES_INITIALIZER(struct nb_foreign);
+static uint64_t last_number;
+static _Atomic uint32_t missed;
 
 /* The driver has just returned these addresses, so ranges that overlap them were freed without the shim's
  * notice. */
-void nb_foreign_add(uint64_t address, uint64_t bytes, const char *what)
+static void add(struct nb_foreign memory)
 {
-    const struct foreign memory = {address, bytes, what};
     const int saved = errno;
     pthread_mutex_lock(&lock);
     for (size_t i = nb_ranges_count(&all); i > 0; i--) {
-        struct foreign *other = nb_ranges_item(&all, i - 1);
-        if (other->address - address < bytes || address - other->address < other->bytes)
+        struct nb_foreign *other = nb_ranges_item(&all, i - 1);
+        if (other->address - memory.address < memory.bytes || memory.address - other->address < other->bytes)
             nb_ranges_remove(&all, other);
     }
-    const bool is_known = bytes == 0 || nb_ranges_add(&all, &memory);
+    memory.number = ++last_number;
+    memory.made = nb_clock();
+    const bool is_known = memory.bytes == 0 || nb_ranges_add(&all, &memory);
     pthread_mutex_unlock(&lock);
-    if (!is_known)
+    if (!is_known) {
+        nb_foreign_miss();
         nb_memory_events()->lost();
+    }
     errno = saved;
 }
 
-void nb_foreign_remove(uint64_t address)
+void nb_foreign_add(uint64_t address, uint64_t bytes, const char *what)
+{
+    add((struct nb_foreign){.address = address, .bytes = bytes, .what = what});
+}
+
+void nb_foreign_add_host(uint64_t address, uint64_t bytes, const char *what)
+{
+    add((struct nb_foreign){.address = address, .bytes = bytes, .what = what, .is_host = true});
+}
+
+/* Find memory that begins at the address and was added before the time (0: unknown). Call with the lock. */
+static struct nb_foreign *find_older(uint64_t address, uint64_t time)
+{
+    struct nb_foreign *memory = nb_ranges_find(&all, address);
+    return memory != NULL && memory->address == address && (time == 0 || memory->made < time) ? memory : NULL;
+}
+
+void nb_foreign_remove(uint64_t address, uint64_t begun)
 {
     pthread_mutex_lock(&lock);
-    struct foreign *memory = nb_ranges_find(&all, address);
-    if (memory != NULL && memory->address == address)
+    struct nb_foreign *memory = find_older(address, begun);
+    if (memory != NULL)
         nb_ranges_remove(&all, memory);
+    pthread_mutex_unlock(&lock);
+}
+
+void nb_foreign_remove_later(uint64_t address, const struct nb_foreign_free *free)
+{
+    pthread_mutex_lock(&lock);
+    struct nb_foreign *memory = find_older(address, free->time);
+    if (memory != NULL)
+        memory->free = *free;
+    pthread_mutex_unlock(&lock);
+}
+
+void nb_foreign_settle(uint64_t context, uint64_t stream, uint64_t begun)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = nb_ranges_count(&all); i > 0; i--) {
+        struct nb_foreign *memory = nb_ranges_item(&all, i - 1);
+        const struct nb_foreign_free *free = &memory->free;
+        if (free->time != 0 && free->time < begun && free->context == context &&
+            (stream == 0 || free->stream == stream))
+            nb_ranges_remove(&all, memory);
+    }
     pthread_mutex_unlock(&lock);
 }
 
 const char *nb_foreign_find(uint64_t address)
 {
     pthread_mutex_lock(&lock);
-    const struct foreign *memory = nb_ranges_find(&all, address);
+    const struct nb_foreign *memory = nb_ranges_find(&all, address);
     const char *what = memory != NULL ? memory->what : NULL;
     pthread_mutex_unlock(&lock);
     return what;
+}
+
+void nb_foreign_each(void (*visit)(const struct nb_foreign *memory, void *context), void *context)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < nb_ranges_count(&all); i++)
+        visit(nb_ranges_item(&all, i), context);
+    pthread_mutex_unlock(&lock);
+}
+
+size_t nb_foreign_count(void)
+{
+    pthread_mutex_lock(&lock);
+    const size_t count = nb_ranges_count(&all);
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+void nb_foreign_miss(void)
+{
+    atomic_fetch_add(&missed, 1);
+}
+
+uint32_t nb_foreign_missed(void)
+{
+    return atomic_load(&missed);
 }
 
 bool nb_foreign_is_managed(uint64_t address)

@@ -2,9 +2,10 @@
 #include <cuda.h>
 
 #include "core/driver/slots.h"
-#include "core/region/region.h"
+#include "core/ring/clock.h"
 #include "cuda/kernel/handle.h"
 #include "cuda/memory/foreign.h"
+#include "cuda/memory/tracked.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"
@@ -13,15 +14,15 @@ void nb_post_alloc_managed(const struct nb_call *call, CUresult result, CUdevice
                            unsigned int flags)
 {
     (void)call, (void)flags;
-    if (nb_capture_enabled() && result == CUDA_SUCCESS && dptr != NULL)
+    if (nb_memory_is_tracked() && result == CUDA_SUCCESS && dptr != NULL)
         nb_foreign_add(*dptr, bytesize, "managed memory");
 }
 
 void nb_post_alloc_host(const struct nb_call *call, CUresult result, void **pp, size_t bytesize)
 {
     (void)call;
-    if (nb_capture_enabled() && result == CUDA_SUCCESS && pp != NULL)
-        nb_foreign_add(nb_handle(*pp), bytesize, "host memory");
+    if (nb_memory_is_tracked() && result == CUDA_SUCCESS && pp != NULL)
+        nb_foreign_add_host(nb_handle(*pp), bytesize, "host memory");
 }
 
 void nb_post_host_alloc(const struct nb_call *call, CUresult result, void **pp, size_t bytesize,
@@ -34,8 +35,8 @@ void nb_post_host_alloc(const struct nb_call *call, CUresult result, void **pp, 
 void nb_post_free_host(const struct nb_call *call, CUresult result, void *p)
 {
     (void)call;
-    if (nb_capture_enabled() && result == CUDA_SUCCESS)
-        nb_foreign_remove(nb_handle(p));
+    if (nb_memory_is_tracked() && result == CUDA_SUCCESS)
+        nb_foreign_remove(nb_handle(p), call->begin);
 }
 
 /* Return the device address of registered memory if it differs from the host address, else 0. */
@@ -55,9 +56,9 @@ CUresult nb_wrap_when_recording_host_register(const struct nb_call *call, nb_cuM
     if (result != CUDA_SUCCESS)
         return result;
     const CUdeviceptr address = query_device_address(p);
-    nb_foreign_add(nb_handle(p), bytesize, "registered host memory");
+    nb_foreign_add_host(nb_handle(p), bytesize, "registered host memory");
     if (address != 0)
-        nb_foreign_add(address, bytesize, "registered host memory");
+        nb_foreign_add_host(address, bytesize, "registered host memory");
     return result;
 }
 
@@ -65,13 +66,14 @@ CUresult nb_wrap_when_recording_host_unregister(const struct nb_call *call, nb_c
                                                 void *p)
 {
     (void)call;
+    const uint64_t begun = nb_clock();
     const CUdeviceptr address = p != NULL ? query_device_address(p) : 0;
     const CUresult result = real(p);
     if (result != CUDA_SUCCESS)
         return result;
-    nb_foreign_remove(nb_handle(p));
+    nb_foreign_remove(nb_handle(p), begun);
     if (address != 0)
-        nb_foreign_remove(address);
+        nb_foreign_remove(address, begun);
     return result;
 }
 
@@ -79,7 +81,7 @@ static void add_opened_memory(CUresult result, const CUdeviceptr *address, const
 {
     CUdeviceptr begin = 0;
     size_t bytes = 0;
-    if (nb_capture_enabled() && result == CUDA_SUCCESS && address != NULL &&
+    if (nb_memory_is_tracked() && result == CUDA_SUCCESS && address != NULL &&
         NB_REAL(cuMemGetAddressRange_v2)(&begin, &bytes, *address) == CUDA_SUCCESS)
         nb_foreign_add(*address, bytes - (*address - begin), what);
 }
@@ -94,8 +96,8 @@ void nb_post_ipc_open(const struct nb_call *call, CUresult result, CUdeviceptr *
 void nb_post_ipc_close(const struct nb_call *call, CUresult result, CUdeviceptr dptr)
 {
     (void)call;
-    if (nb_capture_enabled() && result == CUDA_SUCCESS)
-        nb_foreign_remove(dptr);
+    if (nb_memory_is_tracked() && result == CUDA_SUCCESS)
+        nb_foreign_remove(dptr, call->begin);
 }
 
 void nb_post_pool_import(const struct nb_call *call, CUresult result, CUdeviceptr *ptr_out, CUmemoryPool pool,
@@ -105,10 +107,39 @@ void nb_post_pool_import(const struct nb_call *call, CUresult result, CUdevicept
     add_opened_memory(result, ptr_out, "memory of another process");
 }
 
+/* The address is the graph's from now on: launches of other graphs and of kernels may use it, too. */
+void nb_post_graph_alloc_node(const struct nb_call *call, CUresult result, CUgraphNode *phGraphNode,
+                              CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
+                              CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
+{
+    (void)call, (void)phGraphNode, (void)hGraph, (void)dependencies, (void)numDependencies;
+    if (nb_probing() && result == CUDA_SUCCESS && nodeParams != NULL)
+        nb_foreign_add(nodeParams->dptr, nodeParams->bytesize, "memory that a graph allocates");
+}
+
+void nb_post_graph_add_node(const struct nb_call *call, CUresult result, CUgraphNode *phGraphNode,
+                            CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
+                            CUgraphNodeParams *nodeParams)
+{
+    (void)call, (void)phGraphNode, (void)hGraph, (void)dependencies, (void)numDependencies;
+    if (nb_probing() && result == CUDA_SUCCESS && nodeParams != NULL &&
+        nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        nb_foreign_add(nodeParams->alloc.dptr, nodeParams->alloc.bytesize, "memory that a graph allocates");
+}
+
+void nb_post_graph_add_node_with_edges(const struct nb_call *call, CUresult result, CUgraphNode *phGraphNode,
+                                       CUgraph hGraph, const CUgraphNode *dependencies,
+                                       const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                       CUgraphNodeParams *nodeParams)
+{
+    (void)dependencyData;
+    nb_post_graph_add_node(call, result, phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
+}
+
 void nb_post_external_buffer(const struct nb_call *call, CUresult result, CUdeviceptr *devPtr,
                              CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
 {
     (void)call, (void)extMem;
-    if (nb_capture_enabled() && result == CUDA_SUCCESS && devPtr != NULL && bufferDesc != NULL)
+    if (nb_memory_is_tracked() && result == CUDA_SUCCESS && devPtr != NULL && bufferDesc != NULL)
         nb_foreign_add(*devPtr, bufferDesc->size, "memory of another API");
 }

@@ -5,6 +5,7 @@
 #include "core/arena/arena.h"
 #include "core/driver/slots.h"
 #include "core/region/region.h"
+#include "core/ring/clock.h"
 #include "cuda/kernel/handle.h"
 #include "cuda/kernel/stream.h"
 #include "cuda/memory/arena.h"
@@ -93,11 +94,12 @@ CUresult nb_wrap_when_recording_free(const struct nb_call *call, nb_cuMemFree_v2
 {
     struct nb_arena_block block;
     (void)call;
+    const uint64_t begun = nb_clock();
     const bool is_served = nb_arena_contains(dptr);
     const CUresult result = real(is_served ? NB_MEMORY_INVALID_POINTER : dptr);
     if (!is_served) {
         if (result == CUDA_SUCCESS)
-            nb_foreign_remove(dptr);
+            nb_foreign_remove(dptr, begun);
         return result;
     }
     if (result != CUDA_ERROR_INVALID_VALUE || !nb_arena_remove(dptr, NB_ARENA_MEMORY, &block))

@@ -7,6 +7,7 @@
 #include "core/arena/arena.h"
 #include "core/base/ranges.h"
 #include "core/driver/slots.h"
+#include "core/ring/clock.h"
 #include "cuda/memory/arena.h"
 #include "cuda/memory/events.h"
 #include "cuda/memory/foreign.h"
@@ -177,13 +178,14 @@ CUresult nb_wrap_when_recording_unmap(const struct nb_call *call, nb_cuMemUnmap_
     const bool is_in_arena = nb_arena_contains(ptr);
     if (is_in_arena && !nb_memory_find_reservation(ptr, size, &begin, &reserved))
         return CUDA_ERROR_INVALID_VALUE;
+    const uint64_t begun = nb_clock();
     const CUresult result = real(ptr, size);
     if (result != CUDA_SUCCESS)
         return result;
     for (uint64_t at = ptr; at - ptr < size; at += NB_ARENA_GRANULE) {
         if (nb_arena_remove(at, NB_ARENA_MAPPING, &block))
             nb_memory_events()->block_ended(&block);
-        nb_foreign_remove(at);
+        nb_foreign_remove(at, begun);
     }
     return result;
 }

@@ -8,6 +8,9 @@
 #include "core/driver/slots.h"
 #include "cuda/kernel/function.h"
 #include "cuda/kernel/handle.h"
+#include "cuda/memory/foreign.h"
+#include "cuda/probe/allocations.h"
+#include "cuda/probe/device.h"
 #include "real.h"
 #include "surface.h"
 
@@ -90,15 +93,8 @@ static CUresult share_globals(const struct nb_probe_kernel *kernel, const struct
 
 static CUresult load(struct nb_probe_kernel *kernel, const struct nb_probe_reply *reply, const char **failed)
 {
-    *failed = "the kernel's function is unknown";
-    CUresult result = CUDA_SUCCESS;
-    kernel->original = (CUfunction)kernel->of->handle;
-    if (kernel->of->kind == NB_FUNCTION_KERNEL)
-        result = NB_REAL(cuKernelGetFunction)(&kernel->original, (CUkernel)kernel->of->handle);
-    if (result == CUDA_SUCCESS) {
-        *failed = "the driver refuses the engine's image";
-        result = NB_REAL(cuModuleLoadData)(&kernel->module, reply->image);
-    }
+    *failed = "the driver refuses the engine's image";
+    CUresult result = NB_REAL(cuModuleLoadData)(&kernel->module, reply->image);
     if (result == CUDA_SUCCESS) {
         *failed = "the engine's image lacks the kernel";
         result = NB_REAL(cuModuleGetFunction)(&kernel->function, kernel->module, kernel->of->name);
@@ -114,18 +110,20 @@ static CUresult load(struct nb_probe_kernel *kernel, const struct nb_probe_reply
     return result;
 }
 
-/* As 90; 0 if unknown. */
-static uint32_t capability(void)
+/* The original's function in the current context, and its globals for tables of allocations. */
+static CUresult find_original(struct nb_probe_kernel *kernel)
 {
-    CUdevice device = 0;
-    int major = 0, minor = 0;
-    if (NB_REAL(cuCtxGetDevice)(&device) != CUDA_SUCCESS ||
-        NB_REAL(cuDeviceGetAttribute)(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) !=
-            CUDA_SUCCESS ||
-        NB_REAL(cuDeviceGetAttribute)(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device) !=
-            CUDA_SUCCESS)
-        return 0;
-    return (uint32_t)(10 * major + minor);
+    CUmodule module = NULL;
+    CUresult result = CUDA_SUCCESS;
+    kernel->original = (CUfunction)kernel->of->handle;
+    if (kernel->of->kind == NB_FUNCTION_KERNEL)
+        result = NB_REAL(cuKernelGetFunction)(&kernel->original, (CUkernel)kernel->of->handle);
+    if (result == CUDA_SUCCESS && NB_REAL(cuFuncGetModule)(&module, kernel->original) == CUDA_SUCCESS &&
+        kernel->of->binary != NULL)
+        nb_probe_add_globals(kernel->of->binary, module);
+    else
+        nb_foreign_miss();
+    return result;
 }
 
 /* Return why launches run the original; NULL if they run the probed kernel, "" if the log has the reason. */
@@ -133,12 +131,16 @@ static const char *prepare(const struct nb_call *call, struct nb_probe_kernel *k
 {
     struct nb_probe_reply reply = {0};
     const char *failed = NULL;
-    const char *why = nb_probe_ask(call, kernel->of, kernel->number, capability(), &reply);
+    const CUresult found = find_original(kernel);
+    const char *why = nb_probe_ask(call, kernel->of, kernel->number, nb_device_capability(), &reply);
     kernel->answer = reply.answer;
     if (why != NULL)
         return why;
+    if (found != CUDA_SUCCESS)
+        return "the kernel's function is unknown";
     const CUresult result = load(kernel, &reply, &failed);
     if (result == CUDA_SUCCESS) {
+        kernel->is_pageable = nb_device_is_pageable();
         kernel->map_count = reply.map_count;
         memcpy(kernel->maps, reply.maps, reply.map_count * sizeof *reply.maps);
         return NULL;

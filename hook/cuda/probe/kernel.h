@@ -19,6 +19,7 @@ struct nb_probe_kernel {
     _Atomic uint32_t is_ready; /* 0: its first launch is waiting for the supervisor */
     _Atomic uint32_t is_given_up;
     _Atomic uint32_t skipped; /* bit set: enum nb_probe_skip that the log has already */
+    bool is_pageable;         /* nb_device_is_pageable */
     uint32_t answer;
     uint32_t map_count;
     struct nb_probe_map maps[NB_PROBE_MAPS_MAX];

@@ -10,6 +10,8 @@
 #include "cuda/kernel/handle.h"
 #include "cuda/kernel/parameters.h"
 #include "cuda/kernel/stream.h"
+#include "cuda/memory/foreign.h"
+#include "cuda/probe/allocations.h"
 #include "cuda/probe/kernel.h"
 #include "cuda/time/launch_time.h"
 #include "real.h"
@@ -35,6 +37,7 @@ struct launch {
     struct buffer *buffer; /* NULL: no map has a byte */
     struct nb_probe_note note;
     CUstream stream;
+    bool is_on_host; /* see struct places */
     CUdeviceptr maps[NB_PROBE_MAPS_MAX];
     struct launch *next;
     void *parameters[];
@@ -65,7 +68,8 @@ static bool allocate(struct buffer *buffer)
     void *host = NULL;
     if (NB_REAL(cuMemAlloc_v2)(&buffer->device, buffer->capacity) != CUDA_SUCCESS)
         return false;
-    if (NB_REAL(cuMemHostAlloc)(&host, buffer->capacity, CU_MEMHOSTALLOC_PORTABLE) == CUDA_SUCCESS) {
+    if (NB_REAL(cuMemHostAlloc)(&host, buffer->capacity,
+                                CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP) == CUDA_SUCCESS) {
         buffer->host = host;
         if (NB_REAL(cuEventCreate)(&buffer->event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS)
             return true;
@@ -125,6 +129,18 @@ static void give_buffer(struct buffer *buffer)
     pthread_mutex_unlock(&lock);
 }
 
+/* Where the maps of a launch are in its buffer. */
+struct places {
+    uint64_t of_map[NB_PROBE_MAPS_MAX];
+    uint64_t bytes; /* of all */
+    uint64_t table; /* the table of allocations; NB_NO_TABLE if the engine wants none */
+    uint32_t table_bytes;
+    /* A kernel that is checked against a table may be about to end its context by a wrong access. Its maps
+     * survive that in host memory, if they are small: only maps of the launch. */
+    bool is_on_host;
+};
+#define NB_NO_TABLE UINT64_MAX
+
 /* The number of items of a map, and false if a product exceeds 64 bits. */
 static bool count_items(const struct nb_launch_form *launch, uint32_t unit, uint64_t *items)
 {
@@ -135,7 +151,7 @@ static bool count_items(const struct nb_launch_form *launch, uint32_t unit, uint
     const uint64_t of_block = unit == NB_PROBE_THREAD ? threads
                               : unit == NB_PROBE_WARP ? (threads + WARP - 1) / WARP
                                                       : 1;
-    if (unit == NB_PROBE_LAUNCH) {
+    if (unit == NB_PROBE_LAUNCH || unit == NB_PROBE_ALLOCATIONS) {
         *items = 1;
         return true;
     }
@@ -144,19 +160,30 @@ static bool count_items(const struct nb_launch_form *launch, uint32_t unit, uint
 
 /* Positions of the maps behind each other. False if they exceed the limit. */
 static bool place_maps(const struct nb_probe_kernel *kernel, const struct nb_launch_form *launch,
-                       uint64_t *positions, uint64_t *total)
+                       struct places *places)
 {
-    *total = 0;
+    uint64_t *total = &places->bytes;
+    bool all_of_launch = true;
+    *places = (struct places){.table = NB_NO_TABLE};
     for (uint32_t i = 0; i < kernel->map_count; i++) {
         uint64_t items = 0, bytes = 0;
         if (!count_items(launch, kernel->maps[i].unit, &items) ||
             __builtin_mul_overflow(items, kernel->maps[i].bytes, &bytes) || bytes > nb_probe_map_limit())
             return false;
-        positions[i] = *total;
+        all_of_launch &= kernel->maps[i].unit >= NB_PROBE_LAUNCH;
+        if (kernel->maps[i].unit == NB_PROBE_ALLOCATIONS) {
+            if (bytes < sizeof(struct nb_probe_table) || bytes > UINT32_MAX || places->table != NB_NO_TABLE)
+                return false; /* the supervisor refuses such engines */
+            bytes = nb_probe_table_bytes(bytes);
+            places->table = *total;
+            places->table_bytes = (uint32_t)bytes;
+        }
+        places->of_map[i] = *total;
         *total += (bytes + MAP_ALIGNMENT - 1) / MAP_ALIGNMENT * MAP_ALIGNMENT;
         if (*total > nb_probe_map_limit())
             return false;
     }
+    places->is_on_host = places->table != NB_NO_TABLE && all_of_launch;
     return true;
 }
 
@@ -197,15 +224,32 @@ static void copy_attributes(const struct nb_probe_kernel *kernel)
     }
 }
 
+/* Queue the maps' first content. The launch's own pinned memory holds the table, so that nothing waits. */
+static bool fill_maps(const struct launch *made, const struct places *places)
+{
+    const struct buffer *buffer = made->buffer;
+    if (places->is_on_host)
+        memset(buffer->host, 0, places->bytes);
+    else if (NB_REAL(cuMemsetD8Async)(buffer->device, 0, places->bytes, made->stream) != CUDA_SUCCESS)
+        return false;
+    if (places->table == NB_NO_TABLE)
+        return true;
+    unsigned char *table = buffer->host + places->table;
+    nb_probe_fill_table(table, places->table_bytes, nb_stream_query_number(made->stream),
+                        made->kernel->is_pageable);
+    return NB_REAL(cuMemcpyHtoDAsync_v2)(buffer->device + places->table, table, places->table_bytes,
+                                         made->stream) == CUDA_SUCCESS;
+}
+
 static struct launch *make(const struct nb_call *call, struct nb_probe_kernel *kernel,
                            const struct nb_launch_form *launch)
 {
     const struct nb_description *description = nb_find_description(launch->function);
-    uint64_t positions[NB_PROBE_MAPS_MAX], bytes = 0;
+    struct places places;
     CUcontext context = NULL;
     if (NB_REAL(cuCtxGetCurrent)(&context) != CUDA_SUCCESS || context != kernel->context)
         return nb_probe_skip(call, kernel, NB_SKIP_CONTEXT), NULL;
-    if (!place_maps(kernel, launch, positions, &bytes))
+    if (!place_maps(kernel, launch, &places))
         return nb_probe_skip(call, kernel, NB_SKIP_SIZE), NULL;
     struct launch *made =
         calloc(1, sizeof *made + (description->parameter_count + kernel->map_count) * sizeof(void *));
@@ -217,21 +261,24 @@ static struct launch *make(const struct nb_call *call, struct nb_probe_kernel *k
         free(made);
         return nb_probe_skip(call, kernel, NB_SKIP_PARAMETERS), NULL;
     }
-    made->buffer = bytes > 0 ? take_buffer(context, bytes) : NULL;
-    if (bytes > 0 && (made->buffer == NULL || NB_REAL(cuMemsetD8Async)(made->buffer->device, 0, bytes,
-                                                                       made->stream) != CUDA_SUCCESS)) {
+    made->is_on_host = places.is_on_host;
+    made->buffer = places.bytes > 0 ? take_buffer(context, places.bytes) : NULL;
+    if (places.bytes > 0 && (made->buffer == NULL || !fill_maps(made, &places))) {
         give_buffer(made->buffer);
         free(made);
         return nb_probe_skip(call, kernel, NB_SKIP_MEMORY), NULL;
     }
-    for (uint32_t i = 0; i < kernel->map_count && bytes > 0; i++)
-        made->maps[i] = made->buffer->device + positions[i];
+    for (uint32_t i = 0; i < kernel->map_count && places.bytes > 0; i++)
+        made->maps[i] = (places.is_on_host && places.of_map[i] != places.table ? nb_handle(made->buffer->host)
+                                                                               : made->buffer->device) +
+                        places.of_map[i];
     made->note = (struct nb_probe_note){.kernel = kernel->number,
                                         .stage = NB_PROBE_TRACED,
                                         .answer = kernel->answer,
-                                        .bytes = bytes,
+                                        .bytes = places.bytes,
                                         .stream = nb_handle(launch->stream),
-                                        .shared_bytes = launch->shared_bytes};
+                                        .shared_bytes = launch->shared_bytes,
+                                        .table_bytes = places.table_bytes};
     memcpy(made->note.grid, launch->grid, sizeof made->note.grid);
     memcpy(made->note.block, launch->block, sizeof made->note.block);
     return made;
@@ -264,7 +311,7 @@ static bool collect(const struct nb_call *call, unsigned most)
         }
         *place = each->next;
         each->next = NULL;
-        each->note.at = result == CUDA_SUCCESS;
+        each->note.at = result == CUDA_SUCCESS || each->is_on_host;
         *finished_end = each;
         finished_end = &each->next;
     }
@@ -338,8 +385,8 @@ static void end(const struct nb_call *call, struct launch *made)
         free(made);
         return;
     }
-    if (NB_REAL(cuMemcpyDtoHAsync_v2)(buffer->host, buffer->device, made->note.bytes, made->stream) !=
-            CUDA_SUCCESS ||
+    if ((!made->is_on_host && NB_REAL(cuMemcpyDtoHAsync_v2)(buffer->host, buffer->device, made->note.bytes,
+                                                            made->stream) != CUDA_SUCCESS) ||
         NB_REAL(cuEventRecord)(buffer->event, made->stream) != CUDA_SUCCESS) {
         nb_probe_skip(call, made->kernel, NB_SKIP_LOST);
         free(made); /* the device may still write to the buffer, so it is not used again */
@@ -369,15 +416,28 @@ static void waited(const struct nb_call *call)
     nb_hook_leave(call);
 }
 
+/* Queued frees of these streams have happened. */
+static void settle(const struct nb_call *call, CUresult result, uint64_t stream)
+{
+    CUcontext context = NULL;
+    if (nb_probing() && result == CUDA_SUCCESS && call->thread != NULL &&
+        NB_REAL(cuCtxGetCurrent)(&context) == CUDA_SUCCESS)
+        nb_foreign_settle(nb_handle(context), stream, call->begin);
+}
+
 void nb_post_wait(const struct nb_call *call, CUresult result)
 {
-    (void)result;
+    settle(call, result, 0);
     waited(call);
 }
 
 void nb_post_wait_of_stream(const struct nb_call *call, CUresult result, CUstream hStream)
 {
-    (void)result, (void)hStream;
+    if (nb_probing()) {
+        const uint64_t stream = nb_stream_query_number(nb_stream_resolve(call, hStream));
+        if (stream != 0)
+            settle(call, result, stream);
+    }
     waited(call);
 }
 

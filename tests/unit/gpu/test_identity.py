@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchguard.gpu.identity import WHOLE_MACHINE, gpus_of
+from benchguard.gpu.identity import WHOLE_MACHINE, gpus_of, visible_gpus
 
 A, B, C = "GPU-aaaa-1", "GPU-abbb-2", "GPU-cccc-3"
 
@@ -79,3 +79,22 @@ def test_machine_without_nvml_has_one_name() -> None:
     assert gpus_of(0, {}, absent) == WHOLE_MACHINE
     assert gpus_of(0, {}, lambda: nvml((A, "H200"), starts=False)) == WHOLE_MACHINE
     assert gpus_of(0, {}, nvml) == WHOLE_MACHINE
+
+
+@pytest.mark.parametrize(
+    ("library", "variables", "expected"),
+    [
+        (EQUAL, {}, (A, B, C)),
+        (MIXED, {}, (A, B)),
+        (EQUAL, {"CUDA_VISIBLE_DEVICES": "2,0"}, (C, A)),
+        (MIXED, {"CUDA_VISIBLE_DEVICES": B}, (B,)),
+        (MIXED, {"CUDA_VISIBLE_DEVICES": "1"}, ()),
+        (EQUAL, {"CUDA_VISIBLE_DEVICES": ""}, ()),
+        (EQUAL, {"CUDA_VISIBLE_DEVICES": "MIG-1234"}, ()),
+        (nvml(), {}, ()),
+    ],
+)
+def test_visible_gpus_are_never_those_that_the_user_left_out(
+    library: Any, variables: dict[str, str], expected: tuple[str, ...]
+) -> None:
+    assert visible_gpus(variables, lambda: library) == expected

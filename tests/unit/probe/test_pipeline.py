@@ -18,7 +18,7 @@ from benchguard.errors import BenchguardError, UsageError
 from benchguard.probe.pipeline.cache import Cache
 from benchguard.probe.pipeline.engine import find_engine
 from benchguard.probe.pipeline.info import Map, parse_info
-from benchguard.probe.pipeline.service import ProbeService
+from benchguard.probe.pipeline.service import ProbeService, _trace_file
 from benchguard.probe.trace_file import read_trace
 
 INFO = b"add\n2\n3\n0,8\n1,16\n3,4\naddress total_at total\naddress $w%1 weight\n"
@@ -39,7 +39,9 @@ def test_info_of_an_engine_is_read() -> None:
         (b"add\n0\n17\n" + b"0,4\n" * 17, "is not a number of maps up to 16"),
         (b"add\n0\n1\n", "lacks a line for each of its 1 maps"),
         (b"add\n0\n1\n0,-1\n", "counted size"),
-        (b"add\n0\n1\n4,64\n", "tables of allocations"),
+        (b"add\n0\n1\n4,47\n", "a table of allocations .type 4. has 48 to 67,108,864 bytes"),
+        (b"add\n0\n1\n4,100000000\n", "has 48 to 67,108,864 bytes"),
+        (b"add\n0\n2\n4,64\n4,64\n", "more than one table of allocations"),
         (b"add\n0\n1\n9,64\n", "is not a number of a map's type"),
         (b"add\n0\n0\naddress a b;drop\n", "is not a line `address SYMBOL VARIABLE`"),
         (b"add\n0\n0\n\xff\n", "is not text"),
@@ -49,6 +51,18 @@ def test_info_of_an_engine_is_read() -> None:
 def test_info_outside_the_format_is_refused(data: bytes, said: str) -> None:
     with pytest.raises(BenchguardError, match=said):
         parse_info(data, "add")
+
+
+def test_trace_holds_the_used_part_of_a_table() -> None:
+    """The process names its bytes: more than the engine asked for, or than the trace has, is refused."""
+    info = parse_info(b"add\n0\n2\n3,8\n4,4096\n", "add")
+    data = memoryview(bytes(256) + b"t" * 48)
+    text = _trace_file(info, record(ProbeStage.TRACED, table_bytes=48), data)
+    assert text is not None and text.endswith(b"\0" * 8 + b"t" * 48)
+    assert _trace_file(info, record(ProbeStage.TRACED, table_bytes=49), data) is None
+    roomy = memoryview(bytes(8192))
+    assert _trace_file(info, record(ProbeStage.TRACED, table_bytes=4096), roomy) is not None
+    assert _trace_file(info, record(ProbeStage.TRACED, table_bytes=4097), roomy) is None
 
 
 def test_mutated_info_is_read_or_refused() -> None:
@@ -78,7 +92,7 @@ def service(tmp_path: Path) -> Iterator[ProbeService]:
 def record(stage: ProbeStage, **fields: object) -> Probe:
     plain: dict[str, object] = {
         "kernel": 1, "at": 0, "bytes": 0, "stream": 0, "stage": stage, "answer": 0, "grid": (1, 1, 1),
-        "block": (1, 1, 1), "shared_bytes": 0, "text": "add",
+        "block": (1, 1, 1), "shared_bytes": 0, "table_bytes": 0, "text": "add",
     }  # fmt: skip
     return Probe(0, 0, 0, 0, **{**plain, **fields})  # type: ignore[arg-type]
 

@@ -5,12 +5,13 @@ The kernel gets two more parameters: the map of violations, and the table of all
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchguard.probe import source
-from benchguard.probe.access import Access, UnknownAccessError, accesses
+from benchguard.probe.access import Access, UnknownAccessError, accesses, hidden_memory
 from benchguard.probe.bounds.check import (
     ALIGNMENT_SHIFT,
     GENERIC,
@@ -23,7 +24,7 @@ from benchguard.probe.bounds.check import (
 )
 from benchguard.probe.bounds.rewrite import SITES_MAX, Site
 from benchguard.probe.engine import Map, Probed, Request, Unit, finish
-from benchguard.probe.ptx import Function, Instruction, PtxError, Rewrite
+from benchguard.probe.ptx import Function, Instruction, PtxError, Rewrite, Variable
 from benchguard.probe.source import SIZES
 
 TABLE_BYTES = 1 << 20
@@ -34,10 +35,14 @@ _SPACES = {"generic": GENERIC, "global": GLOBAL, "shared": SHARED}
 
 @dataclass(frozen=True)
 class Checks:
-    """`unchecked` has instructions whose accesses are not understood, and functions that no pointer reaches."""
+    """`unchecked` has instructions whose accesses are not understood, and functions that no pointer reaches.
+
+    `unlisted`: why the kernel may have memory that no table lists; empty if it has none.
+    """
 
     sites: tuple[Site, ...]
     unchecked: dict[str, str]
+    unlisted: str
 
 
 def build(request: Request) -> Probed:
@@ -63,12 +68,15 @@ def instrument(rewrite: Rewrite) -> Checks:
     prefix = rewrite.new_name("b")
     found, table = rewrite.add_pointer(), rewrite.add_pointer()
     sites: list[Site] = []
-    unchecked = dict(rewrite.unprobed)
+    unchecked, unlisted = dict(rewrite.unprobed), ""
+    defined = {each.name for each in module.functions if each.body is not None}
     for function in rewrite.functions:
         registers: _Registers | None = None
         for instruction in function.instructions:
+            plain = _plain(instruction)
+            unlisted = unlisted or hidden_memory(plain, defined)
             try:
-                for number, access in enumerate(accesses(_plain(instruction))):
+                for number, access in enumerate(accesses(plain)):
                     if len(sites) == SITES_MAX:
                         raise PtxError(f"more than {SITES_MAX} accesses to check")
                     registers = registers or _Registers.of(rewrite, function)
@@ -85,9 +93,12 @@ def instrument(rewrite: Rewrite) -> Checks:
             except UnknownAccessError as error:
                 unchecked[f"line {instruction.line}"] = str(error)
     clusters, cooperative = _has_clusters(module.target), "%envreg" in module.text
-    check = definition(prefix, None, (), slack=False, clusters=clusters, cooperative=cooperative)
-    rewrite.edits.insert(module.preamble, f"\n{declaration(prefix, None)}\n{check}\n")
-    return Checks(tuple(sites), unchecked)
+    private = rewrite.private_variables()
+    own = [source.Variable("global", each.name, _bytes_of(each)) for each in private]
+    check = definition(prefix, None, own, slack=False, clusters=clusters, cooperative=cooperative)
+    rewrite.edits.insert(module.preamble, f"\n{declaration(prefix, None)}\n")
+    rewrite.edits.insert(max([module.preamble, *(each.statement[1] for each in private)]), f"\n{check}\n")
+    return Checks(tuple(sites), unchecked, unlisted)
 
 
 @dataclass(frozen=True)
@@ -107,6 +118,19 @@ def _has_clusters(target: Sequence[str]) -> bool:
     """Whether the PTX is for sm_90 or later."""
     numbers = [re.match(r"sm_(\d+)", each) for each in target]
     return any(int(each[1]) >= 90 for each in numbers if each)
+
+
+def _bytes_of(variable: Variable) -> int:
+    """The size of a variable; 0 if its declaration does not have it."""
+    words = [token.text.removeprefix(".") for token in variable.declaration]
+    size = next((SIZES[word] for word in words if word in SIZES), 0)
+    size *= 4 if "v4" in words else 2 if "v2" in words else 1
+    extents = [token.text for token in variable.dimensions if token.text not in "[]"]
+    return size * math.prod(int(each, 0) for each in extents) if "[]" not in _spelled(variable) else 0
+
+
+def _spelled(variable: Variable) -> str:
+    return "".join(token.text for token in variable.dimensions)
 
 
 def _plain(instruction: Instruction) -> source.Instruction:
