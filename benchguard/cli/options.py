@@ -183,7 +183,7 @@ policy_option = click.option(
 gpu_time_option = click.option(
     "--gpu-time",
     is_flag=True,
-    help="Time each launch on the GPU by two events around it. Costs the program about a microsecond a launch.",
+    help="Time each launch on the GPU by two events around it, which slow the program. Not for HIP programs.",
 )
 
 
