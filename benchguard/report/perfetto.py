@@ -67,6 +67,11 @@ class Trace:
         self._last: dict[int, dict[str, int]] = {}
         self._flow = 0
 
+    @property
+    def times(self) -> str:
+        """What the times of the trace are."""
+        return GPU_TIMES if self.is_timed else HOST_TIMES
+
     def watch(self, call: CallEntry, memory: ProcessMemory) -> None:
         """Take the memory of a process after a call."""
         sizes = memory.live_bytes()
@@ -227,8 +232,7 @@ def _write(
     for event in _events(trace, tally, itertools.chain((first,), rest)):
         file.write(separator + json_line(event))
         separator = b",\n"
-    times = GPU_TIMES if trace.is_timed else HOST_TIMES
-    other = {"times": times, "log": str(source.path), "head": source.head, "problem": source.problem}
+    other = {"times": trace.times, "log": str(source.path), "head": source.head, "problem": source.problem}
     file.write(b'\n],"otherData":%b}\n' % json_line(other))
 
 
