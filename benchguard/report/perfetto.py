@@ -69,7 +69,7 @@ class Trace:
 
     @property
     def times(self) -> str:
-        """What the times of the trace are."""
+        """The clock of the times in the trace, in words."""
         return GPU_TIMES if self.is_timed else HOST_TIMES
 
     def watch(self, call: CallEntry, memory: ProcessMemory) -> None:
