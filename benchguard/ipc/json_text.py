@@ -1,4 +1,4 @@
-"""JSON that can be shown on a terminal."""
+"""JSON that can be shown on a terminal, and the faults of JSON that others wrote."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from typing import Any
 import msgspec
 
 from .text import is_visible
+
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What msgspec raises for bytes that are not the wanted document: no JSON, another structure, text that is not UTF-8,
+deep nesting. Catch all of them wherever the bytes are not this program's own."""
 
 
 def json_line(value: Any) -> bytes:
