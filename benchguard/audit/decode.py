@@ -12,6 +12,7 @@ from . import layout
 from .layout import RecordKind
 
 _WORD = Struct("<Q")
+_TIMED = int(layout.LaunchFlag.TIMED)
 REPEATS_MAX = 1 << 48
 """A thread that asks every nanosecond needs three days for so many calls, and a record is written each tenth second."""
 
@@ -49,6 +50,8 @@ class Launch(Record, frozen=True, gc=False):
     parameter_bytes: int
     attributes: tuple[tuple[int, bytes], ...]
     parameters: bytes
+    number: int = 0
+    """By which the record of the launch's GPU time names it; 0: it is not timed."""
 
 
 class Image(Record, frozen=True, gc=False):
@@ -118,6 +121,19 @@ class GraphNode(Record, frozen=True, gc=False):
 class GraphLaunch(Record, frozen=True, gc=False):
     graph: int
     stream: int
+    number: int = 0
+
+
+class LaunchTime(Record, frozen=True, gc=False):
+    """GPU time of the launch `number` of thread `thread`; `kernel` is 0 for a graph."""
+
+    number: int
+    kernel: int
+    graph: int
+    stream: int
+    nanoseconds: int
+    thread: int
+    is_early: bool
 
 
 class Note(Record, frozen=True, gc=False):
@@ -201,10 +217,27 @@ def _launch(data: bytes, at: int, end: int, common: _Common, count: int) -> Reco
         raise CorruptRingError(f"launch with {count} attributes and {stored} of {total} bytes of parameters")
     after = _fits(body, count * layout.ATTRIBUTE.size, end, "launch attributes")
     attributes = tuple(layout.ATTRIBUTE.iter_unpack(data[body:after])) if count else ()
-    parameters = data[after : _fits(after, stored, end, "parameters")]
+    kept_end = _fits(after, stored, end, "parameters")
+    number = _number(data, kept_end, end) if flags & _TIMED else 0
     return Launch(
-        *common, kernel, stream, (gx, gy, gz), (bx, by, bz), shared, flags, total, attributes, parameters
+        *common,
+        kernel,
+        stream,
+        (gx, gy, gz),
+        (bx, by, bz),
+        shared,
+        flags,
+        total,
+        attributes,
+        data[after:kept_end],
+        number,
     )
+
+
+def _number(data: bytes, at: int, end: int) -> int:
+    """The last word of a timed launch's record, which is behind what precedes it."""
+    _fits(at, _WORD.size, end, "number of a launch")
+    return int(_WORD.unpack_from(data, end - _WORD.size)[0])
 
 
 def _image(data: bytes, at: int, end: int, common: _Common, _: int) -> Record:
@@ -289,9 +322,17 @@ def _graph_node(data: bytes, at: int, end: int, common: _Common, count: int) -> 
     )
 
 
-def _graph_launch(data: bytes, at: int, end: int, common: _Common, _: int) -> Record:
-    _fits(at, layout.GRAPH_LAUNCH.size, end, "graph launch")
-    return GraphLaunch(*common, *layout.GRAPH_LAUNCH.unpack_from(data, at))
+def _graph_launch(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    body = _fits(at, layout.GRAPH_LAUNCH.size, end, "graph launch")
+    number = _number(data, body, end) if count else 0
+    graph, stream = layout.GRAPH_LAUNCH.unpack_from(data, at)
+    return GraphLaunch(*common, graph, stream, number)
+
+
+def _launch_time(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
+    _fits(at, layout.LAUNCH_TIME.size, end, "GPU time")
+    number, kernel, graph, stream, nanoseconds, thread = layout.LAUNCH_TIME.unpack_from(data, at)
+    return LaunchTime(*common, number, kernel, graph, stream, nanoseconds, thread, count != 0)
 
 
 def _note(data: bytes, at: int, end: int, common: _Common, count: int) -> Record:
@@ -352,6 +393,7 @@ _DECODERS: dict[int, _Decoder] = {
     RecordKind.DECISION: _decision,
     RecordKind.REPEATED: _repeated,
     RecordKind.PROBE: _probe,
+    RecordKind.LAUNCH_TIME: _launch_time,
 }
 
 

@@ -20,6 +20,21 @@ class HostTime:
     max_ns: int
 
 
+@dataclass(frozen=True)
+class GpuTime:
+    """Time between events around launches on the GPU, in nanoseconds; median and p99 are within 1 %.
+
+    `launches` were timed. Of `early` ones the time includes waiting for the launch to be queued.
+    """
+
+    launches: int
+    early: int
+    total_ns: int
+    median_ns: int
+    p99_ns: int
+    max_ns: int
+
+
 @dataclass
 class Durations:
     """A histogram whose buckets grow with the duration: at most 64 for each power of two."""

@@ -27,6 +27,8 @@ class SessionEntry(Entry, frozen=True, tag="session"):
     served: dict[str, int] | None = None
     """The program's process, user and group, as `serve` knows them from the kernel."""
     policy: dict[str, Any] | None = None
+    gpu_time: bool | msgspec.UnsetType = msgspec.UNSET
+    """True if launches are timed on the GPU; else absent."""
 
 
 class ProcessEntry(Entry, frozen=True, tag="process"):
@@ -98,6 +100,8 @@ class LaunchEntry(Entry, frozen=True, tag="launch"):
     parameters: list[str]
     parameter_bytes: int
     result: int
+    number: int | msgspec.UnsetType = msgspec.UNSET
+    """The number by which the line of the launch's GPU time names it. Absent: the launch is not timed."""
 
 
 class GraphKernel(msgspec.Struct, frozen=True):
@@ -132,6 +136,29 @@ class GraphLaunchEntry(Entry, frozen=True, tag="graph_launch"):
     stream: int
     kernels: int | None
     result: int
+    number: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class LaunchTimeEntry(Entry, frozen=True, tag="launch_time"):
+    """The GPU's time of a launch, read from events around it when it had ended.
+
+    `number` is that of the launch's line; a later launch of the process with the same number follows an exec. A launch
+    of a graph has `graph` and no kernel. `early`: the GPU was at the launch before it was queued, so `gpu_ns` includes
+    the time until then.
+    """
+
+    time_ns: int
+    process: int
+    thread: int
+    number: int
+    stream: int
+    kernel: int | None
+    graph: int | None
+    name: str | None
+    demangled: str | None
+    image: str | None
+    gpu_ns: int
+    early: bool
 
 
 class CallEntry(Entry, frozen=True, tag="call"):
@@ -264,6 +291,7 @@ Line = (
     | LaunchEntry
     | GraphEntry
     | GraphLaunchEntry
+    | LaunchTimeEntry
     | CallEntry
     | UnmappedEntry
     | NoteEntry

@@ -34,7 +34,8 @@ class Event:
     executable: str
     name: str
     type: str
-    """ENTER and EXIT of a call; START, LOAD, KERNEL, GRAPH, PHASE, LOG, DENY, NOTE, LOST, MISSING, PENDING, END."""
+    """ENTER and EXIT of a call; START, LOAD, KERNEL, GRAPH, GPU, PHASE, LOG, DENY, NOTE, LOST, MISSING,
+    PENDING, END."""
     details: str
     line: int
     failed: bool = False
@@ -181,6 +182,7 @@ def _launch_text(entry: entries.LaunchEntry) -> list[str]:
     facts = [f"kernel={entry.demangled or entry.name or '(unknown)'}", f"grid={grid}", f"block={block}"]
     facts += [f"shared_bytes={entry.shared_bytes}"] if entry.shared_bytes else []
     facts += [f"stream={describe_stream(entry.stream)}"]
+    facts += [] if entry.number is msgspec.UNSET else [f"launch={entry.number}"]
     return facts + (["cooperative"] if entry.cooperative else []) + (["captured"] if entry.captured else [])
 
 
@@ -223,6 +225,12 @@ _PLAIN: dict[type[Any], Any] = {
         "graph",
         "GRAPH",
         f"graph={e.graph}, nodes={e.nodes}, kernels={len(e.kernels)}",
+    ),
+    entries.LaunchTimeEntry: lambda _, e: (
+        e.demangled or e.name or (f"graph {e.graph}" if e.graph is not None else "(unknown)"),
+        "GPU",
+        f"took {duration_text(e.gpu_ns)} on stream={describe_stream(e.stream)}, launch {e.number}"
+        + (", early" if e.early else ""),
     ),
     entries.PhaseEntry: lambda _, e: (e.phase, "PHASE", f"{e.label}, by {e.origin}".lstrip(", ")),
     entries.DecisionEntry: _decision,

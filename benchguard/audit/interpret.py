@@ -128,6 +128,8 @@ class Interpreter:
                 self._launch(identity, process, record)
             elif isinstance(record, decode.Call):
                 self._call(identity, process, record)
+            elif isinstance(record, decode.LaunchTime):
+                self._launch_time(identity, process, record)
             else:
                 self._rare(identity, process, record)
         if corrupt is not None:
@@ -163,7 +165,7 @@ class Interpreter:
         line = (
             b'{"kind":"launch","time_ns":%d,"duration_ns":%d,"process":%d,"thread":%d,"call":%b,"stream":%d,'
             b'"kernel":%d,%b,"grid":[%d,%d,%d],"block":[%d,%d,%d],"shared_bytes":%d,"cooperative":%b,'
-            b'"captured":%b,"attributes":%b,"parameters":%b,"parameter_bytes":%d,"result":%d}'
+            b'"captured":%b,"attributes":%b,"parameters":%b,"parameter_bytes":%d,"result":%d%b}'
         ) % (
             time_ns,
             duration_ns,
@@ -182,8 +184,38 @@ class Interpreter:
             _encode(split_parameters(record.parameters, kernel.layout)),
             record.parameter_bytes,
             record.result,
+            b',"number":%d' % record.number if record.number else b"",
         )
         self._lines.append((time_ns, line))
+
+    def _launch_time(self, identity: Identity, process: KnownProcess, record: decode.LaunchTime) -> None:
+        if record.kernel and record.kernel not in process.kernels:
+            self._pending.append(Pending(identity, record))
+        else:
+            self._write_launch_time(identity, process, record)
+
+    def _write_launch_time(
+        self, identity: Identity, process: KnownProcess, record: decode.LaunchTime
+    ) -> None:
+        kernel = process.kernels.get(record.kernel, UNKNOWN_KERNEL)
+        time_ns = self._time(process, record.begin)
+        self._add(
+            time_ns,
+            entries.LaunchTimeEntry(
+                time_ns,
+                identity.process,
+                record.thread,
+                record.number,
+                record.stream,
+                record.kernel or None,
+                None if record.kernel else record.graph,
+                kernel.name or None,
+                kernel.demangled,
+                kernel.image,
+                record.nanoseconds,
+                record.is_early,
+            ),
+        )
 
     def _call(self, identity: Identity, process: KnownProcess, record: decode.Call) -> None:
         export = self._exports[record.slot]
@@ -418,6 +450,7 @@ class Interpreter:
                 record.stream,
                 process.graphs.get(record.graph),
                 record.result,
+                record.number or msgspec.UNSET,
             ),
         )
 
@@ -430,6 +463,11 @@ class Interpreter:
                     self._write_graph(item.identity, process, item.record)
                 else:
                     self._graph(item.identity, process, item.record)
+            elif isinstance(item.record, decode.LaunchTime):
+                if give_up:
+                    self._write_launch_time(item.identity, process, item.record)
+                else:
+                    self._launch_time(item.identity, process, item.record)
             elif give_up:
                 kernel = process.kernels.get(item.record.kernel, UNKNOWN_KERNEL)
                 self._write_launch(item.identity, process, item.record, kernel)

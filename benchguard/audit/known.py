@@ -53,10 +53,10 @@ class KnownProcess:
 
 @dataclass
 class Pending:
-    """A launch or graph whose kernel's record has not come yet."""
+    """A launch, its time or a graph whose kernel's record has not come yet."""
 
     identity: Identity
-    record: decode.Launch | decode.Graph
+    record: decode.Launch | decode.LaunchTime | decode.Graph
 
 
 UNKNOWN_KERNEL = KnownKernel("", None, None, (), b'"name":null,"demangled":null,"image":null')

@@ -48,6 +48,7 @@ class RecordKind(enum.IntEnum):
     DECISION = 13
     REPEATED = 14
     PROBE = 15
+    LAUNCH_TIME = 16
 
 
 class ImageFormat(enum.IntEnum):
@@ -152,6 +153,7 @@ class LaunchFlag(enum.IntFlag):
     EXTRA = 2
     CAPTURED = 4
     ATTRIBUTES_CUT = 8
+    TIMED = 16
 
 
 # struct nb_session
@@ -163,6 +165,8 @@ SESSION_POLICY_AT = 96
 SESSION_POLICY = Struct("<QQ")  # policy_offset, policy_bytes
 SESSION_PROBE_AT = 112
 SESSION_PROBE = Struct("<Q")  # probe_offset
+SESSION_GPU_TIME_AT = 120
+SESSION_GPU_TIME = Struct("<Q")  # gpu_time
 
 # struct nb_probe_area
 # wait_ns, map_bytes, answers_offset, images_offset, image_bytes, traces_offset, trace_bytes, answers
@@ -202,6 +206,7 @@ GRAPH = Struct("<QQII")  # graph, handle, nodes, opaque
 # graph, kernel, grid, block, shared_bytes, flags, parameter_bytes, kept_bytes
 GRAPH_NODE = Struct("<QQ3I3IIIII")
 GRAPH_LAUNCH = Struct("<QQ")  # graph, stream
+LAUNCH_TIME = Struct("<QQQQQI4x")  # launch, kernel, graph, stream, nanoseconds, thread
 PHASE_MARK = Struct("<III4x")  # phase, source, origin_bytes
 DECISION = Struct("<IIIIII32s")  # rule, action, phase, origin_bytes, kernel_bytes, has_image, image
 POLICY = Struct("<QIIIIII")  # magic, flags, rules, facts, values, entries, text_bytes

@@ -137,6 +137,7 @@ class Recorder:
                 session_ns=self.started_ns,
                 api=interposer.surface.api,
                 policy=_policy_facts(cordon) if cordon is not None else None,
+                gpu_time=self._session.gpu_time or msgspec.UNSET,
                 served=dict(served) if served is not None else None,
             )
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..ipc.json_text import json_document
-from .durations import HostTime
+from .durations import GpuTime, HostTime
 from .memory import AliveRow, BadFree, MemoryRow
 
 SCHEMA = "neutrino-bench/summary/2"
@@ -29,6 +29,8 @@ class KernelRow:
     block: tuple[int, ...]
     shapes: int
     library: str | None
+    gpu: GpuTime | None = None
+    """None if no launch of the kernel was timed on the GPU."""
 
     @property
     def total(self) -> int:
@@ -150,6 +152,13 @@ class Summary:
     lines: int
     head: str
     api: str
+    gpu_time: bool = False
+    """Whether launches were timed on the GPU. The next three are 0 if not."""
+    gpu_launches: int = 0
+    """Timed launches, of kernels and of graphs."""
+    gpu_graph_launches: int = 0
+    gpu_unmeasured: int = 0
+    """Accepted launches without a GPU time, except those that stream capture took."""
     schema: str = field(default=SCHEMA)
 
     def to_json(self) -> str:

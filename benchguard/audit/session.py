@@ -47,15 +47,18 @@ class Session:
         wait_seconds: float = 0.0,
         cordon: Cordon | None = None,
         probe: ProbeOptions | None = None,
+        gpu_time: bool = False,
     ) -> None:
         """`wait_seconds`: longest wait of a writer for room in a full ring. 0: the shim's default, 2 s.
 
         `cordon`: the policy that the measured processes obey. `probe`: their kernels are probed.
+        `gpu_time`: each launch is timed on the GPU.
         """
         self.ring_count = ring_count
         self.ring_bytes = ring_bytes
         self.image_bytes = default_image_store() if image_bytes is None else image_bytes
         self.cordon = cordon
+        self.gpu_time = gpu_time
         table = cordon.table if cordon is not None else b""
         policy_at = layout.PAGE + ring_count * (layout.PAGE + ring_bytes)
         probe_at = policy_at + -(-len(table) // layout.PAGE) * layout.PAGE
@@ -85,6 +88,7 @@ class Session:
             int(wait_seconds * 1e9),
         )
         self.memory[: len(header)] = header
+        layout.SESSION_GPU_TIME.pack_into(self.memory, layout.SESSION_GPU_TIME_AT, gpu_time)
         if table:
             self.memory[policy_at : policy_at + len(table)] = table
             layout.SESSION_POLICY.pack_into(self.memory, layout.SESSION_POLICY_AT, policy_at, len(table))

@@ -12,7 +12,7 @@ import msgspec
 from . import entries
 from .calls import EXPORT_TABLES
 from .copies import bytes_of, direction_of, is_asynchronous, is_copy
-from .durations import Durations
+from .durations import Durations, GpuTime
 from .log import LogError
 from .memory import ProcessMemory
 from .memory_calls import ALLOCATIONS
@@ -39,6 +39,8 @@ class _Kernel:
     graph_launches: int = 0
     failed: int = 0
     host: Durations = field(default_factory=Durations)
+    gpu: Durations = field(default_factory=Durations)
+    early: int = 0
     shapes: Counter[Shape] = field(default_factory=Counter)
 
 
@@ -92,6 +94,7 @@ class Tally:
         self._limits: dict[str, None] = {}
         self._failed_launches = self._captured = self._export_tables = self._other_calls = 0
         self._shapes = self._nodes = 0
+        self._timeable = self._timed = self._timed_graphs = 0
         self._lines = 0
 
     def add(self, line: dict[str, Any]) -> None:
@@ -233,6 +236,7 @@ class Tally:
         failed = entry.result != SUCCESS
         self._failed_launches += failed
         self._captured += entry.captured and not failed
+        self._timeable += not failed and not entry.captured
         if (entry.captured and not failed) or not self._has_room(self._kernels, key, "kernels"):
             return
         kernel = self._kernels.setdefault(key, _Kernel())
@@ -262,11 +266,21 @@ class Tally:
         if entry.result != SUCCESS:
             self._failed_launches += 1
             return
+        self._timeable += 1
         for (key, shape), count in self._graphs.get((entry.process, entry.graph), Counter()).items():
             if self._has_room(self._kernels, key, "kernels"):
                 kernel = self._kernels.setdefault(key, _Kernel())
                 kernel.graph_launches += count
                 self._add_shape(kernel, shape, count)
+
+    def _launch_time(self, entry: entries.LaunchTimeEntry) -> None:
+        self._timed += 1
+        self._timed_graphs += entry.kernel is None
+        key = entry.demangled or entry.name or "(unknown)", entry.image
+        if entry.kernel is not None and self._has_room(self._kernels, key, "kernels"):
+            kernel = self._kernels.setdefault(key, _Kernel())
+            kernel.gpu.add(entry.gpu_ns)
+            kernel.early += entry.early
 
     def _image(self, entry: entries.ImageEntry) -> None:
         key = entry.sha256, entry.origin
@@ -289,6 +303,7 @@ class Tally:
             self._limits[f"only {ALIVE_MAX:,} of {len(alive):,} sizes of live allocations are listed"] = None
         session, end = self._session, self._end
         is_complete = end is not None and end.complete
+        is_timing = session is not None and session.gpu_time is True
         by_image: Counter[str | None] = Counter()
         for (_, image), kernel in self._kernels.items():
             by_image[image] += kernel.launches + kernel.graph_launches
@@ -331,11 +346,16 @@ class Tally:
             lines=self._lines,
             head=head,
             api=self._api,
+            gpu_time=is_timing,
+            gpu_launches=self._timed,
+            gpu_graph_launches=self._timed_graphs,
+            gpu_unmeasured=max(self._timeable - self._timed, 0) if is_timing else 0,
         )
 
     def _kernel_row(self, key: KernelKey) -> KernelRow:
         kernel = self._kernels[key]
-        (grid, block), _ = kernel.shapes.most_common(1)[0]
+        # A kernel of which only a GPU time is in the log has no shape.
+        grid, block = kernel.shapes.most_common(1)[0][0] if kernel.shapes else ((), ())
         library = next(
             (origin for sha256, origin in self._images if sha256 is not None and sha256 == key[1]), None
         )
@@ -350,6 +370,7 @@ class Tally:
             block,
             sum(map(bool, kernel.shapes.values())) or len(kernel.shapes),
             library,
+            _gpu_time(kernel) if kernel.gpu.count else None,
         )
 
     def _image_row(self, key: tuple[str | None, str], by_image: Counter[str | None]) -> ImageRow:
@@ -413,6 +434,7 @@ _HANDLERS: dict[type[Any], Callable[[Tally, Any], None]] = {
     entries.CallEntry: Tally._call,
     entries.LaunchEntry: Tally._launch,
     entries.GraphLaunchEntry: Tally._graph_launch,
+    entries.LaunchTimeEntry: Tally._launch_time,
     entries.GraphEntry: Tally._graph,
     entries.ImageEntry: Tally._image,
     entries.ProcessEntry: Tally._process,
@@ -424,6 +446,13 @@ _HANDLERS: dict[type[Any], Callable[[Tally, Any], None]] = {
     entries.EndEntry: Tally._end_session,
 }
 """Kernels and losses are not here: launches and the last line count them. Phases and later kinds are passed over."""
+
+
+def _gpu_time(kernel: _Kernel) -> GpuTime:
+    times = kernel.gpu.summary()
+    return GpuTime(
+        kernel.gpu.count, kernel.early, times.total_ns, times.median_ns, times.p99_ns, times.max_ns
+    )
 
 
 def _copy_row(key: tuple[str, bool], copies: _Copies) -> CopyRow:

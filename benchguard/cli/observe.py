@@ -16,8 +16,10 @@ from ..version import __version__
 from .options import (
     HIP_DRIVERS,
     OutputPath,
+    check_gpu_time,
     driver_option,
     fail_on_option,
+    gpu_time_option,
     is_stdout,
     policy_option,
     quiet_option,
@@ -61,6 +63,7 @@ def default_log() -> Path:
     help="Do not log calls from libraries whose names contain one of these comma-separated words: cublas,cudnn.",
 )
 @policy_option
+@gpu_time_option
 @timeout_option
 @click.option(
     "--keep-images",
@@ -84,6 +87,7 @@ def observe(
     driver: str,
     callers: str | None,
     policy: str | None,
+    gpu_time: bool,
     timeout: float | None,
     keep_images: Path | None,
     summary_path: Path | None,
@@ -101,6 +105,9 @@ def observe(
     from ..policy import cordon_for
     from .interpose import announced_interposer
 
+    if gpu_time and policy is not None:
+        raise UsageError("--gpu-time and --policy do not go together; leave out one of them")
+    check_gpu_time(gpu_time, driver)
     if keep_images is not None:
         _make_folder(keep_images)
     if fail_on and driver in HIP_DRIVERS:
@@ -108,6 +115,7 @@ def observe(
     interposer = announced_interposer(driver, quiet)
     if fail_on and interposer.surface.api != "cuda":
         raise UsageError(NO_HIP)
+    check_gpu_time(gpu_time, interposer.surface.api)
     cordon = cordon_for(policy, interposer.surface)
     log = LogWriter(log_path or default_log(), replace=force)
     run = supervise(
@@ -118,7 +126,7 @@ def observe(
         callers=callers,
         timeout=timeout,
         keep_images=keep_images,
-        session=Session(cordon=cordon),
+        session=Session(cordon=cordon, gpu_time=gpu_time),
     )
     if run.timed_out:
         notify(f"the command was killed after {timeout:g} s; raise --timeout")

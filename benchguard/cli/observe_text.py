@@ -9,6 +9,7 @@ from typing import TextIO
 
 from ..audit.durations import HostTime
 from ..audit.kernel_name import display_name
+from ..audit.rows import KernelRow
 from ..audit.summary import Summary
 from ..units import duration_text, rate_text, size_text
 from .table import ERROR, WARNING, WEAK, Cell, Column, Row, console_for, print_lines, table
@@ -67,6 +68,11 @@ def _problems(summary: Summary) -> list[str | Cell]:
         lines.append(Cell(f"never freed: {_count(alive, 'allocation')}, {size}", WARNING))
     if summary.captured_launches:
         lines.append(f"launches recorded into graphs by stream capture: {summary.captured_launches}")
+    if summary.gpu_time:
+        graphs = f", {summary.gpu_graph_launches} of them graphs" if summary.gpu_graph_launches else ""
+        lines.append(
+            f"launches timed on the GPU: {summary.gpu_launches}{graphs}; unmeasured: {summary.gpu_unmeasured}"
+        )
     unmapped = f"unmapped entry points: {', '.join(summary.unmapped) or 'none'}"
     tables = f"; export tables asked for: {summary.export_tables}" if summary.api == "cuda" else ""
     lines.append(unmapped + tables)
@@ -123,13 +129,33 @@ def _times(host: HostTime) -> list[str]:
     return [duration_text(each) for each in (host.total_ns, host.median_ns, host.p99_ns)]
 
 
+_GPU_TIMES = (
+    Column("GPU total", right=True),
+    Column("GPU median", right=True),
+    Column("GPU p99", right=True),
+)
+
+
+def _gpu_times(summary: Summary, row: KernelRow) -> list[str]:
+    if not summary.gpu_time:
+        return []
+    gpu = row.gpu
+    return (
+        [""] * 3
+        if gpu is None
+        else [duration_text(each) for each in (gpu.total_ns, gpu.median_ns, gpu.p99_ns)]
+    )
+
+
 def _kernel_columns(summary: Summary) -> list[Column]:
     by_graphs = [Column("by graphs", right=True)] if summary.graph_launches else []
+    gpu_times = _GPU_TIMES if summary.gpu_time else ()
     return [
         Column("kernel", rest=True),
         Column("launches", right=True),
         *by_graphs,
         *_TIMES,
+        *gpu_times,
         Column("failed", right=True),
         Column("grid"),
         Column("block"),
@@ -148,6 +174,7 @@ def _kernel_rows(summary: Summary) -> list[Row]:
             str(row.launches),
             *([str(row.graph_launches)] if summary.graph_launches else []),
             *(_times(row.host) if row.launches else [""] * 3),
+            *_gpu_times(summary, row),
             _failed(row.failed),
             "x".join(map(str, row.grid)) + more,
             "x".join(map(str, row.block)),
@@ -158,7 +185,7 @@ def _kernel_rows(summary: Summary) -> list[Row]:
     if rest:
         launches, by_graphs = sum(row.launches for row in rest), sum(row.graph_launches for row in rest)
         counts = [str(launches), *([str(by_graphs)] if summary.graph_launches else [])]
-        rows.append([f"... {len(rest)} more kernels", *counts, *[""] * 8])
+        rows.append([f"... {len(rest)} more kernels", *counts, *[""] * (11 if summary.gpu_time else 8)])
     return rows
 
 

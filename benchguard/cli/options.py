@@ -180,6 +180,18 @@ policy_option = click.option(
     help="Log or deny driver calls by the rules of this policy: a file, or observe, grading, quarantine or strict.",
 )
 
+gpu_time_option = click.option(
+    "--gpu-time",
+    is_flag=True,
+    help="Time each launch on the GPU by two events around it, which slow the program. Not for HIP programs.",
+)
+
+
+def check_gpu_time(gpu_time: bool, driver: str) -> None:
+    """Raises UsageError if --gpu-time is given with a HIP driver, which is named by an option or an API."""
+    if gpu_time and driver in HIP_DRIVERS:
+        raise UsageError("--gpu-time measures launches of CUDA programs; leave it out for a HIP driver")
+
 
 def complete_policy(typed: str) -> list[CompletionItem]:
     """Shell completion of --policy: names, or files if no name fits."""
@@ -266,11 +278,19 @@ def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file. Raises BenchguardError if that fails."""
+    """Write a text file. Raises BenchguardError if that fails, and for a pipe that nobody reads."""
     try:
-        path.write_text(text)
+        with open(path, "w", encoding="utf-8", opener=_open_at_once) as file:
+            file.write(text)
     except OSError as error:
         raise BenchguardError(f"cannot write {path}: {error.strerror}; name another file") from error
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Without a wait for the reader of a pipe: it would not end."""
+    descriptor = os.open(path, flags | os.O_NONBLOCK, 0o666)
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def is_stdout(path: Path | None) -> bool:

@@ -110,10 +110,10 @@ def _write_page(path: Path, html: Path, result_path: Path | None) -> str:
 
 
 def _write_trace(path: Path, perfetto: Path) -> str:
-    from ..report.perfetto import HOST_TIMES, write_trace
+    from ..report.perfetto import write_trace
 
     trace, problem = write_trace(path, perfetto)
-    say(f"{perfetto}: {trace.events:,} slices. {HOST_TIMES}")
+    say(f"{perfetto}: {trace.events:,} slices. {trace.times}")
     if trace.misplaced:
         notify(f"{trace.misplaced:,} lines have an impossible time and are not in {perfetto}")
     return problem

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from ..errors import BenchguardError, UsageError
-from .options import OutputPath, driver_option, given_options, timeout_option
+from .options import (
+    OutputPath,
+    check_gpu_time,
+    driver_option,
+    given_options,
+    gpu_time_option,
+    timeout_option,
+)
 from .output import RowWriter, notify
 from .streams import discard
 from .trailing import TrailingCommand, trailing_words
@@ -21,7 +28,7 @@ from .trailing import TrailingCommand, trailing_words
 if TYPE_CHECKING:
     from .trace_text import TraceTable
 
-_COMMAND_ONLY = {"log_path": "--log", "driver": "--driver", "timeout": "--timeout"}
+_COMMAND_ONLY = {"log_path": "--log", "driver": "--driver", "gpu_time": "--gpu-time", "timeout": "--timeout"}
 _STREAMS = {"default": 0, "legacy": 1, "per-thread": 2}
 LAST_LINES_SECONDS = 2.0
 """Longest time from the end of a process to its last lines in the log, which other processes may still write to."""
@@ -103,6 +110,7 @@ def _handles(context: click.Context, option: click.Parameter, words: tuple[str, 
     help="Keep the audit log of the command in this file.",
 )
 @driver_option
+@gpu_time_option
 @timeout_option
 @click.argument("log", metavar="LOG", required=False, type=click.Path(path_type=Path))
 @click.pass_context
@@ -124,6 +132,7 @@ def trace(
     output_path: Path | None,
     log_path: Path | None,
     driver: str,
+    gpu_time: bool,
     timeout: float | None,
     log: Path | None,
 ) -> int:
@@ -144,7 +153,7 @@ def trace(
         layout = Layout(not no_time, not no_returns, verbose, runtime)
         table = None if summary_only else TraceTable(RowWriter(output), layout, filters)
         if command is not None:
-            return _trace_command(command, driver, timeout, log_path, table, output)
+            return _trace_command(command, driver, gpu_time, timeout, log_path, table, output)
         return _trace_log(log or _log_of(pid or 0), pid, follow or pid is not None, table, output)
 
 
@@ -253,25 +262,30 @@ def _show_summary(path: Path, output: TextIO) -> None:
 def _trace_command(
     command: tuple[str, ...],
     driver: str,
+    gpu_time: bool,
     timeout: float | None,
     log_path: Path | None,
     table: TraceTable | None,
     output: TextIO,
 ) -> int:
     from ..audit.log import LogWriter
+    from ..audit.session import Session
     from ..audit.supervise import supervise
     from ..version import __version__
     from .interpose import announced_interposer
     from .trace_run import LiveTable
 
+    check_gpu_time(gpu_time, driver)
     interposer = announced_interposer(driver, quiet=False)
+    check_gpu_time(gpu_time, interposer.surface.api)
     with tempfile.TemporaryDirectory(prefix="neutrino-trace-") as folder:
         log = LogWriter(log_path or Path(folder) / "trace.audit.jsonl", replace=True)
         live = LiveTable(log.path, table, lambda: discard(output)) if table is not None else None
         try:
             if live is not None:
                 live.start()
-            run = supervise(command, interposer, log, version=__version__, timeout=timeout)
+            session = Session(gpu_time=gpu_time)
+            run = supervise(command, interposer, log, version=__version__, timeout=timeout, session=session)
         finally:
             if live is not None:
                 live.finish()

@@ -1,4 +1,4 @@
-"""The tables of a log as columns: launches, calls, kernels and images. docs/formats.md describes them."""
+"""The tables of a log as columns: launches, calls, kernels, images and GPU times. docs/formats.md describes them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..audit.entries import CallEntry, GraphLaunchEntry, ImageEntry, KernelEntry, LaunchEntry, Line
+from ..audit.entries import (
+    CallEntry,
+    GraphLaunchEntry,
+    ImageEntry,
+    KernelEntry,
+    LaunchEntry,
+    LaunchTimeEntry,
+    Line,
+)
 from ..ipc.json_text import json_line
 
 Type = Literal["int64", "uint64", "bool", "text"]
@@ -45,14 +53,27 @@ def _launch(line: Line) -> list[Any] | None:
         return [
             line.time_ns, line.duration_ns, line.process, line.thread, line.call, line.stream, None, line.kernel,
             line.name, line.demangled, line.image, *line.grid, *line.block, line.shared_bytes, line.cooperative,
-            line.captured, line.parameter_bytes, " ".join(line.parameters), line.result,
+            line.captured, line.parameter_bytes, " ".join(line.parameters), line.result, _number(line),
         ]  # fmt: skip
     if isinstance(line, GraphLaunchEntry):
         return [
             line.time_ns, line.duration_ns, line.process, line.thread, line.call, line.stream, line.graph, None, None,
-            None, None, *[None] * 6, None, None, None, None, None, line.result,
+            None, None, *[None] * 6, None, None, None, None, None, line.result, _number(line),
         ]  # fmt: skip
     return None
+
+
+def _number(line: LaunchEntry | GraphLaunchEntry) -> int | None:
+    return None if line.number is msgspec.UNSET else line.number
+
+
+def _launch_time(line: Line) -> list[Any] | None:
+    if not isinstance(line, LaunchTimeEntry):
+        return None
+    return [
+        line.time_ns, line.process, line.thread, line.number, line.stream, line.kernel, line.graph, line.name,
+        line.demangled, line.image, line.gpu_ns, line.early,
+    ]  # fmt: skip
 
 
 def _call(line: Line) -> list[Any] | None:
@@ -91,6 +112,7 @@ TABLES = (
             **_COMMON, "call": "text", "stream": "uint64", "graph": "int64", "kernel": "int64", "name": "text",
             "demangled": "text", "image": "text", **_SHAPE, "shared_bytes": "int64", "cooperative": "bool",
             "captured": "bool", "parameter_bytes": "int64", "parameters": "text", "result": "int64",
+            "number": "int64",
         },
         _launch,
     ),
@@ -117,5 +139,14 @@ TABLES = (
             "bytes": "int64", "format": "text", "origin": "text", "call": "text", "note": "text",
         },
         _image,
+    ),
+    Table(
+        "launch_times",
+        {
+            "time_ns": "int64", "process": "int64", "thread": "int64", "number": "int64", "stream": "uint64",
+            "kernel": "int64", "graph": "int64", "name": "text", "demangled": "text", "image": "text",
+            "gpu_ns": "int64", "early": "bool",
+        },
+        _launch_time,
     ),
 )  # fmt: skip

@@ -17,6 +17,7 @@ SHORT = 12
 """Digits of a SHA-256 in a table."""
 
 HOST = ("Host total", "Host median", "Host p99")
+GPU = ("GPU total", "GPU median", "GPU p99")
 HOST_NOTE = "Host times are those of the calls on the CPU, not times on the GPU."
 
 
@@ -36,23 +37,38 @@ def host_times(host: HostTime, count: int) -> list[Cell]:
 
 def kernels(report: LogReport) -> Section:
     rows = [
-        _kernel(row, report.facts.kernels.get((row.name, row.image)), bool(report.summary.graph_launches))
+        _kernel(row, report.facts.kernels.get((row.name, row.image)), report.summary)
         for row in report.summary.kernels
     ]
     by_graphs = ["#By graphs"] if report.summary.graph_launches else []
+    gpu = GPU if report.summary.gpu_time else ()
     headings = columns(
         "Kernel", "#Launches", *by_graphs, "#Failed", "#Grid", "#Block", "#Shapes", "#Registers", "#Static shared",
-        "#Local", *(f"#{each}" for each in HOST), "Image",
+        "#Local", *(f"#{each}" for each in HOST), *(f"#{each}" for each in gpu), "Image",
     )  # fmt: skip
     table = first_rows("Kernels", headings, rows, "most launched first")
-    return Section("kernels", "Kernels", [HOST_NOTE], tables=_filled(table))
+    notes = [HOST_NOTE]
+    if gpu:
+        notes.append(
+            "GPU times are between two events around a launch. "
+            f"Launches that have none: {report.summary.gpu_unmeasured:,}."
+        )
+    return Section("kernels", "Kernels", notes, tables=_filled(table))
 
 
-def _kernel(row: KernelRow, code: KernelEntry | None, by_graphs: bool) -> list[Cell]:
+def _gpu_times(row: KernelRow) -> list[Cell]:
+    if row.gpu is None:
+        return [Cell("", -1)] * 3
+    return [
+        number(each, duration_text(each)) for each in (row.gpu.total_ns, row.gpu.median_ns, row.gpu.p99_ns)
+    ]
+
+
+def _kernel(row: KernelRow, code: KernelEntry | None, summary: Summary) -> list[Cell]:
     return [
         text(display_name(row.name)),
         number(row.launches),
-        *([number(row.graph_launches)] if by_graphs else []),
+        *([number(row.graph_launches)] if summary.graph_launches else []),
         number(row.failed),
         number(math.prod(row.grid), "x".join(map(str, row.grid))),
         number(math.prod(row.block), "x".join(map(str, row.block))),
@@ -61,6 +77,7 @@ def _kernel(row: KernelRow, code: KernelEntry | None, by_graphs: bool) -> list[C
         sized(code.static_shared_bytes) if code else Cell("", -1),
         sized(code.local_bytes) if code else Cell("", -1),
         *host_times(row.host, row.launches),
+        *(_gpu_times(row) if summary.gpu_time else []),
         Cell((row.image or "")[:SHORT], code=True),
     ]
 

@@ -20,6 +20,7 @@ from ..audit.entries import (
     CallEntry,
     GraphLaunchEntry,
     LaunchEntry,
+    LaunchTimeEntry,
     Line,
     PhaseEntry,
     ProcessEntry,
@@ -44,6 +45,11 @@ HOST_TIMES = (
     "All times are the host's: begin and end of driver calls. The log has no times of the GPU, so a kernel's slice "
     "on a stream is its launch call."
 )
+GPU_TIMES = (
+    "All slices are the host's: begin and end of driver calls. The log has how long launches took on the GPU, but not "
+    "when they began there, so a kernel's slice on a stream is its launch call, and its GPU time is a mark with the "
+    "launch's number."
+)
 
 
 class Trace:
@@ -52,6 +58,7 @@ class Trace:
     def __init__(self) -> None:
         self.misplaced = 0
         self.events = 0
+        self.is_timed = False
         self._api = "cuda"
         self._tracks: dict[tuple[int, int, int], int] = {}
         self._threads: set[tuple[int, int]] = set()
@@ -59,6 +66,11 @@ class Trace:
         self._memory: list[dict[str, Any]] = []
         self._last: dict[int, dict[str, int]] = {}
         self._flow = 0
+
+    @property
+    def times(self) -> str:
+        """The clock of the times in the trace, in words."""
+        return GPU_TIMES if self.is_timed else HOST_TIMES
 
     def watch(self, call: CallEntry, memory: ProcessMemory) -> None:
         """Take the memory of a process after a call."""
@@ -91,6 +103,8 @@ class Trace:
                 )
             case GraphLaunchEntry():
                 yield from self._launch(line, f"graph {line.graph}", {"kernels": line.kernels})
+            case LaunchTimeEntry():
+                yield from self._launch_time(line)
             case CallEntry():
                 yield from self._slice(line, line.call, line.thread, line.group or "call", _words(line))
             case PhaseEntry():
@@ -115,6 +129,8 @@ class Trace:
                 "thread_name", line.process, self._tracks[key], f"stream {label} from thread {line.thread}"
             )
         arguments = {**arguments, "call": line.call}
+        if line.number is not msgspec.UNSET:
+            arguments["number"] = line.number
         before = self.misplaced
         yield from self._slice(line, name, line.thread, "launch", arguments)
         if key not in self._tracks or self.misplaced > before:
@@ -131,6 +147,21 @@ class Trace:
         }
         yield {"ph": "s", "tid": line.thread, **common}
         yield {"ph": "f", "bp": "e", "tid": track, **common}
+
+    def _launch_time(self, line: LaunchTimeEntry) -> Iterator[dict[str, Any]]:
+        """A mark where the time was read: the log has no place in time of the GPU's work."""
+        if not 0 <= line.time_ns < TIME_MAX:
+            self.misplaced += 1
+            return
+        self.is_timed = True
+        name = display_name(line.demangled or line.name or f"graph {line.graph}")
+        self.events += 1
+        yield {
+            "ph": "i", "s": "t", "cat": "gpu time", "name": f"GPU time of {name}", "pid": line.process,
+            "tid": self._tracks.get((line.process, line.thread, line.stream), line.thread),
+            "ts": line.time_ns / 1e3,
+            "args": {"GPU time in microseconds": line.gpu_ns / 1e3, "number": line.number, "early": line.early},
+        }  # fmt: skip
 
     def _slice(
         self,
@@ -201,7 +232,7 @@ def _write(
     for event in _events(trace, tally, itertools.chain((first,), rest)):
         file.write(separator + json_line(event))
         separator = b",\n"
-    other = {"times": HOST_TIMES, "log": str(source.path), "head": source.head, "problem": source.problem}
+    other = {"times": trace.times, "log": str(source.path), "head": source.head, "problem": source.problem}
     file.write(b'\n],"otherData":%b}\n' % json_line(other))
 
 

@@ -36,6 +36,7 @@
 #include "cuda/policy/facts.h"
 #include "cuda/probe/kernel.h"
 #include "cuda/probe/launch.h"
+#include "cuda/time/launch_time.h"
 #include "cuda/vendor.h"
 
 /* In the order in which their locks nest. A region begins and ends with the help of all others; graphs
@@ -60,6 +61,7 @@ static const struct nb_component *const components[] = {
     &nb_memory_virtual_component,
     &nb_foreign_component,
     &nb_arena_component,
+    &nb_launch_time_component,
     &nb_probe_launch_component,
     &nb_probe_kernel_component,
     &nb_probe_mailbox_component,

@@ -13,6 +13,7 @@ struct sampling {
     unsigned axes;      /* dimensions that have a position */
     double position[3]; /* in elements, or from 0 to 1 over each dimension if `is_normalized` */
     bool is_normalized;
+    bool is_row;    /* a line without layers */
     uint32_t layer; /* the slice, if z has no position */
     enum ptx_status status;
 };

@@ -27,6 +27,7 @@ static double place(struct sampling *sampling, const struct image_access *access
     const bool cube = access->geometry == GEOMETRY_CUBE || access->geometry == GEOMETRY_LAYERS_CUBE;
     double gradients[2][3] = {{0}};
     sampling->axes = dimensions_of(access->geometry);
+    sampling->is_row = access->geometry == GEOMETRY_1D;
     sampling->is_normalized = sampling->image->has_normalized_coordinates;
     if (access->layer.kind != OPERAND_NONE)
         sampling->layer = (uint32_t)operand_values(warp, access->layer)[lane];

@@ -32,6 +32,9 @@ ATTEMPTS = 3
 GRACE_SECONDS = 30
 """For a grade to say that its time is over."""
 
+WAIT_SECONDS = 120
+"""For the turns on the GPU of attacks that are graded at once."""
+
 POISON = "neutrino_poison.pth"
 LEFT_RUNNING = b"neutrino-left-running"
 OF_THE_HOST = Path("/tmp/neutrino-of-the-host")
@@ -156,18 +159,18 @@ def grade(path: Path, problem: str, machine: Machine, case: str, options: Sequen
         command = [
             sys.executable, "-m", "benchguard", "grade", f"{PROBLEMS}:{problem}", str(folder),
             "--driver", machine.driver, "--case", case, *machine.options(options), *options,
-            "--json", str(document), "-q",
+            "--wait-for-gpu", str(WAIT_SECONDS), "--json", str(document), "-q",
         ]  # fmt: skip
+        limit = machine.seconds + WAIT_SECONDS + GRACE_SECONDS
         began = time.monotonic()
         environment = {**os.environ, "PYTHONPATH": PYTHONPATH}
         try:
             outcome = subprocess.run(
-                command, env=environment, capture_output=True, timeout=machine.seconds + GRACE_SECONDS,
+                command, env=environment, capture_output=True, timeout=limit,
                 check=False, stdin=subprocess.DEVNULL, cwd=ROOT,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            took = machine.seconds + GRACE_SECONDS
-            return Graded("hang", f"no result after {took:g} s", None, None, -1, took, {})
+            return Graded("hang", f"no result after {limit:g} s", None, None, -1, limit, {})
         wall = time.monotonic() - began
         if not document.is_file():
             decoded = outcome.stderr.decode(errors="replace").strip().splitlines()

@@ -447,6 +447,11 @@ RUNS: dict[str, OptionRun] = {
         (*OBSERVE, "--", *PY),
         {"--policy": lambda ran: len(ran.log("run.jsonl", "decision")) == 5},
     ),
+    "observe, gpu-time": OptionRun(
+        (*OBSERVE, "--gpu-time", "--", *PY),
+        (*OBSERVE, "--", *PY),
+        {"--gpu-time": lambda ran: len(ran.log("run.jsonl", "launch_time")) == 5},
+    ),
     "record, policy": OptionRun(
         (*RECORD, "--policy", "policy.toml", "--", *PY),
         (*RECORD, "--", *PY),
@@ -742,6 +747,9 @@ RUNS: dict[str, OptionRun] = {
     "trace, pid": OptionRun(("trace", "--pid", "1"), ("trace",), {"--pid": lambda ran: "process 1" in ran.err}),
     "trace, driver": OptionRun(
         ("trace", "--driver", "/nowhere/libcuda.so.1", "--", *PY), (*TRACE, "--", *PY), {"--driver": NOWHERE}
+    ),
+    "trace, gpu-time": OptionRun(
+        (*TRACE, "--gpu-time", "--", *PY), (*TRACE, "--", *PY), {"--gpu-time": lambda ran: ran.out.count("[GPU]") == 5}
     ),
     "trace, timeout": OptionRun(
         (*TRACE, "--timeout", "0.3", "--", *SLEEP), (*TRACE, "--", "true"), {"--timeout": ended_with(124)}

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -118,8 +119,10 @@ class Replay:
 
 def quarantined_beside(replay: Replay, folder: Path, program: str) -> tuple[Quarantined, list[float]]:
     """A quarantine during the replay, and the times at which it printed a tick."""
-    with Turns(GPU, 60.0, replay.folder).take("together") as turn, replay:
-        result = confined(folder, program, turn=turn)
+    with ExitStack() as waits_for_replay:
+        with Turns(GPU, 60.0, replay.folder).take("together") as turn:
+            waits_for_replay.enter_context(replay)
+            result = confined(folder, program, turn=turn)
     words = result.output.split()
     return result, [float(at) for word, at in pairwise(words) if word == "tick"]
 

@@ -24,6 +24,9 @@ MODELLED = [
     and case.channels == 1
 ]  # fmt: skip
 
+NORMALIZED_ONE = 1 << 21
+"""An H200 reads as if a normalized position had 21 fraction bits, and a line were an image of one row."""
+
 
 @pytest.fixture(scope="module")
 def results(sim_path: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
@@ -53,7 +56,7 @@ def weights_of(place: float, extent: int, case: Case) -> list[tuple[int | None, 
     normalized = bool(sampler.flags & NORMALIZED)
     mode = sampler.addressing if normalized or sampler.addressing == BORDER else CLAMP
     place = struct.unpack("f", struct.pack("f", place))[0]
-    x = place * extent if normalized else place
+    x = math.floor(place * NORMALIZED_ONE) / NORMALIZED_ONE * extent if normalized else place
     if sampler.filter != LINEAR:
         return [(element_at(math.floor(x), extent, mode), 1.0)]
     low = math.floor(x - 0.5)
@@ -67,6 +70,10 @@ def weights_of(place: float, extent: int, case: Case) -> list[tuple[int | None, 
 def reference(case: Case, values: list[float], place: tuple[float | int, ...]) -> float:
     extents = [size for size in case.extent if size]
     along = [weights_of(float(place[i]), extent, case) for i, extent in enumerate(extents)]
+    if case.geometry == "1d" and case.sampler.filter == LINEAR:
+        border = 0.5 if case.sampler.addressing == BORDER else 0.0
+        along.append([(None, border), (0, 1 - border)])  # above and in the row
+        extents.append(1)
     total = []
     for corner in itertools.product(*along):
         at = 0

@@ -30,6 +30,14 @@ def launch(time_ns: int, name: str = "saxpy", **fields: Any) -> entries.LaunchEn
     return entries.LaunchEntry(**{**values, **fields})
 
 
+def launch_time(time_ns: int, name: str = "saxpy", **fields: Any) -> entries.LaunchTimeEntry:
+    values: dict[str, Any] = {
+        "time_ns": time_ns, "process": PROCESS, "thread": PROCESS, "number": 1, "stream": 7, "kernel": 1, "graph": None,
+        "name": name, "demangled": None, "image": IMAGE, "gpu_ns": 2500, "early": False,
+    }  # fmt: skip
+    return entries.LaunchTimeEntry(**{**values, **fields})
+
+
 def call(
     time_ns: int, name: str, arguments: dict[str, int] | None = None, result: int = 0, process: int = PROCESS
 ) -> entries.CallEntry:

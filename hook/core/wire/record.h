@@ -45,6 +45,7 @@ struct nb_session {
     uint64_t policy_offset;           /* position of the policy table (policy.h) in the file */
     uint64_t policy_bytes;            /* 0: no policy */
     uint64_t probe_offset;            /* position of the probe area (probe.h) in the file; 0: none */
+    uint64_t gpu_time;                /* 1: measure the GPU's time of each launch */
 };
 
 enum nb_ring_state {
@@ -94,7 +95,8 @@ enum nb_record_kind {
     NB_RECORD_PHASE = 12,        /* struct nb_phase_mark */
     NB_RECORD_DECISION = 13,     /* struct nb_decision */
     NB_RECORD_REPEATED = 14,     /* struct nb_repeated */
-    NB_RECORD_PROBE = 15         /* struct nb_probe (probe.h) */
+    NB_RECORD_PROBE = 15,        /* struct nb_probe (probe.h) */
+    NB_RECORD_LAUNCH_TIME = 16   /* struct nb_launch_time */
 };
 
 /* The start of every record. Sizes are multiples of 8. Strings have no terminator and are padded with
@@ -199,14 +201,16 @@ struct nb_launch {
     uint32_t flags;           /* enum nb_launch_flag */
     uint32_t parameter_bytes; /* size of the kernel's parameter buffer; 0 if unknown */
     uint32_t kept_bytes;      /* bytes of it that follow */
-    /* struct nb_attribute attributes[count], then uint8_t parameters[kept_bytes] */
+    /* struct nb_attribute attributes[count], then uint8_t parameters[kept_bytes]; with NB_LAUNCH_TIMED, the
+     * last 8 bytes of the record are the launch's number */
 };
 
 enum nb_launch_flag {
     NB_LAUNCH_COOPERATIVE = 1,
     NB_LAUNCH_EXTRA = 2,    /* parameters came packed, through `extra` */
     NB_LAUNCH_CAPTURED = 4, /* stream capture took the launch: it became a graph node and did not run */
-    NB_LAUNCH_ATTRIBUTES_CUT = 8
+    NB_LAUNCH_ATTRIBUTES_CUT = 8,
+    NB_LAUNCH_TIMED = 16 /* the launch has a number, and its GPU time follows unless the process ends first */
 };
 
 /* The driver returned an address for this name that is not one of its exports. */
@@ -240,9 +244,23 @@ struct nb_graph_node {
 };
 
 struct nb_graph_launch {
-    struct nb_record record;
-    uint64_t graph; /* 0 if the executable graph was never listed */
+    struct nb_record record; /* count: 1 if the launch is timed, else 0 */
+    uint64_t graph;          /* 0 if the executable graph was never listed */
     uint64_t stream;
+    /* uint64_t number, if the launch is timed */
+};
+
+/* The GPU's time of a launch that has ended, between two events around it. Begin and end are the time of
+ * reading the events. */
+struct nb_launch_time {
+    struct nb_record record; /* slot: 0; count: 1 if the device reached the launch before it was queued */
+    uint64_t launch;         /* the launch's number, unique in the process, from 1 */
+    uint64_t kernel;         /* number of a kernel record; 0 for a launch of a graph */
+    uint64_t graph;          /* number of a graph record; 0 if the graph was never listed */
+    uint64_t stream;
+    uint64_t nanoseconds;
+    uint32_t thread; /* tid of the thread that launched */
+    uint32_t reserved;
 };
 
 /* The phases of a benchmark. A process begins in the first. */
@@ -284,7 +302,7 @@ struct nb_decision {
     /* uint64_t words[count], then char origin[], then kernel[] */
 };
 
-_Static_assert(sizeof(struct nb_session) == 120, "layout is a wire format");
+_Static_assert(sizeof(struct nb_session) == 128, "layout is a wire format");
 _Static_assert(sizeof(struct nb_ring) == 192, "layout is a wire format");
 _Static_assert(sizeof(struct nb_record) == 32, "layout is a wire format");
 _Static_assert(sizeof(struct nb_repeated) == 40, "layout is a wire format");
@@ -297,6 +315,7 @@ _Static_assert(sizeof(struct nb_unmapped) == 48, "layout is a wire format");
 _Static_assert(sizeof(struct nb_graph) == 56, "layout is a wire format");
 _Static_assert(sizeof(struct nb_graph_node) == 88, "layout is a wire format");
 _Static_assert(sizeof(struct nb_graph_launch) == 48, "layout is a wire format");
+_Static_assert(sizeof(struct nb_launch_time) == 80, "layout is a wire format");
 _Static_assert(sizeof(struct nb_phase_mark) == 48, "layout is a wire format");
 _Static_assert(sizeof(struct nb_decision) == 88, "layout is a wire format");
 

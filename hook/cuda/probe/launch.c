@@ -13,6 +13,7 @@
 #include "cuda/memory/foreign.h"
 #include "cuda/probe/allocations.h"
 #include "cuda/probe/kernel.h"
+#include "cuda/time/launch_time.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"
@@ -411,6 +412,7 @@ void nb_probe_end(const struct nb_call *call, struct nb_probed_launch *launch)
 /* The program waited for the device. */
 static void waited(const struct nb_call *call)
 {
+    nb_launch_time_collect(call);
     if (!nb_probing() || !nb_hook_enter(call))
         return;
     (void)collect(call, UINT_MAX);
@@ -501,10 +503,12 @@ void nb_post_primary_context(const struct nb_call *call, CUresult result, CUdevi
 {
     unsigned int flags = 0;
     int active = 0;
-    if (!nb_probing() || result != CUDA_SUCCESS || !nb_hook_enter(call))
+    if (!(nb_probing() || nb_timing_launches()) || result != CUDA_SUCCESS || !nb_hook_enter(call))
         return;
-    if (NB_REAL(cuDevicePrimaryCtxGetState)(dev, &flags, &active) != CUDA_SUCCESS || !active)
+    if (NB_REAL(cuDevicePrimaryCtxGetState)(dev, &flags, &active) != CUDA_SUCCESS || !active) {
         nb_probe_forget_context(0);
+        nb_launch_time_forget_context(0);
+    }
     nb_hook_leave(call);
 }
 

@@ -17,6 +17,7 @@
 #include "cuda/kernel/handle.h"
 #include "cuda/kernel/parameters.h"
 #include "cuda/probe/kernel.h"
+#include "cuda/time/launch_time.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"
@@ -346,23 +347,33 @@ CUresult nb_wrap_graph_launch(const struct nb_call *call, nb_cuGraphLaunch_t rea
     struct nb_capture_graph_launch launch = {.is_counted = false};
     if (is_captured)
         launch = nb_capture_begin_graph_launch(call, hGraphExec, hStream);
+    struct nb_event_pair *pair =
+        nb_timing_launches() && call->thread != NULL ? nb_launch_time_begin(call, hStream) : NULL;
+    const uint64_t begin = pair != NULL ? nb_clock() : call->begin; /* without the start event */
     const CUresult result = real(hGraphExec, hStream);
     if (call->thread == NULL)
         return result;
     const uint64_t end = nb_clock();
-    struct nb_graph_launch *record = nb_ring_reserve(call->thread, sizeof *record);
+    const struct nb_graph_entry *entry = nb_graphmap_get(nb_handle(hGraphExec));
+    const uint64_t graph = entry != NULL ? entry->number : 0;
+    const uint64_t number = pair != NULL ? nb_launch_time_number(pair) : 0;
+    const size_t size = sizeof(struct nb_graph_launch) + (pair != NULL ? sizeof number : 0);
+    struct nb_graph_launch *record = nb_ring_reserve(call->thread, size);
     if (record != NULL) {
-        const struct nb_graph_entry *entry = nb_graphmap_get(nb_handle(hGraphExec));
-        *record = (struct nb_graph_launch){.record = {.size = sizeof *record,
+        *record = (struct nb_graph_launch){.record = {.size = (uint32_t)size,
                                                       .kind = NB_RECORD_GRAPH_LAUNCH,
                                                       .slot = (uint16_t)call->slot,
-                                                      .begin = call->begin,
+                                                      .begin = begin,
                                                       .end = end,
-                                                      .result = (int32_t)result},
-                                           .graph = entry != NULL ? entry->number : 0,
+                                                      .result = (int32_t)result,
+                                                      .count = pair != NULL},
+                                           .graph = graph,
                                            .stream = nb_handle(hStream)};
-        nb_ring_commit(call->thread, sizeof *record);
+        memcpy(record + 1, &number, size - sizeof *record);
+        nb_ring_commit(call->thread, size);
     }
+    if (pair != NULL)
+        nb_launch_time_end(call, pair, result, 0, graph);
     if (is_captured)
         nb_capture_end_graph_launch(call, launch, hStream, result);
     nb_call_leave(call, end);

@@ -13,6 +13,7 @@
 #include "cuda/kernel/handle.h"
 #include "cuda/kernel/parameters.h"
 #include "cuda/kernel/stream.h"
+#include "cuda/time/launch_time.h"
 #include "cuda/trace/launch_form.h"
 
 NB_ALWAYS_INLINE uint32_t nb_launch_flags(const struct nb_call *call, const struct nb_launch_form *launch)
@@ -43,10 +44,19 @@ NB_ALWAYS_INLINE void nb_launch_attributes(const struct nb_launch_form *launch, 
     }
 }
 
+/* Append the launch's number, by which the record of its time names it. */
+NB_ALWAYS_INLINE void nb_launch_number(struct nb_launch *record, const struct nb_event_pair *pair)
+{
+    const uint64_t number = nb_launch_time_number(pair);
+    record->flags |= NB_LAUNCH_TIMED;
+    memcpy((char *)record + record->record.size - sizeof number, &number, sizeof number);
+}
+
 /* Write the record into the ring before the driver call, while the parameters are unchanged; nb_launch_end
  * publishes it. NULL if this launch is not traced. */
 NB_ALWAYS_INLINE struct nb_launch *nb_launch_record(const struct nb_call *call,
-                                                    const struct nb_launch_form *launch, uint64_t begin)
+                                                    const struct nb_launch_form *launch, uint64_t begin,
+                                                    const struct nb_event_pair *pair)
 {
     static const struct nb_description unknown_kernel; /* kernel 0: the kernel's own record was lost */
     const struct nb_description *description = nb_find_description(launch->function);
@@ -61,7 +71,10 @@ NB_ALWAYS_INLINE struct nb_launch *nb_launch_record(const struct nb_call *call,
     const uint32_t attributes =
         launch->attribute_count < NB_ATTRIBUTES_MAX ? launch->attribute_count : NB_ATTRIBUTES_MAX;
     const size_t attribute_bytes = attributes * sizeof(struct nb_attribute);
-    const size_t size = (sizeof(struct nb_launch) + attribute_bytes + parameters.kept_bytes + 7) & ~(size_t)7;
+    const size_t number_bytes = __builtin_expect(pair != NULL, 0) ? sizeof(uint64_t) : 0;
+    const size_t size =
+        ((sizeof(struct nb_launch) + attribute_bytes + parameters.kept_bytes + 7) & ~(size_t)7) +
+        number_bytes;
     struct nb_launch *record = nb_ring_reserve(call->thread, size);
     if (record == NULL)
         return NULL;
@@ -80,6 +93,8 @@ NB_ALWAYS_INLINE struct nb_launch *nb_launch_record(const struct nb_call *call,
     record->kept_bytes = parameters.kept_bytes;
     nb_launch_attributes(launch, (struct nb_attribute *)(record + 1), attributes);
     nb_copy_parameters(&parameters, description, (unsigned char *)(record + 1) + attribute_bytes);
+    if (__builtin_expect(pair != NULL, 0))
+        nb_launch_number(record, pair);
     return record;
 }
 
@@ -87,13 +102,15 @@ NB_ALWAYS_INLINE struct nb_launch *nb_launch_record(const struct nb_call *call,
 struct nb_launch_under_way {
     struct nb_launch *record;
     struct nb_capture_launch *kept; /* for the capture */
+    struct nb_event_pair *pair;     /* for the GPU's time */
+    uint64_t kernel;                /* the number of the timed kernel */
 };
 
 /* Call before the driver: prepare the trace record and the captured launch. */
 NB_ALWAYS_INLINE struct nb_launch_under_way nb_launch_begin(const struct nb_call *call,
                                                             const struct nb_launch_form *launch)
 {
-    struct nb_launch_under_way under_way = {NULL, NULL};
+    struct nb_launch_under_way under_way = {NULL, NULL, NULL, 0};
     if (call->thread == NULL)
         return under_way;
     uint64_t begin = call->begin;
@@ -103,7 +120,14 @@ NB_ALWAYS_INLINE struct nb_launch_under_way nb_launch_begin(const struct nb_call
         under_way.kept = nb_capture_begin_launch(call, &copy);
         begin = nb_clock(); /* capturing is not part of the launch */
     }
-    under_way.record = nb_launch_record(call, launch, begin);
+    if (nb_timing_launches()) {
+        const struct nb_launch_form copy = *launch; /* likewise */
+        under_way.pair = nb_launch_time_begin(call, copy.stream);
+        begin = nb_clock(); /* the start event is not part of the launch */
+    }
+    under_way.record = nb_launch_record(call, launch, begin, under_way.pair);
+    if (under_way.record != NULL)
+        under_way.kernel = under_way.record->kernel;
     return under_way;
 }
 
@@ -125,6 +149,8 @@ NB_ALWAYS_INLINE CUresult nb_launch_end(const struct nb_call *call, struct nb_la
         return result;
     const uint64_t end = nb_clock();
     nb_launch_commit(call, under_way.record, result, end);
+    if (__builtin_expect(under_way.pair != NULL, 0))
+        nb_launch_time_end(call, under_way.pair, result, under_way.kernel, 0);
     if (__builtin_expect(under_way.kept != NULL, 0))
         nb_capture_end_launch(call, under_way.kept, result);
     nb_call_leave(call, end);
@@ -137,7 +163,7 @@ NB_ALWAYS_INLINE CUresult nb_launch_end(const struct nb_call *call, struct nb_la
 NB_ALWAYS_INLINE struct nb_launch_under_way nb_launch_several_begin(const struct nb_call *call,
                                                                     const struct nb_launch_form *first)
 {
-    struct nb_launch_under_way under_way = {NULL, NULL};
+    struct nb_launch_under_way under_way = {NULL, NULL, NULL, 0};
     if (nb_capture_enabled())
         under_way.kept = nb_capture_begin_launch(call, first);
     return under_way;
@@ -146,7 +172,7 @@ NB_ALWAYS_INLINE struct nb_launch_under_way nb_launch_several_begin(const struct
 NB_ALWAYS_INLINE void nb_launch_several_add(const struct nb_call *call, const struct nb_launch_form *launch,
                                             CUresult result)
 {
-    nb_launch_commit(call, nb_launch_record(call, launch, call->begin), result, nb_clock());
+    nb_launch_commit(call, nb_launch_record(call, launch, call->begin, NULL), result, nb_clock());
 }
 
 #endif

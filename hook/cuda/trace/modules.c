@@ -13,6 +13,7 @@
 #include "cuda/memory/memory.h"
 #include "cuda/probe/kernel.h"
 #include "cuda/probe/launch.h"
+#include "cuda/time/launch_time.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"
@@ -129,6 +130,7 @@ void nb_post_context_destroy(const struct nb_call *call, CUresult result, CUcont
     if (result != CUDA_SUCCESS || call->thread == NULL)
         return;
     nb_probe_forget_context(nb_handle(context));
+    nb_launch_time_forget_context(nb_handle(context));
     nb_funcmap_unload_context(nb_handle(context));
     nb_binmap_unload_context(nb_handle(context));
     if (nb_capture_enabled())

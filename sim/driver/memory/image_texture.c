@@ -44,12 +44,10 @@ CUresult sim_image_add_texture(const CUDA_TEXTURE_DESC *texture, struct ptx_imag
         const CUaddress_mode mode = texture->addressMode[i];
         if ((unsigned)mode > CU_TR_ADDRESS_MODE_BORDER)
             return CUDA_ERROR_INVALID_VALUE;
-        /* "wrap and mirror ... switched to clamp" without normalized coordinates; faces end at their edges.
-         */
+        /* "wrap and mirror ... switched to clamp" without normalized coordinates */
         const bool repeats = mode == CU_TR_ADDRESS_MODE_WRAP || mode == CU_TR_ADDRESS_MODE_MIRROR;
-        image->addressing[i] = image->is_cube || (repeats && !image->has_normalized_coordinates)
-                                   ? PTX_CLAMP
-                                   : (enum ptx_addressing)mode;
+        image->addressing[i] =
+            repeats && !image->has_normalized_coordinates ? PTX_CLAMP : (enum ptx_addressing)mode;
     }
     if (linear_memory) { /* "ignored if ... CU_RESOURCE_TYPE_LINEAR": elements by number, 0 outside */
         image->filters = image->has_normalized_coordinates = false;

@@ -1,8 +1,9 @@
 """Measure the extra nanoseconds per driver call under the shim, side by side in one run.
 
-    python tests/bench/overhead/run.py [null|null-hip|sim|auto] [--policy-rules N] [--json FILE]
+    python tests/bench/overhead/run.py [null|null-hip|sim|auto] [--policy-rules N | --gpu-time] [--json FILE]
 
 With --policy-rules, runs without a policy and runs under one of N rules take turns; no rule mentions the timed calls.
+With --gpu-time, runs without and with that option take turns.
 
 `null` is a driver that does nothing, so that only the shim is timed; `null-hip` is the same for HIP. `sim` and `auto`
 time `cuLaunchKernel` on the CPU driver and on this machine's driver.
@@ -75,7 +76,7 @@ def write_policy(path: Path, rules: int) -> None:
     path.write_text(text)
 
 
-def measure(driver: str, folder: Path, policy: Path | None = None) -> list[Overhead]:
+def measure(driver: str, folder: Path, *options: str) -> list[Overhead]:
     calls = compile_c("calls.c", folder / "calls")
     if driver in NULL_DRIVERS:
         # The file name is not the vendor's, so that `calls` opens it directly, past the dlopen hook.
@@ -86,8 +87,7 @@ def measure(driver: str, folder: Path, policy: Path | None = None) -> list[Overh
         if not path.exists():
             path.symlink_to(discover(driver).path)
     command = [sys.executable, "-m", "benchguard", "--quiet", "--driver", str(path.resolve())]
-    command += ["--policy", str(policy)] if policy is not None else []
-    command += ["--log", str(folder / "run.audit.jsonl"), "--force", "--", str(calls), str(path)]
+    command += [*options, "--log", str(folder / "run.audit.jsonl"), "--force", "--", str(calls), str(path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if result.returncode != 0:
@@ -112,23 +112,26 @@ def summarise(kind: str, pairs: list[tuple[float, float]]) -> Overhead:
     )
 
 
-def compare_policies(driver: str, rules: int, output: Path | None) -> None:
-    """Print each kind's medians without and with the policy, over ROUNDS alternating runs, and their ratio."""
+def compare_options(driver: str, rules: int | None, output: Path | None) -> None:
+    """Print each kind's medians without and with an option, over ROUNDS alternating runs, and their ratio.
+
+    The option is a policy of `rules` rules, or --gpu-time for None.
+    """
     times: dict[tuple[str, bool], list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
         policy = Path(folder) / "policy.toml"
-        write_policy(policy, rules)
+        write_policy(policy, rules or 0)
+        option = ("--gpu-time",) if rules is None else ("--policy", str(policy))
         for turn in range(2 * ROUNDS):
-            has_policy = turn % 4 in (1, 2)
-            for figure in measure(driver, Path(folder), policy if has_policy else None):
-                times[figure.kind, has_policy].append(figure.through_ns)
-    print(
-        f"{'call':10} {'no policy':>10} {f'{rules} rules':>10} {'ratio':>8}  ns a call; {ROUNDS} runs each, in turn"
-    )
+            has_option = turn % 4 in (1, 2)
+            for figure in measure(driver, Path(folder), *(option if has_option else ())):
+                times[figure.kind, has_option].append(figure.through_ns)
+    label = "--gpu-time" if rules is None else f"{rules} rules"
+    print(f"{'call':10} {'without':>10} {label:>10} {'ratio':>8}  ns a call; {ROUNDS} runs each, in turn")
     rows = {}
     for kind in dict.fromkeys(kind for kind, _ in times):
         free, ruled = statistics.median(times[kind, False]), statistics.median(times[kind, True])
-        rows[kind] = {"none_ns": times[kind, False], "policy_ns": times[kind, True]}
+        rows[kind] = {"none_ns": times[kind, False], "option_ns": times[kind, True]}
         print(f"{kind:10} {free:10.2f} {ruled:10.2f} {ruled / free:8.3f}")
     if output is not None:
         output.write_text(json.dumps(rows, indent=1))
@@ -145,9 +148,10 @@ def main() -> None:
         "--policy-rules", type=int, metavar="N", help="compare with runs under a policy of N rules"
     )
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    parser.add_argument("--gpu-time", action="store_true", help="compare with runs under --gpu-time")
     options = parser.parse_args()
-    if options.policy_rules is not None:
-        compare_policies(options.driver, options.policy_rules, options.json)
+    if options.policy_rules is not None or options.gpu_time:
+        compare_options(options.driver, options.policy_rules, options.json)
         return
     with tempfile.TemporaryDirectory() as folder:
         figures = measure(options.driver, Path(folder))

@@ -52,6 +52,7 @@ int main(void)
     VALUE("graph", sizeof(struct nb_graph));
     VALUE("graph_node", sizeof(struct nb_graph_node));
     VALUE("graph_launch", sizeof(struct nb_graph_launch));
+    VALUE("launch_time", sizeof(struct nb_launch_time));
     VALUE("phase_mark", sizeof(struct nb_phase_mark));
     VALUE("decision", sizeof(struct nb_decision));
     VALUE("decision.image", offsetof(struct nb_decision, image));
@@ -59,10 +60,11 @@ int main(void)
     VALUE("CLAIMED", NB_RING_CLAIMED);
     VALUE("LIVE", NB_RING_LIVE);
     VALUE("CLOSED", NB_RING_CLOSED);
-    const int kinds[] = {NB_RECORD_CALL,       NB_RECORD_LAUNCH,       NB_RECORD_IMAGE,    NB_RECORD_KERNEL,
-                         NB_RECORD_PROCESS,    NB_RECORD_CLOCK,        NB_RECORD_UNMAPPED, NB_RECORD_GRAPH,
-                         NB_RECORD_GRAPH_NODE, NB_RECORD_GRAPH_LAUNCH, NB_RECORD_NOTE,     NB_RECORD_PHASE,
-                         NB_RECORD_DECISION,   NB_RECORD_REPEATED,     NB_RECORD_PROBE};
+    const int kinds[] = {
+        NB_RECORD_CALL,       NB_RECORD_LAUNCH,       NB_RECORD_IMAGE,    NB_RECORD_KERNEL,
+        NB_RECORD_PROCESS,    NB_RECORD_CLOCK,        NB_RECORD_UNMAPPED, NB_RECORD_GRAPH,
+        NB_RECORD_GRAPH_NODE, NB_RECORD_GRAPH_LAUNCH, NB_RECORD_NOTE,     NB_RECORD_PHASE,
+        NB_RECORD_DECISION,   NB_RECORD_REPEATED,     NB_RECORD_PROBE,    NB_RECORD_LAUNCH_TIME};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         VALUE("kind", kinds[i]);
     return 0;

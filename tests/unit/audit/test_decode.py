@@ -35,6 +35,7 @@ GOOD = [
         count=2,
     ),
     repeated(3, 7, 8),
+    record(RecordKind.LAUNCH_TIME, layout.LAUNCH_TIME.pack(9, 1, 0, 7, 2500, 11), count=1),
 ]
 
 
@@ -43,9 +44,11 @@ def test_all_record_kinds_decoded() -> None:
     assert corrupt is None
     assert [type(one).__name__ for one in records] == [
         "Call", "Kernel", "Launch", "Image", "Clock", "Unmapped", "GraphNode", "Graph", "GraphLaunch", "Process",
-        "Note", "PhaseMark", "Decision", "Repeated",
+        "Note", "PhaseMark", "Decision", "Repeated", "LaunchTime",
     ]  # fmt: skip
-    first, second, third, *_, mark, decision, _ = records
+    first, second, third, *_, mark, decision, _, time = records
+    assert isinstance(time, decode.LaunchTime) and time.is_early
+    assert (time.number, time.kernel, time.nanoseconds, time.thread) == (9, 1, 2500, 11)
     assert isinstance(mark, decode.PhaseMark) and (mark.phase, mark.label, mark.origin) == (
         3,
         "case 3",
@@ -90,3 +93,27 @@ def test_mutated_records_never_raise(data: st.DataObject) -> None:
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     records, corrupt = decode.decode(bytes(content), SLOTS)
     assert corrupt is not None or records
+
+
+def test_timed_launches_end_with_their_number() -> None:
+    flags = struct.pack("<I", layout.LaunchFlag.TIMED)
+    plain = launch(1, b"12345678abcd")
+    at = layout.RECORD.size + layout.LAUNCH.size - 12  # flags, and two sizes behind them
+    size = struct.pack("<I", len(plain) + 8)
+    timed = size + plain[4:at] + flags + plain[at + 4 :] + struct.pack("<Q", 77)
+    graph = record(RecordKind.GRAPH_LAUNCH, layout.GRAPH_LAUNCH.pack(1, 7) + struct.pack("<Q", 78), count=1)
+    records, corrupt = decode.decode(plain + timed + graph, SLOTS)
+    assert corrupt is None
+    assert [getattr(one, "number", None) for one in records] == [0, 77, 78]
+    assert isinstance(records[1], decode.Launch) and records[1].parameters == b"12345678abcd"
+
+
+def test_number_that_a_launch_has_no_room_for_ends_the_reading() -> None:
+    body = layout.GRAPH_LAUNCH.pack(1, 7)
+    for data in (
+        record(RecordKind.GRAPH_LAUNCH, body, count=1),
+        record(RecordKind.LAUNCH, layout.LAUNCH.pack(1, 7, *[1] * 6, 0, layout.LaunchFlag.TIMED, 0, 0)),
+        record(RecordKind.LAUNCH_TIME, body),
+    ):
+        records, corrupt = decode.decode(data, SLOTS)
+        assert not records and corrupt is not None

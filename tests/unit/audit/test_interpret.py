@@ -177,3 +177,18 @@ def test_clock_interpolates_and_ignores_contradictions() -> None:
 def test_kept_parameters_split() -> None:
     assert split_parameters(b"\1\2\3\4", ((0, 2), (2, 4), (8, 4))) == ["0102", "0304"]
     assert split_parameters(b"\1\2", ()) == ["0102"]
+
+
+def test_time_of_a_launch_waits_for_the_kernel_s_record_of_another_thread(session: Session) -> None:
+    time = record(RecordKind.LAUNCH_TIME, layout.LAUNCH_TIME.pack(9, 1, 0, 7, 2500, 12))
+    interpreter = Interpreter(session, SURFACE, 0)
+    assert interpreter.feed([Chunk(ONE, time)]) == []
+    lines = read(interpreter.feed([Chunk(OTHER, kernel(1, b"scale", []))]))
+    (line,) = [line for line in lines if line["kind"] == "launch_time"]
+    assert (line["number"], line["name"], line["gpu_ns"], line["thread"], line["graph"]) == (
+        9,
+        "scale",
+        2500,
+        12,
+        None,
+    )

@@ -197,3 +197,46 @@ if __name__ == "__main__":
     GOLDEN.mkdir(exist_ok=True)
     (GOLDEN / "summary.txt").write_text(text(summarise_lines(lines())))
     (GOLDEN / "summary.json").write_text(summarise_lines(lines()).to_json() + "\n")
+
+
+def timed_lines() -> Iterator[tuple[dict[str, Any], str]]:
+    time = {
+        "kind": "launch_time",
+        "time_ns": 5,
+        "process": 1,
+        "thread": 1,
+        "number": 1,
+        "stream": 0,
+        "kernel": 1,
+    }
+    time |= {
+        "graph": None,
+        "name": "scale",
+        "demangled": None,
+        "image": "1" * 64,
+        "gpu_ns": 2500,
+        "early": True,
+    }
+    yield {**session(), "gpu_time": True}, HEAD
+    for line in (
+        launch("scale", None, "1" * 64),
+        launch("scale", None, "1" * 64),
+        launch("_Zother", "other", None),
+    ):
+        yield line, HEAD
+    yield launch("scale", None, "1" * 64, captured=True), HEAD
+    yield launch("scale", None, "1" * 64, result=700), HEAD
+    yield time, HEAD
+    yield {**time, "kernel": None, "graph": 3, "name": None, "image": None}, HEAD
+    yield end(), HEAD
+
+
+def test_gpu_times_have_columns_of_their_own_and_unmeasured_launches_are_counted() -> None:
+    summary = summarise_lines(timed_lines())
+    scale, other = summary.kernels
+    assert scale.gpu is not None and (scale.gpu.launches, scale.gpu.early, scale.gpu.total_ns) == (1, 1, 2500)
+    assert other.gpu is None
+    assert (summary.gpu_launches, summary.gpu_graph_launches, summary.gpu_unmeasured) == (2, 1, 1)
+    shown = text(summary)
+    assert "host total" in shown and "GPU total" in shown and "2.5 us" in shown
+    assert "launches timed on the GPU: 2, 1 of them graphs; unmeasured: 1" in shown

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 import io
+import os
+import threading
 from pathlib import Path
 
 import pytest
 
+from benchguard.cli.options import write_text
 from benchguard.cli.output import notify_on, print_document, say
 from benchguard.cli.table import Column, console_for, print_lines, table
+from benchguard.errors import BenchguardError
 from benchguard.ipc.json_text import json_document
 from tests.conftest import ROOT
 
@@ -92,3 +96,24 @@ def test_call_that_prints_is_found(tmp_path: Path) -> None:
     module = tmp_path / "module.py"
     module.write_text("import click, sys\nclick.echo(1)\nprint(2)\nsys.stdout.write('3')\nsay(4)\n")
     assert [each.partition(":")[0] for each in calls_that_print(module)] == ["2", "3", "4"]
+
+
+def test_pipe_without_a_reader_is_an_error_and_no_wait(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BenchguardError, match=r"cannot write .*pipe: No such device or address"):
+        write_text(tmp_path / "pipe", "text")
+
+
+def test_pipe_with_a_reader_gets_the_whole_text(tmp_path: Path) -> None:
+    """The text is larger than a pipe."""
+    text, read = "0123456789" * 100_000, []
+    os.mkfifo(tmp_path / "pipe")
+    descriptor = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    os.set_blocking(descriptor, True)
+    thread = threading.Thread(target=write_text, args=[tmp_path / "pipe", text])
+    thread.start()
+    while len(b"".join(read)) < len(text):
+        read.append(os.read(descriptor, 1 << 16))
+    thread.join()
+    os.close(descriptor)
+    assert b"".join(read) == text.encode()

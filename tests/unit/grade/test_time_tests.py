@@ -239,3 +239,18 @@ def test_load_of_the_cpu_driver_is_no_tampering() -> None:
         )
         found = replay_with(table, empties, pci_bus="")
         assert found.anchor_reason() == found.host_reason() == ""
+
+
+def test_load_of_every_sample_of_the_cpu_driver_is_no_tampering() -> None:
+    """Other work meets all samples of a short replay, each for another time, and few of the empty ones."""
+    draw = random.Random(17)
+    table = [
+        dataclasses.replace(row, host_us=row.host_us + 300 + draw.choice((0, 200, 4000, 9000)))
+        for row in rows(17, draw, device_us=2000)
+    ]
+    found = replay_with(table, empty(9, draw), pci_bus="")
+    assert found.host_reason() == ""
+    constant = [
+        dataclasses.replace(row, host_us=row.host_us + 4000) for row in rows(17, draw, device_us=2000)
+    ]
+    assert "by the host's clock" in replay_with(constant, empty(9, draw), pci_bus="").host_reason()

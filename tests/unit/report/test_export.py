@@ -35,9 +35,13 @@ def test_csv_has_a_row_for_each_line(tmp_path: Path) -> None:
         logs.kernel(),
         logs.launch(10, demangled="saxpy()"),
         logs.call(20, "cuInit", {"Flags": 0}),
+        logs.launch_time(30, number=4),
     )
     counts, problem = export(log, [(CsvWriter, tmp_path / "csv")])
-    assert (counts, problem) == ({"launches": 1, "calls": 1, "kernels": 1, "images": 1}, "")
+    assert (counts, problem) == (
+        {"launches": 1, "calls": 1, "kernels": 1, "images": 1, "launch_times": 1},
+        "",
+    )
     [launch] = written(tmp_path / "csv" / "launches.csv")
     assert (launch["name"], launch["demangled"], launch["grid_x"], launch["graph"]) == (
         "saxpy",
@@ -45,6 +49,8 @@ def test_csv_has_a_row_for_each_line(tmp_path: Path) -> None:
         "8",
         "",
     )
+    [time] = written(tmp_path / "csv" / "launch_times.csv")
+    assert (time["number"], time["gpu_ns"], time["graph"], time["early"]) == ("4", "2500", "", "False")
     [call] = written(tmp_path / "csv" / "calls.csv")
     assert (call["call"], call["arguments"], call["result"]) == ("cuInit", '{"Flags":0}', "0")
 

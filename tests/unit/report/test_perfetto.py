@@ -93,6 +93,18 @@ def test_trace_says_that_times_are_the_host_s(tmp_path: Path) -> None:
     assert "no times of the GPU" in trace_of(tmp_path, golden_lines())["otherData"]["times"]
 
 
+def test_gpu_time_is_a_mark_with_the_launch_s_number_and_no_slice(tmp_path: Path) -> None:
+    lines = [logs.session(), logs.launch(0, number=3), logs.launch_time(9000, number=3), logs.end()]
+    document = trace_of(tmp_path, lines)
+    [mark] = [event for event in document["traceEvents"] if event["ph"] == "i"]
+    slices = [event for event in document["traceEvents"] if event["ph"] == "X"]
+    assert mark["args"] == {"GPU time in microseconds": 2.5, "number": 3, "early": False}
+    assert [event["dur"] for event in slices] == [1.0, 1.0] and slices[0]["args"]["number"] == 3
+    assert mark["tid"] == slices[1]["tid"] and "not when they began" in document["otherData"][
+        "times"
+    ].replace("but ", "")
+
+
 def test_cut_log_gives_a_whole_document_with_the_reason(tmp_path: Path) -> None:
     path = logs.write_log(tmp_path / "log", golden_lines())
     path.write_bytes(path.read_bytes()[:-40])
