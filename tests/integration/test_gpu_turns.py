@@ -119,10 +119,9 @@ class Replay:
 
 def quarantined_beside(replay: Replay, folder: Path, program: str) -> tuple[Quarantined, list[float]]:
     """A quarantine during the replay, and the times at which it printed a tick."""
-    with ExitStack() as waits_for_replay:
-        with Turns(GPU, 60.0, replay.folder).take("together") as turn:
-            waits_for_replay.enter_context(replay)
-            result = confined(folder, program, turn=turn)
+    with ExitStack() as waits_for_replay, Turns(GPU, 60.0, replay.folder).take("together") as turn:
+        waits_for_replay.enter_context(replay)
+        result = confined(folder, program, turn=turn)
     words = result.output.split()
     return result, [float(at) for word, at in pairwise(words) if word == "tick"]
 
