@@ -118,11 +118,16 @@ class Job:
     seconds: float
 
 
-def probe(engine: Engine, task: Job, cache: Cache | None) -> Outcome:
-    """Have a kernel probed, or take the outcome of an earlier run, success or failure."""
+def cache_key(engine: Engine, task: Job) -> str:
+    """The name of the outcome for a kernel in the cache: all that the engine's result may depend on."""
     digest = hashlib.sha256(task.image).hexdigest()
     facts = f"{engine.identity}\n{digest}\n{task.vendor}\n{task.capability}\n{task.kernel}"
-    key = hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def probe(engine: Engine, task: Job, cache: Cache | None) -> Outcome:
+    """Have a kernel probed, or take the outcome of an earlier run, success or failure."""
+    digest, key = hashlib.sha256(task.image).hexdigest(), cache_key(engine, task)
     stored = cache.get(key) if cache is not None else None
     if stored is not None:
         return _checked(stored.problem, stored.files, stored.said, task.kernel, 0.0, cached=True)
