@@ -9,8 +9,8 @@ import msgspec
 from .text import is_visible
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What msgspec raises for bytes that are not the wanted document: no JSON, another structure, text that is not UTF-8,
-deep nesting. Catch all of them wherever the bytes are not this program's own."""
+"""The exceptions of msgspec for bytes that it cannot read: the last two are for text that is not UTF-8, and for deep
+nesting. Catch all three wherever another program wrote the bytes."""
 
 
 def json_line(value: Any) -> bytes:
