@@ -2,8 +2,8 @@
 
 The engine restores every global whose name is in an image. It cannot restore the heap of `malloc` in kernels, which no
 call empties, and memory that has no name outside of the code: a variable inside a function of PTX, bytes of a cubin's
-data sections that no symbol covers. A kernel may keep results there, so the time of such code is that of the one-use
-inputs.
+data sections that no symbol covers, bytes between aligned globals of PTX. A kernel may keep results there, so the time
+of such code is that of the one-use inputs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import struct
 from collections.abc import Iterator
 
-from .cubin_data import CubinError, unnamed_bytes
+from .cubin_data import PADDING_MAX, CubinError, unnamed_bytes
 from .fatbin import entries
 from .layout import Vendor
 from .reader import Capture
@@ -25,7 +25,13 @@ _HEAP_SYMBOL = re.compile(rb"(malloc|__nv_aligned_device_malloc|cudaMalloc|cnpMa
 """The same in a table of symbols, where a name may be the end of a longer one."""
 
 _ELF = b"\x7fELF"
-_SCOPED = re.compile(rb"[{}]|(?<![\w$.])\.(?:global|const)(?![\w$])")
+_SCOPED = re.compile(rb"[{}]|(?<![\w$.])(?:\d[\w$]*)?\.(?:global|const)(?![\w$])")
+"""A number may stand in front of a declaration without a space: `.loc` ends without a semicolon. No instruction begins
+with a digit."""
+_ALIGN = re.compile(rb"(\.(?:shared|local|param|ptr[ \t]*\.\w+)[ \t]*)?\.align(?![\w$])[ \t\r\n]*(\w*)")
+"""An alignment, and before it on its line the space of memory other than a global's."""
+_COMMON_ALIGNMENT = 16
+"""Up to this alignment a global of PTX leaves no more unnamed memory than compilers do."""
 _MARKS = re.compile(rb"/(?=[/*])|\"")
 UNPACKED_MAX = 4 << 30
 """Bytes of all code that the images of one capture may unpack to."""
@@ -70,8 +76,10 @@ def _reason(code: bytes) -> str:
     if is_elf:
         size = unnamed_bytes(code)
         what = f"{size} bytes of global memory that no symbol covers" if size else ""
+    elif _has_scoped_variable(code):
+        what = "a variable inside a function of PTX"
     else:
-        what = "a variable inside a function of PTX" if _has_scoped_variable(code) else ""
+        what = "memory between aligned globals of PTX" if _has_padding(code) else ""
     return f"a kernel may keep data in {what}, which cannot be restored" if what else ""
 
 
@@ -93,6 +101,18 @@ def _has_scoped_variable(text: bytes) -> bool:
         elif depth > 0:
             return True
     return _closes_in_comment(text)
+
+
+def _has_padding(text: bytes) -> bool:
+    """Whether globals with large alignments may leave more than PADDING_MAX bytes between them."""
+    padding = 0
+    for found in _ALIGN.finditer(text):
+        if found[1]:
+            continue
+        number = found[2]
+        alignment = int(number) if number.isdigit() and len(number) < 4 else PADDING_MAX + 2
+        padding += alignment - 1 if alignment > _COMMON_ALIGNMENT else 0
+    return padding > PADDING_MAX
 
 
 def _closes_in_comment(text: bytes) -> bool:

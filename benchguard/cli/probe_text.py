@@ -92,6 +92,7 @@ def _bounds(folder: Path) -> Iterator[str]:
     readers: dict[tuple[str, str], Reader] = {}
     launches: Counter[tuple[str, str]] = Counter()
     wrong: Counter[tuple[str, str]] = Counter()
+    doubtful: Counter[tuple[str, str]] = Counter()
     shown = 0
     for line, trace in read_traces(folder):
         key = line.folder, line.kernel
@@ -106,7 +107,8 @@ def _bounds(folder: Path) -> Iterator[str]:
             yield f"{line.file} cannot be read: {error}"
             continue
         launches[key] += 1
-        wrong[key] += len(findings.found) + findings.more
+        wrong[key] += findings.wrong
+        doubtful[key] += len(findings.found) + findings.more - findings.wrong
         for text in lines(findings):
             shown += 1
             if shown <= LINES_SHOWN:
@@ -115,6 +117,7 @@ def _bounds(folder: Path) -> Iterator[str]:
         yield f"{shown - LINES_SHOWN:,} further lines are not shown: {folder} has them all"
     for key, reader in readers.items():
         says = f"{wrong[key]:,} violations" if wrong[key] else "no violation"
+        says += f", {doubtful[key]:,} accesses could not be told" if doubtful[key] else ""
         yield f"{key[1]}: {launches[key]} launches, {len(reader.sites)} places, {says}"
         for name, reason in list(reader.unchecked.items())[:UNCHECKED_SHOWN]:
             yield f"  not checked: {name}: {reason}"

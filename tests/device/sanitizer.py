@@ -1,9 +1,10 @@
-"""Are the device cordon's violations those of compute-sanitizer? python tests/device/sanitizer.py
+"""Do the device cordon and the live probe `bounds` find what compute-sanitizer finds? python tests/device/sanitizer.py
 
 Compiles planted.cu to PTX, captures a launch without an error, then for each planted error replays it with checked
-accesses, and runs the program under compute-sanitizer. Both must name the same source line, and neither may name one
-for the launch without an error. Prints SKIPPED without a GPU, nvcc or compute-sanitizer. With `--driver sim` the cordon
-alone runs, on the CPU driver, and its lines are compared with the comments of planted.cu.
+accesses, runs the program under `neutrino-bench probe bounds`, and under compute-sanitizer. All must name the same
+source line, and none may name one for the launch without an error. compute-sanitizer and the probe must also name the
+same threads, as far as the probe keeps them (4 of each place). Prints SKIPPED without a GPU, nvcc or compute-sanitizer.
+With `--driver sim` compute-sanitizer is left out, and the lines are compared with the comments of planted.cu.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from benchguard.shim.driver import discover
 
 SOURCE = Path(__file__).parent / "planted.cu"
 ERRORS = range(1, 9)
+Thread = tuple[int, int, int]
 
 
 def main() -> int:
@@ -79,14 +81,36 @@ def compare(folder: Path, driver: str, sanitizer: str | None) -> int:
         print(f"FAILED: not checked: {plan.trouble or plan.unchecked}")
         return 1
     failed = 0
-    print("| error | cordon | expected | same |\n| - | - | - | - |")
+    print("| error | cordon | probe | expected | threads of the probe | same |\n| - | - | - | - | - | - |")
     for error in (0, *ERRORS):
         found = lines_in_cordon(probed, plan, which, error, driver)
-        expected = lines_of_sanitizer(sanitizer, program, error) if sanitizer else commented_lines(error)
-        same = found == expected
+        live = probe(folder / f"probe-{error}", program, error, driver)
+        lines, threads = {line for line, _ in live}, {thread for _, thread in live}
+        if sanitizer:
+            reported = reports_of_sanitizer(sanitizer, program, error)
+            expected, same = {line for line, _ in reported}, live <= reported
+        else:
+            expected, same = commented_lines(error), True
+        same = same and found == expected == lines
         failed += not same
-        print(f"| {error} | {sorted(found)} | {sorted(expected)} | {same} |", flush=True)
+        print(
+            f"| {error} | {sorted(found)} | {sorted(lines)} | {sorted(expected)} | {sorted(threads)} | {same} |",
+            flush=True,
+        )
     return int(failed > 0)
+
+
+def probe(out: Path, program: Path, error: int, driver: str) -> set[tuple[int, Thread]]:
+    """Source line and thread of each violation that the live probe keeps."""
+    words = [sys.executable, "-m", "benchguard", "probe", "bounds", "--driver", driver, "--out", str(out)]
+    done = subprocess.run(
+        [*words, "--", str(program), str(error)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if not re.search(r"planted\w*: 1 launches, ", done.stderr):
+        print(f"error {error}: the probe saw no launch:\n{done.stderr}")
+        return {(-1, (0, 0, 0))}
+    found = re.finditer(r"planted\.cu:(\d+)\): .*; thread \((\d+), (\d+), (\d+)\)", done.stderr)
+    return {(int(each[1]), (int(each[2]), int(each[3]), int(each[4]))) for each in found}
 
 
 def lines_in_cordon(probed: Path, plan: Plan, which: int, error: int, driver: str) -> set[int]:
@@ -107,16 +131,21 @@ def lines_in_cordon(probed: Path, plan: Plan, which: int, error: int, driver: st
     return {plan.sites[each.site].source_line for each in violations(raw)}
 
 
-def lines_of_sanitizer(tool: str, program: Path, error: int) -> set[int]:
-    """Source lines in compute-sanitizer's report: those of the first frame of each error."""
+def reports_of_sanitizer(tool: str, program: Path, error: int) -> set[tuple[int, Thread]]:
+    """Source line, of the first frame, and thread of each error in compute-sanitizer's report."""
     done = subprocess.run(
-        [tool, "--tool", "memcheck", str(program), str(error)], capture_output=True, text=True, check=False
+        [tool, "--tool", "memcheck", "--print-limit", "1000", str(program), str(error)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     found = set()
     reports = re.split(r"=========\s+(?=Invalid|Misaligned)", done.stdout)[1:]
     for report in reports:
         line = re.search(r"planted\.cu:(\d+)", report)
-        found.add(int(line[1]) if line else -1)
+        thread = re.search(r"by thread \((\d+),(\d+),(\d+)\)", report)
+        where = (int(thread[1]), int(thread[2]), int(thread[3])) if thread else (-1, -1, -1)
+        found.add((int(line[1]) if line else -1, where))
     return found
 
 

@@ -13,6 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from benchguard.probe.engine import Request, write_answer
+from benchguard.probe.engines.count.build import build
+from benchguard.probe.pipeline.cache import Cache
+from benchguard.probe.pipeline.engine import Job, cache_key, find_engine
 from tests.conftest import ROOT
 from tests.integration.support import PROGRAMS
 
@@ -106,7 +110,11 @@ def test_launch_into_a_capture_runs_the_original_and_says_so(
 ) -> None:
     outcome = probe(str(ENTRIES), [program("probed"), "captured", "plain"])
     assert (outcome.status, outcome.stdout) == (0, plain("captured", "plain")), outcome.stderr
-    assert outcome.decisions == [("add", "probed", ""), ("add", "skipped", "its stream is being captured")]
+    assert outcome.decisions == [
+        ("add", "probed", ""),
+        ("add", "skipped", "its stream is being captured"),
+        ("add", "skipped", "it is a node of a graph"),
+    ]
     assert len(outcome.traces) == 1
 
 
@@ -200,10 +208,26 @@ def test_outcome_of_an_earlier_run_is_used_again(
     assert decision[2].endswith("now another one")
 
 
-@pytest.mark.parametrize("number", [50, pytest.param(1000, marks=pytest.mark.nightly)])
-def test_each_kernel_of_a_process_is_asked_for_once(
-    program: Callable[[str], Path], probe: Probe, number: int
-) -> None:
+def test_thousand_kernels_are_probed(program: Callable[[str], Path], probe: Probe, tmp_path: Path) -> None:
+    """Their outcomes are in the cache, since a thousand processes of an engine need minutes."""
+    engine, cache = find_engine("count", {}), Cache(tmp_path / "cache")
+    for number in range(1000):
+        name = f"kernel_{number}"
+        text = f".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry {name}()\n{{\n  ret;\n}}\n"
+        write_answer(tmp_path, name, build(Request(name, text)))
+        files = {file: (tmp_path / file).read_bytes() for file in ("kernel.info", "probed.bin")}
+        job = Job(text.encode() + b"\0", name, "cuda", 90, 1.0)
+        cache.put(cache_key(engine, job), "", {**files, "original.ptx": text.encode()}, "")
+    outcome = probe("count", [program("probed"), "many1000", "many1000", "plain"])
+    assert outcome.status == 0, outcome.stderr
+    assert [each[1] for each in outcome.decisions] == ["probed"] * 2001
+    assert len(outcome.traces) == 2001
+    assert "kernel_999: 2 launches, 2 instructions" in outcome.stderr.splitlines()
+    assert len(list(cache.folder.iterdir())) == 1001
+
+
+def test_each_kernel_of_a_process_is_asked_for_once(program: Callable[[str], Path], probe: Probe) -> None:
+    number = 50
     outcome = probe("true", [program("probed"), f"many{number}", f"many{number}", "plain"])
     assert outcome.status == 0, outcome.stderr
     assert len(outcome.decisions) == 2 * number + 1

@@ -12,10 +12,15 @@ from pathlib import Path
 
 import msgspec
 
+from ...ipc.json_text import UNREADABLE
+
 BYTES_MAX = 1 << 30
 """Bytes of all outcomes; the oldest go first."""
 
 FILE_BYTES_MAX = 256 << 20
+OUTCOME_BYTES = 1 << 10
+"""Bytes of an outcome beside its files, about."""
+
 _OUTCOME = "outcome.json"
 
 
@@ -43,6 +48,8 @@ class Cache:
 
     def __init__(self, folder: Path, bytes_max: int = BYTES_MAX) -> None:
         self.folder, self._bytes_max = folder, bytes_max
+        self._bytes: int | None = None
+        """The size of all outcomes at the last look at the folder, and of those that were added since."""
 
     def get(self, key: str) -> Stored | None:
         """Read an outcome. None: it is missing or damaged."""
@@ -52,7 +59,7 @@ class Cache:
             document = msgspec.json.decode(data, type=_Document)
             files = {name: _read(place, name) for name in document.files}
             os.utime(place)
-        except (OSError, ValueError, msgspec.MsgspecError):
+        except (OSError, ValueError, *UNREADABLE):
             return None
         return Stored(document.problem, document.said, files)
 
@@ -68,7 +75,9 @@ class Cache:
                 new.rename(self.folder / key)
             except OSError:
                 shutil.rmtree(new, ignore_errors=True)  # the disk is full, or another run was first
-            self._shrink()
+            self._bytes = self._bytes and self._bytes + sum(map(len, files.values())) + OUTCOME_BYTES
+            if self._bytes is None or self._bytes > self._bytes_max:
+                self._shrink()
 
     def _shrink(self) -> None:
         places = [(each.stat().st_mtime, each) for each in self.folder.iterdir() if each.is_dir()]
@@ -76,9 +85,10 @@ class Cache:
         total = sum(sizes.values())
         for _, place in sorted(places):
             if total <= self._bytes_max:
-                return
+                break
             shutil.rmtree(place, ignore_errors=True)
             total -= sizes[place]
+        self._bytes = total
 
 
 def _read(place: Path, name: str) -> bytes:

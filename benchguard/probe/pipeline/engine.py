@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from ...errors import BenchguardError, UsageError
+from ...ipc.json_text import UNREADABLE
 from ...ipc.lines import LineError
 from ...ipc.text import one_line
 from ...quarantine.confined import Program, run_confined, scratch_folder
@@ -117,11 +118,16 @@ class Job:
     seconds: float
 
 
-def probe(engine: Engine, task: Job, cache: Cache | None) -> Outcome:
-    """Have a kernel probed, or take the outcome of an earlier run, success or failure."""
+def cache_key(engine: Engine, task: Job) -> str:
+    """The name of the outcome for a kernel in the cache: all that the engine's result may depend on."""
     digest = hashlib.sha256(task.image).hexdigest()
     facts = f"{engine.identity}\n{digest}\n{task.vendor}\n{task.capability}\n{task.kernel}"
-    key = hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def probe(engine: Engine, task: Job, cache: Cache | None) -> Outcome:
+    """Have a kernel probed, or take the outcome of an earlier run, success or failure."""
+    digest, key = hashlib.sha256(task.image).hexdigest(), cache_key(engine, task)
     stored = cache.get(key) if cache is not None else None
     if stored is not None:
         return _checked(stored.problem, stored.files, stored.said, task.kernel, 0.0, cached=True)
@@ -203,7 +209,7 @@ class _Collected:
         try:
             event = msgspec.json.decode(line, type=Part | Done)
             data = base64.b64decode(event.data, validate=True) if isinstance(event, Part) else b""
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        except (ValueError, *UNREADABLE) as error:
             raise LineError(f"a malformed event: {one_line(str(error), 200)}") from None
         if isinstance(event, Done):
             self.problem, self.said, self.timed_out = event.problem, event.said, event.timed_out

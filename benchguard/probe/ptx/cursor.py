@@ -109,7 +109,7 @@ class Cursor:
         """Read `.loc file line column[, function_name label[+n], inlined_at file line column]`.
 
         Returns:
-            File number and line.
+            File number and line: of the call, if the function was inlined.
 
         Raises:
             PtxError: A number is missing.
@@ -119,8 +119,7 @@ class Cursor:
         while self.accept(","):
             word = self.next_of("name").text
             if word == "inlined_at":
-                for _ in range(3):
-                    self.next_of("number")
+                numbers = [self.next_of("number").text for _ in range(3)]
             else:
                 self.next_of("name")
                 if self.accept("+"):

@@ -49,6 +49,9 @@ void nb_probe_kernel_give_up(const struct nb_call *call, struct nb_probe_kernel 
 void nb_probe_skip(const struct nb_call *call, struct nb_probe_kernel *kernel, enum nb_probe_skip why)
     __attribute__((visibility("hidden")));
 
+/* Log, once a kernel, that graphs launch the original. Call when a graph with it is instantiated. */
+void nb_probe_skip_node(const struct nb_call *call, uint64_t kernel) __attribute__((visibility("hidden")));
+
 /* Drop the probed kernels of an unloaded image, or of a destroyed context (0: of all). */
 void nb_probe_unload(const struct nb_binary *binary) __attribute__((visibility("hidden")));
 void nb_probe_forget_kernels(uint64_t context) __attribute__((visibility("hidden")));

@@ -385,9 +385,12 @@ static void end(const struct nb_call *call, struct launch *made)
         free(made);
         return;
     }
-    if ((!made->is_on_host && NB_REAL(cuMemcpyDtoHAsync_v2)(buffer->host, buffer->device, made->note.bytes,
-                                                            made->stream) != CUDA_SUCCESS) ||
-        NB_REAL(cuEventRecord)(buffer->event, made->stream) != CUDA_SUCCESS) {
+    const bool is_queued =
+        (made->is_on_host || NB_REAL(cuMemcpyDtoHAsync_v2)(buffer->host, buffer->device, made->note.bytes,
+                                                           made->stream) == CUDA_SUCCESS) &&
+        NB_REAL(cuEventRecord)(buffer->event, made->stream) == CUDA_SUCCESS;
+    /* If the kernel has ended the context already, queries of the event return that error. */
+    if (!is_queued && !made->is_on_host) {
         nb_probe_skip(call, made->kernel, NB_SKIP_LOST);
         free(made); /* the device may still write to the buffer, so it is not used again */
         return;

@@ -8,6 +8,7 @@
 #include "core/base/vector.h"
 #include "core/driver/slots.h"
 #include "core/maps/graphmap.h"
+#include "core/probe/mailbox.h"
 #include "core/process/call.h"
 #include "core/region/region.h"
 #include "cuda/graph/capture.h"
@@ -15,6 +16,7 @@
 #include "cuda/kernel/function.h"
 #include "cuda/kernel/handle.h"
 #include "cuda/kernel/parameters.h"
+#include "cuda/probe/kernel.h"
 #include "cuda/time/launch_time.h"
 #include "real.h"
 #include "special.h"
@@ -56,6 +58,8 @@ static void write_node(const struct listing *listing, uint32_t position, const C
     record->kept_bytes = parameters.kept_bytes;
     nb_copy_parameters(&parameters, description, (unsigned char *)(record + 1));
     nb_ring_commit(listing->thread, size);
+    if (nb_probing())
+        nb_probe_skip_node(&(struct nb_call){.thread = listing->thread}, description->number);
 }
 
 static void write_graph(const struct listing *listing, uint64_t handle)

@@ -79,6 +79,8 @@ def test_compressed_entries_are_read(measure: Path, path: Path) -> None:
         ("// .global .u32 no;\n/* .global .u32 no; */ .file 1 \".global .u32 no;\"\n.global.u32 yes;", ["yes"]),
         (".global .texref picture; .global .samplerref how; .global .surfref canvas;", []),
         (".entry k(.param .u64 .ptr .global .align 4 p) { .shared .u32 s; ld.global.u32 %r1, [x]; }", []),
+        (".global .v4 .u32 many<3>, one; .const .u32 two < /* two */ 2 > ;",
+         ["many", "many0", "many1", "many2", "one", "two", "two0", "two1"]),
         (".section .debug_info { .b8 1 } .global .b8 $str[2] = {65};", ["$str"]),
     ],
 )  # fmt: skip
@@ -131,6 +133,11 @@ def test_entries_that_a_driver_could_take_instead_are_read(measure: Path) -> Non
         (b'.version 8.0\n.file 1 "a\nb"\n', "a string of its text does not end on its line"),
         (b".version 8.0\n\0.global .u32 b;\n", "its text goes on behind a NUL"),
         (b'.version 8.0\r\n// it\'s "odd\n/* " */ .file 1 "a\\b // c" \0\0', ""),
+        *(
+            (b".version 8.0\n.global .u32 many<" + count + b">;",
+             "one of its declarations of numbered variables cannot be read")
+            for count in (b"", b"0", b"010", b"-1", b"65537", b"n", b"2 2", b"9" * 40)
+        ),
         (b".version 8.0\n.global .u32 unfinished", "its text ends in a declaration"),
         (b".version 8.0\n.global .u32 " + b"a" * 9000 + b";", "one of its globals has an invalid name"),
         (fatbin(entry(1, 90, b"\xf0" * 40, 0x2000, 100)), "an entry does not decompress to the size that it declares"),

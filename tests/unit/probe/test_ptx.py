@@ -31,7 +31,7 @@ MODULE = (
     mov.u64 %rd2, table;
     cvta.const.u64 %rd3, %rd2; // cvta.const.u64 %rd9, table;
     ld.const.v2.u32 {%r1, %r2}, [table+8];
-    .loc 1 18 5, function_name $L__info_string0, inlined_at 1 17 3
+    .loc 1 18 5, function_name $L__info_string0, inlined_at 1 16 3
 $again:
     @!%p1 ld.global.u32 %r3, [%rd1+-4];
     @%p2 bra $again;
@@ -57,7 +57,7 @@ def test_instruction_fields_equal_its_text() -> None:
     load = instruction(kernel, "ld.global.u32")
     assert (load.guard, load.negated, load.space, load.access_bytes) == ("%p1", True, "global", 4)
     assert load.address is not None and (load.address.base, load.address.offset) == ("%rd1", -4)
-    assert load.source == (1, 18)
+    assert load.source == (1, 16)  # the place of the call
     assert instruction(kernel, "ld.const.v2.u32").access_bytes == 8
     assert load.scope.type_of("%rd4") == ".b64"
 

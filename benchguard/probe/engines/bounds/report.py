@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchguard.probe.allocations import Allocation, Table, read_table
-from benchguard.probe.bounds.check import map_bytes
+from benchguard.probe.bounds.check import KEPT, map_bytes
 from benchguard.probe.bounds.report import Violation, counts, violations
 from benchguard.probe.bounds.rewrite import Site
 from benchguard.probe.engines.bounds.build import instrument
@@ -32,6 +32,8 @@ class Findings:
 
     found: tuple[Finding, ...]
     more: int
+    wrong: int
+    """Violations without doubt. Those that the map does not hold whole count as the first one of their place."""
 
 
 class Reader:
@@ -63,7 +65,12 @@ class Reader:
             raise ValueError(f"the trace has {len(violated)} bytes, not {map_bytes(len(self.sites))}")
         table = read_table(allocations)
         found = tuple(self._finding(each, table) for each in violations(violated))
-        return Findings(found, sum(counts(violated).values()) - len(found))
+        number = counts(violated)
+        first = {each.violation.site: each for each in reversed(found)}
+        more = {site: count - min(count, KEPT) for site, count in number.items()}
+        wrong = sum(not each.doubt for each in found)
+        wrong += sum(more[site] for site, each in first.items() if not each.doubt)
+        return Findings(found, sum(more.values()), wrong)
 
     def _finding(self, violation: Violation, table: Table) -> Finding:
         site = self.sites[violation.site]
