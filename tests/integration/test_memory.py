@@ -83,7 +83,7 @@ def test_region_lists_its_allocations(region: tuple[RawCapture, dict[str, int]],
 
 @both_apis
 def test_region_holds_memory_before_and_after(region: tuple[RawCapture, dict[str, int]]) -> None:
-    """Of memory that lives, the capture has pages that are not zero at the begin, and those that differ at the end."""
+    """A capture has the pages that are not zero when the region begins, and the pages that differ when it ends."""
     raw_capture, at = region
 
     def page(address: int, value: int, count: int, pages: dict[int, bytes]) -> bytes:
