@@ -6,6 +6,7 @@ demangler therefore runs in a separate, confined process; if that crashes or han
 
 from __future__ import annotations
 
+import os
 import select
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import IO
 import msgspec
 
 from ..ipc.compute_only import compute_only
+from ..ipc.json_text import UNREADABLE
 from .kernel_name import display_name
 
 ANSWER_SECONDS = 2.0
@@ -27,6 +29,9 @@ START_SECONDS = 5.0
 NAME_MAX = 8192
 # With substitutions a name of 240 bytes can expand to 285 MB. Longer results are dropped, and making them times out.
 DEMANGLED_MAX = 32768
+ANSWER_MAX = 6 * DEMANGLED_MAX + 3
+"""Bytes of an answer: each character as \\uXXXX, quotation marks, and the end of the line."""
+
 MEMORY_BYTES = 1 << 30
 
 
@@ -72,7 +77,7 @@ class Demangler:
             began = time.monotonic()
             answer = self._answer(self._worker, name, self._left)
             self._left = max(0.0, self._left - (time.monotonic() - began))
-        except (OSError, TimeoutError, msgspec.DecodeError):
+        except (OSError, TimeoutError, *UNREADABLE):
             self._dead = True
             self.close()
             return None
@@ -81,11 +86,20 @@ class Demangler:
     @staticmethod
     def _answer(worker: subprocess.Popen[bytes], name: str, seconds: float) -> str | None:
         assert worker.stdin is not None and worker.stdout is not None
+        end = time.monotonic() + seconds
         worker.stdin.write(msgspec.json.encode(name) + b"\n")
         worker.stdin.flush()
-        if not select.select([worker.stdout], [], [], seconds)[0]:
-            raise TimeoutError
-        return msgspec.json.decode(worker.stdout.readline(), type=str | None)
+        line = b""
+        while (
+            not line.endswith(b"\n") and len(line) <= ANSWER_MAX
+        ):  # a hostile name may have taken the worker over
+            if not select.select([worker.stdout], [], [], max(0.0, end - time.monotonic()))[0]:
+                raise TimeoutError
+            data = os.read(worker.stdout.fileno(), ANSWER_MAX)
+            line += data
+            if not data:
+                break
+        return msgspec.json.decode(line, type=str | None)
 
 
 def readable_names(names: Iterable[str]) -> dict[str, str]:

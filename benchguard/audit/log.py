@@ -16,6 +16,7 @@ import msgspec
 
 from .. import exit_status
 from ..errors import BenchguardError
+from ..ipc.json_text import UNREADABLE
 from .chain import FIRST, PREVIOUS_BYTES, LogError, chained
 from .compact import SUFFIX, CompactFile, read_lines
 
@@ -196,7 +197,7 @@ def parse_line(line: bytes, where: str) -> dict[str, Any]:
         raise LogError(f"{where}: incomplete line; the log was cut short here")
     try:
         entry = msgspec.json.decode(line)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise LogError(f"{where}: not JSON ({error}); the line was altered") from error
     if not isinstance(entry, dict) or not isinstance(entry.get("previous"), str):
         raise LogError(f"{where}: not a line of an audit log; it was altered")

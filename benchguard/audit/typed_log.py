@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from ..ipc.json_text import UNREADABLE
 from .chain import FIRST, LINE_MAX, LogError
 from .compact import is_compact, read_lines
 from .entries import EndEntry, Line, parse_entry
@@ -67,5 +68,5 @@ def end_time(path: Path) -> int | None:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - LINE_MAX))
                 last = file.read(LINE_MAX).splitlines()[-1]
         return msgspec.convert(msgspec.json.decode(last), EndEntry).time_ns
-    except (OSError, IndexError, LogError, msgspec.MsgspecError, RecursionError):
+    except (OSError, IndexError, LogError, *UNREADABLE):
         return None

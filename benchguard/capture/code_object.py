@@ -12,6 +12,7 @@ import msgspec
 from elftools.common.utils import struct_parse
 from elftools.elf.elffile import ELFFile
 
+from ..ipc.json_text import UNREADABLE
 from .bundle import codes_of
 from .unpack import CodeError
 
@@ -161,7 +162,7 @@ def _decoded(text: memoryview) -> _Metadata:
         raise CodeError(f"its metadata has {len(text)} bytes; more than {METADATA_MAX} are not read")
     try:
         return msgspec.msgpack.decode(text, type=_Metadata)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise CodeError(f"its metadata cannot be read: {error}") from error
 
 

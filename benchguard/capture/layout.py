@@ -11,6 +11,7 @@ import enum
 from .fields import Field, Holds, Layout, array, content, i32, reserved, sha256, text, u8, u32, u64
 
 VERSION = 1
+RAW_VERSION = 2
 RAW_CAPTURE_MAGIC = 0x44524F434552424E
 CAPTURE_MAGIC = 0x455255545041434E
 PAGE = 4096

@@ -18,7 +18,7 @@ from ..version import __version__
 from .codec import MalformedError
 from .errors import CaptureError
 from .extents import Joined
-from .layout import PAGE, AllocationFlag, Kind
+from .layout import BLOB_MAX, PAGE, AllocationFlag, Kind
 from .model import End, Meta, Refusal
 from .pack_elements import ElementPacker, Gathered, gather
 from .pack_memory import Snapshot, Stretch, pack_after, pack_before
@@ -106,8 +106,7 @@ def pack_descriptor(
 
 
 def _pack_memory(gathered: Gathered, writer: CaptureWriter) -> tuple[int, int]:
-    before = _snapshot(gathered, Kind.BEFORE)
-    memory_bytes = pack_before(writer, before)
+    memory_bytes = pack_before(writer, _snapshot(gathered, Kind.BEFORE))
     if _end(gathered).status:
         return memory_bytes, 0  # memory after a fault is undefined
     living = [
@@ -115,7 +114,7 @@ def _pack_memory(gathered: Gathered, writer: CaptureWriter) -> tuple[int, int]:
         for values in map(gathered.values, gathered.elements[Kind.ALLOCATION])
         if values["flags"] & AllocationFlag.AFTER
     ]
-    return memory_bytes, pack_after(writer, before, _snapshot(gathered, Kind.AFTER), Joined(living))
+    return memory_bytes, pack_after(writer, _snapshot(gathered, Kind.AFTER), Joined(living))
 
 
 def _snapshot(gathered: Gathered, kind: Kind) -> Snapshot:
@@ -123,12 +122,12 @@ def _snapshot(gathered: Gathered, kind: Kind) -> Snapshot:
     for element in gathered.elements[kind]:
         values = gathered.values(element)
         place = gathered.raw_capture.place(element, *values["content"])
-        if place.bytes not in (0, values["bytes"]):
-            raise MalformedError(
-                f"memory at {element.at}: {place.bytes} bytes of content for {values['bytes']}"
-            )
-        if place.bytes:
-            stretches.append(Stretch(values["address"], place))
+        size = values["bytes"]
+        is_whole = place.bytes == size
+        if not is_whole and (place.bytes not in (0, PAGE) or not place.bytes < size <= BLOB_MAX):
+            raise MalformedError(f"memory at {element.at}: {place.bytes} bytes of content for {size}")
+        if size:
+            stretches.append(Stretch(values["address"], size, place))
     return Snapshot(gathered.raw_capture, stretches)
 
 

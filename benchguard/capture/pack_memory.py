@@ -1,9 +1,7 @@
-"""The memory of a raw capture as runs of a capture: zero pages left out, and of its end only what differs."""
+"""The memory of a raw capture as runs of a capture: pieces of one blob each, without the zero pages of its begin."""
 
 from __future__ import annotations
 
-import enum
-import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,109 +14,103 @@ from .raw_capture import Place, RawCapture
 from .writer import CaptureWriter
 
 ZERO_PAGE = bytes(PAGE)
-ZERO_BLOB = memoryview(bytes(BLOB_MAX))
+ZEROS = bytes(64)
+"""Memory without these has no zero page. Device memory seldom has them."""
 END = 1 << 64
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """Memory from `address` on, whose bytes are in the raw capture."""
+    """`bytes` of memory from `address` on. The raw capture has all of them, one page for all pages, or none: zeros."""
 
     address: int
+    bytes: int
     place: Place
 
     @property
     def end(self) -> int:
-        return self.address + self.place.bytes
+        return self.address + self.bytes
 
 
 class Snapshot:
-    """All memory at one time; what no stretch holds is zero. Raises MalformedError."""
+    """Memory at one time, where it is known. Raises MalformedError."""
 
     def __init__(self, raw_capture: RawCapture, stretches: Iterable[Stretch]) -> None:
-        self._descriptor = raw_capture.descriptor
+        self._raw_capture = raw_capture
         self.stretches = sorted(stretches, key=_address)
         end = 0
         for stretch in self.stretches:
-            where = f"memory of {stretch.place.bytes} bytes at {stretch.address:#x}"
+            where = f"memory of {stretch.bytes} bytes at {stretch.address:#x}"
             if stretch.address % PAGE or stretch.end > END:
                 raise MalformedError(f"{where} is not whole pages of the address space")
             if stretch.address < end:
                 raise MalformedError(f"{where} was recorded twice")
             end = stretch.end
 
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        return Joined((each.address, each.end) for each in self.stretches).ranges
+
     def read(self, address: int, size: int) -> bytearray:
-        into = bytearray(size)
-        view = memoryview(into)
+        """Memory from a page's begin on."""
+        memory = bytearray(size)
+        view = memoryview(memory)
         at = max(0, bisect_right(self.stretches, address, key=_address) - 1)
         while at < len(self.stretches) and (stretch := self.stretches[at]).address < address + size:
             begin, end = max(stretch.address, address), min(stretch.end, address + size)
             if begin < end:
-                place = stretch.place.at + begin - stretch.address
-                if os.preadv(self._descriptor, [view[begin - address : end - address]], place) != end - begin:
-                    raise MalformedError("the raw capture became shorter")
+                self._fill(view[begin - address : end - address], stretch, begin - stretch.address)
             at += 1
-        return into
+        return memory
 
-
-class _Page(enum.Enum):
-    LEFT_OUT = 0
-    ZERO = 1
-    KEPT = 2
+    def _fill(self, view: memoryview, stretch: Stretch, offset: int) -> None:
+        place = stretch.place
+        if place.bytes == stretch.bytes:
+            self._raw_capture.read_into(view, place.at + offset)
+        elif place.bytes:
+            page = self._raw_capture.read(place.at, PAGE)
+            view[:] = (page * -(-len(view) // PAGE))[: len(view)]
 
 
 def pack_before(writer: CaptureWriter, before: Snapshot) -> int:
     """Write BEFORE; returns how many bytes are not left out."""
-    stored_bytes = 0
-    for begin, end in Joined((each.address, each.end) for each in before.stretches).ranges:
-        for address, size in _windows(begin, end):
-            memory = before.read(address, size)
-            if memory == ZERO_BLOB[:size]:
-                continue
-            states = [_Page.LEFT_OUT if _is_zero(page) else _Page.KEPT for page in _pages(memory)]
-            stored_bytes += _write(writer, Kind.BEFORE, address, memory, states)
-    return stored_bytes
+    return _pack(writer, Kind.BEFORE, before, before.ranges)
 
 
-def pack_after(writer: CaptureWriter, before: Snapshot, after: Snapshot, living: Joined) -> int:
+def pack_after(writer: CaptureWriter, after: Snapshot, living: Joined) -> int:
     """Write AFTER, of memory that lives on; returns how many bytes differ."""
-    changed = 0
-    known = Joined((each.address, each.end) for each in (*before.stretches, *after.stretches))
-    for begin, end in _intersection(known.ranges, living.ranges):
+    return _pack(writer, Kind.AFTER, after, _intersection(after.ranges, living.ranges))
+
+
+def _pack(writer: CaptureWriter, kind: Kind, snapshot: Snapshot, ranges: Iterable[tuple[int, int]]) -> int:
+    packed = 0
+    for begin, end in ranges:
         for address, size in _windows(begin, end):
-            old, new = before.read(address, size), after.read(address, size)
-            if old != new:
-                states = [_differing(a, b) for a, b in zip(_pages(old), _pages(new), strict=True)]
-                changed += _write(writer, Kind.AFTER, address, new, states)
-    return changed
+            memory = snapshot.read(address, size)
+            view = memoryview(memory)
+            for at, length, is_zero in _runs(memory):
+                if is_zero and kind is Kind.BEFORE:
+                    continue
+                writer.add_run(kind, address + at, None if is_zero else view[at : at + length], length)
+                packed += length
+    return packed
 
 
-def _write(
-    writer: CaptureWriter, kind: Kind, address: int, memory: bytearray, states: Iterable[_Page]
-) -> int:
-    """A run for every group of pages that are alike; returns the bytes of all runs."""
-    page, size = 0, 0
-    for state, group in groupby(states):
-        begin, page = page, page + len(list(group))
-        raw = bytes(memory[begin * PAGE : page * PAGE])
-        if state is not _Page.LEFT_OUT:
-            writer.add_run(kind, address + begin * PAGE, raw if state is _Page.KEPT else None, len(raw))
-            size += len(raw)
-    return size
-
-
-def _differing(old: bytearray, new: bytearray) -> _Page:
-    if old == new:
-        return _Page.LEFT_OUT
-    return _Page.ZERO if _is_zero(new) else _Page.KEPT
+def _runs(memory: bytearray) -> Iterator[tuple[int, int, bool]]:
+    """Offset and length of each group of pages that are zero, or are not."""
+    if ZEROS not in memory:
+        yield 0, len(memory), False
+        return
+    pages = (memory[at : at + PAGE] for at in range(0, len(memory), PAGE))
+    at = 0
+    for is_zero, group in groupby(map(_is_zero, pages)):
+        length = min(PAGE * len(list(group)), len(memory) - at)
+        yield at, length, is_zero
+        at += length
 
 
 def _is_zero(page: bytearray) -> bool:
-    return page == (ZERO_PAGE if len(page) == PAGE else bytes(len(page)))
-
-
-def _pages(memory: bytearray) -> Iterator[bytearray]:
-    return (memory[at : at + PAGE] for at in range(0, len(memory), PAGE))
+    return page == ZERO_PAGE[: len(page)]
 
 
 def _windows(begin: int, end: int) -> Iterator[tuple[int, int]]:

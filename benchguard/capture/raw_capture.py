@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .codec import MalformedError, operation_layout
 from .fields import Layout
-from .layout import CAPTURE_MAGIC, ELEMENT, ELEMENTS, RAW_CAPTURE, RAW_CAPTURE_MAGIC, VERSION, Kind
+from .layout import CAPTURE_MAGIC, ELEMENT, ELEMENTS, RAW_CAPTURE, RAW_CAPTURE_MAGIC, RAW_VERSION, Kind
 
 # Small data of one element: attributes, parameters and names together stay far below.
 SPAN_MAX = 1 << 20
@@ -67,9 +67,9 @@ class RawCapture:
             raise MalformedError("this is a packed capture, not a raw one; inspect or replay it as it is")
         if magic != RAW_CAPTURE_MAGIC:
             raise MalformedError("not a raw capture")
-        if version != VERSION:
+        if version != RAW_VERSION:
             raise MalformedError(
-                f"the file has version {version} of the format; this program reads version {VERSION}"
+                f"the file has version {version} of the format; this program reads version {RAW_VERSION}"
             )
 
     def elements(self) -> Iterator[Element]:
@@ -128,12 +128,21 @@ class RawCapture:
         return Place(element.at + first, size)
 
     def read(self, at: int, size: int) -> bytes:
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            raise MalformedError(f"the raw capture, {self.bytes} bytes, takes too long to read")
+        self._check_time()
         raw = os.pread(self.descriptor, size, at)
         if len(raw) != size:
             raise MalformedError("the raw capture became shorter")
         return raw
+
+    def read_into(self, view: memoryview, at: int) -> None:
+        """Fill a view."""
+        self._check_time()
+        if os.preadv(self.descriptor, [view], at) != len(view):
+            raise MalformedError("the raw capture became shorter")
+
+    def _check_time(self) -> None:
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise MalformedError(f"the raw capture, {self.bytes} bytes, takes too long to read")
 
     def chunks(self, place: Place, size: int) -> Iterator[bytes]:
         """Bulk data in pieces of `size`, the last of them shorter."""

@@ -20,6 +20,7 @@ import msgspec
 
 from ..errors import UsageError
 from ..grade.compare import CompareResult, compare
+from ..ipc.json_text import UNREADABLE
 
 _EAGER = """
 
@@ -117,7 +118,7 @@ def _read(path: Path) -> Speedup:
         ratios = [case.ratio for case in document.cases]
         if not all(0 < ratio < math.inf for ratio in ratios):
             raise ValueError("a ratio is not a positive number")
-    except (OSError, ValueError, msgspec.MsgspecError) as error:
+    except (OSError, ValueError, *UNREADABLE) as error:
         raise UsageError(
             f"{path} is not a result of `neutrino-bench compare --json`: {error}; remove it"
         ) from error

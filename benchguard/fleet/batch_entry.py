@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from ..errors import UsageError
 from ..grade.options import GradeOptions
+from ..ipc.json_text import UNREADABLE
 from ..ipc.text import one_line
 from ..quarantine.contract import Language
 from ..quarantine.submission import submission_of
@@ -149,7 +150,7 @@ def _of_line(
 ) -> tuple[str, str, Source]:
     try:
         entry = msgspec.json.decode(line, type=EntryLine)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise UsageError(
             f"{place}: {one_line(str(error))}; write {{id, problem, source, language}} as one line of JSON"
         ) from error

@@ -18,7 +18,7 @@ import msgspec
 
 from ..errors import BenchguardError, UsageError
 from ..grade.result import GradeResult, Verdict
-from ..ipc.json_text import json_line
+from ..ipc.json_text import UNREADABLE, json_line
 from .order import ANSWER_MAX
 
 Schema = Literal["neutrino-bench/batch/1"]
@@ -147,7 +147,7 @@ class BatchResults:
         for place, data in self._lines(start):
             try:
                 yield msgspec.json.decode(data, type=BatchLine)
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            except UNREADABLE as error:
                 raise BenchguardError(
                     f"{self.path}: the line at byte {place} cannot be read: {error}; name a new file"
                 ) from error
@@ -171,7 +171,7 @@ class BatchResults:
                 break
             try:
                 self._note(msgspec.json.decode(data, type=Outcome), start)
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            except UNREADABLE as error:
                 raise UsageError(
                     f"{self.path}, line {number}: not a result of a batch; name a new file, or one of a batch"
                 ) from error

@@ -12,7 +12,7 @@ import msgspec
 
 from ..errors import BenchguardError, UsageError
 from ..grade.options import GradeOptions
-from ..ipc.json_text import json_line
+from ..ipc.json_text import UNREADABLE, json_line
 from ..ipc.text import one_line
 from ..machine.checks import Finding, grading_findings
 from ..quarantine.probe import features
@@ -99,7 +99,7 @@ def parse_report(data: bytes) -> NodeReport:
     """Raises BenchguardError for anything but a report."""
     try:
         return msgspec.json.decode(data, type=NodeReport)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise BenchguardError(f"invalid report: {error}") from error
 
 

@@ -13,6 +13,7 @@ import msgspec
 from ..errors import BenchguardError
 from ..grade.options import GradeOptions
 from ..grade.result import GradeResult
+from ..ipc.json_text import UNREADABLE
 from .job import Job
 
 ANSWER_MAX = 64 << 20
@@ -69,7 +70,7 @@ def parse_answer(data: bytes) -> Answer:
     """Raises BenchguardError for anything but an answer."""
     try:
         answer = msgspec.json.decode(data, type=Answer)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise BenchguardError(f"invalid answer: {error}") from error
     if (answer.result is None) == (not answer.trouble):
         raise BenchguardError("invalid answer: it has neither a result nor a reason")

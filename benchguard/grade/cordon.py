@@ -15,6 +15,7 @@ import msgspec
 from ..capture import Capture, CaptureError
 from ..capture.codec import MalformedError
 from ..gpu.turns import Turns
+from ..ipc.json_text import UNREADABLE
 from ..ipc.text import one_line
 from ..probe.bounds.check import map_bytes
 from ..probe.bounds.report import Violation, counts, violations
@@ -109,7 +110,7 @@ def _rewritten(
 def _plan_of(raw: bytes) -> Plan:
     try:
         return msgspec.json.decode(raw, type=Plan)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return Plan(trouble="the kernels were not rewritten: their sites are too many, or damaged")
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from ..capture import Capture, CaptureError
 from ..capture.device_launch import graph_launcher
+from ..ipc.json_text import UNREADABLE
 from ..ipc.text import one_line
 from ..problem.spec import CaseSpec
 from .evidence import CaptureFacts, facts_of
@@ -49,7 +50,7 @@ def examined_of(document: str) -> Examined:
     """The examiner's result. A hostile capture may have forged it, but no forgery is a pass."""
     try:
         examined = msgspec.json.decode(document, type=Examined)
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except UNREADABLE as error:
         return Examined(_shown(Finding("failed", f"the captures cannot be used: {error}")))
     finding = examined.finding
     if len(examined.facts) not in (0, CAPTURES) or (finding is not None and finding.verdict not in REFUSALS):

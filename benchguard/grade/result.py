@@ -198,7 +198,7 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_result(path: str | Path) -> GradeResult:
-    """Read a result that `to_json` wrote. Raises msgspec.ValidationError for other documents."""
+    """Read a result that `to_json` wrote. For other documents raises what UNREADABLE of ipc/json_text.py lists."""
     return msgspec.json.decode(Path(path).read_bytes(), type=GradeResult)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ..errors import BenchguardError, UsageError
+from ..ipc.json_text import UNREADABLE
 from ..ipc.lines import LineError
 from ..ipc.text import one_line
 from ..quarantine.confined import Program, run_confined, scratch_folder
@@ -101,7 +102,7 @@ class _Collected:
     def handle(self, line: bytes) -> bool:
         try:
             event = msgspec.json.decode(line, type=Text | Done)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except UNREADABLE as error:
             raise LineError(f"a malformed event: {one_line(str(error), 200)}") from None
         if isinstance(event, Done):
             self.problem = event.problem

@@ -16,6 +16,7 @@ from types import TracebackType
 
 import msgspec
 
+from ..ipc.json_text import UNREADABLE
 from .contract import Armed, InlineCase, InlineOrder
 from .result import InlineResult, result_of
 from .seal import SEALED_BYTES, SealedResult, SealError, new_keys, open_sealed
@@ -143,7 +144,7 @@ class _Receiver(threading.Thread):
         try:
             armed = msgspec.json.decode(data, type=Armed)
             self._armed = armed if len(armed.sets) == self._cases else None
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             self._armed = None
         self._spoilt = self._armed is None
         if len(descriptors) == 1 and not self._spoilt:

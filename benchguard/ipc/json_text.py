@@ -1,4 +1,4 @@
-"""JSON that can be shown on a terminal."""
+"""JSON that can be shown on a terminal, and the faults of JSON that others wrote."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from typing import Any
 import msgspec
 
 from .text import is_visible
+
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""The exceptions of msgspec for bytes that it cannot read: the last two are for text that is not UTF-8, and for deep
+nesting. Catch all three wherever another program wrote the bytes."""
 
 
 def json_line(value: Any) -> bytes:

@@ -136,7 +136,9 @@ def _tools(cases: Sequence[TestCase]) -> Tools:
     count = threads()
     problem = threading.Lock()
     samples = ThreadPoolExecutor(count, "samples")
-    maker: Maker = Workers(cases, count) if count > 1 and can_fork() else Here(cases, problem, samples)
+    maker: Maker = Here(cases, problem, samples)
+    if count > 1 and can_fork():
+        maker = Workers(cases, count, maker)
     return Tools(problem, maker, samples, ThreadPoolExecutor(count, "parts"), count)
 
 

@@ -15,14 +15,19 @@ Where the reference overflows or has no number in the submission's precision, it
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..problem.spec import Buffer, Tolerance
 from ..problem.suite import TestCase
+from ..problem.threads import threads
 from .arrays import elements_of, memory_of
+from .compare import CHUNK
 from .formats import Array, decoded, is_float
 from .troubles import FaultError
 
@@ -53,9 +58,8 @@ def allow_for(
     found, factors = dict(expected), {}
     for buffer in case.spec.checked:
         if buffer.name in baseline and is_float(buffer.dtype):
-            own = decoded(buffer.dtype, baseline[buffer.name])
             found[buffer.name], factor = _of_buffer(
-                buffer, own, expected[buffer.name], case.tolerances[buffer.name]
+                buffer, baseline[buffer.name], expected[buffer.name], case.tolerances[buffer.name]
             )
             if factor != 1:
                 factors[buffer.name] = factor
@@ -71,23 +75,53 @@ def widened(tolerances: Mapping[str, Tolerance], factors: Factors) -> dict[str, 
 
 
 def _of_buffer(buffer: Buffer, own: Array, expected: Array, tolerance: Tolerance) -> tuple[Array, float]:
-    with np.errstate(all="ignore"):
-        lost = np.isfinite(expected) & ~np.isfinite(own)
-        if lost.any():
-            expected = np.where(lost, own, expected).astype(expected.dtype)
-        sizes = np.abs(expected.astype(np.float64))
-        bounds = tolerance.atol + tolerance.rtol * sizes
-        ratios = np.abs(own - expected) / bounds
-        compared = np.isfinite(sizes) & np.isfinite(own) & (bounds > 0)
-        own_factor = MULTIPLE * float(ratios[compared].max(initial=0.0))
-        zeros = float((sizes / bounds)[compared].max(initial=0.0))
-        if 0 < zeros <= 1 and own_factor < zeros:
-            return expected, max(ZEROS_SHARE * zeros, own_factor)
-        factor = max(1.0, own_factor)
-        zeros_pass = bool(compared.any()) and bool((sizes <= factor * bounds)[compared].all())
-        if zeros_pass and factor > 1 and not (sizes <= bounds)[compared].all():
-            raise FaultError(
-                f"the reference in {buffer.dtype} is off by {factor / MULTIPLE:.3g} times the tolerance of "
-                f"{buffer.name}, so that zeros would pass; grade in a higher precision"
-            )
-    return expected, factor
+    """`own` is as stored. The expected values, and the factor of the tolerance."""
+    found = _over_chunks(buffer, own, expected, tolerance)
+    own_factor = MULTIPLE * found.error
+    if 0 < found.size <= 1 and own_factor < found.size:
+        return found.expected, max(ZEROS_SHARE * found.size, own_factor)
+    factor = max(1.0, own_factor)
+    if 1 < found.size <= factor:
+        raise FaultError(
+            f"the reference in {buffer.dtype} is off by {factor / MULTIPLE:.3g} times the tolerance of "
+            f"{buffer.name}, so that zeros would pass; grade in a higher precision"
+        )
+    return found.expected, factor
+
+
+@dataclass
+class _Found:
+    """`error` is the largest error of the reference, `size` the largest expected number, both in tolerances."""
+
+    expected: Array
+    error: float = 0.0
+    size: float = 0.0
+
+
+def _over_chunks(buffer: Buffer, own: Array, expected: Array, tolerance: Tolerance) -> _Found:
+    """Chunk by chunk: whole arrays in float64 would be several times as large as the output."""
+    found = _Found(expected)
+    lock = threading.Lock()
+
+    def look(start: int) -> None:
+        numbers, targets = decoded(buffer.dtype, own[start : start + CHUNK]), expected[start : start + CHUNK]
+        with np.errstate(all="ignore"):
+            known = np.isfinite(numbers)
+            lost = np.isfinite(targets) & ~known
+            sizes = np.abs(targets.astype(np.float64))
+            bounds = tolerance.atol + tolerance.rtol * sizes
+            compared = np.isfinite(sizes) & known & (bounds > 0)
+            error = float((np.abs(numbers - targets) / bounds)[compared].max(initial=0.0))
+            size = float((sizes / bounds)[compared].max(initial=0.0))
+        with lock:
+            found.error, found.size = max(found.error, error), max(found.size, size)
+            if lost.any():
+                if found.expected is expected:
+                    found.expected = expected.copy()
+                found.expected[start : start + CHUNK][lost] = numbers[lost]
+
+    starts = range(0, len(own), CHUNK)
+    with ThreadPoolExecutor(threads()) as pool:
+        for _ in pool.map(look, starts):
+            pass
+    return found

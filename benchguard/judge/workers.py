@@ -32,7 +32,7 @@ from ..problem.spec import ALIGNMENT, CaseSpec
 from ..problem.suite import TestCase
 from ..problem.threads import shared_threads, threads
 from .formats import Array
-from .making import Failed, Made, Order, expected_arrays, inputs_of
+from .making import Failed, Made, Maker, Order, expected_arrays, inputs_of
 from .plan import available_bytes
 from .reference import SpillError
 from .troubles import FaultError, error_text
@@ -44,6 +44,11 @@ COPIES = 4
 """Copies of a set that a worker holds at once: drawn, passed to the reference, computed, kept."""
 
 SHARE_OF_MEMORY = 4
+
+SHARE_OF_WORKERS = 4
+"""If memory suffices for less than this part of the workers, this process makes the sets: torch has one thread in each
+worker, and all threads here."""
+
 MAPS = Path("/proc/self/maps")
 DRIVERS = ("/libcuda.so", "/libamdhip64.so")
 
@@ -87,10 +92,10 @@ def can_fork() -> bool:
 
 
 class Workers:
-    """A making.Maker that distributes orders among forked processes."""
+    """A making.Maker that distributes orders among forked processes, or gives those for large sets to `here`."""
 
-    def __init__(self, cases: Sequence[TestCase], count: int) -> None:
-        self._cases = cases
+    def __init__(self, cases: Sequence[TestCase], count: int, here: Maker) -> None:
+        self._cases, self._here = cases, here
         self._places = [_places(case.spec) for case in cases]
         self._ends: list[socket.socket] = []
         self._children: list[int] = []
@@ -119,15 +124,18 @@ class Workers:
 
     def make(self, orders: Sequence[Order], pool: SharedMemory) -> list[Made | Failed]:
         with self._lock:  # streaming.py makes sets in a thread
-            return self._make(orders, pool)
+            room = self._room(orders)
+            if room < max(2, len(self._ends) // SHARE_OF_WORKERS):
+                return self._here.make(orders, pool)
+            return self._make(orders, pool, min(len(self._ends), room))
 
-    def _make(self, orders: Sequence[Order], pool: SharedMemory) -> list[Made | Failed]:
+    def _make(self, orders: Sequence[Order], pool: SharedMemory, count: int) -> list[Made | Failed]:
         sizes = [self._places[each.case][1] if each.answers else 0 for each in orders]
         starts = [sum(sizes[:number]) for number in range(len(sizes))]
         answers = SharedMemory("neutrino-answers", sum(sizes))
         try:
             tasks = [_Task(order, start) for order, start in zip(orders, starts, strict=True)]
-            replies = self._replies(tasks, [pool.descriptor, answers.descriptor])
+            replies = self._replies(tasks, [pool.descriptor, answers.descriptor], count)
             answers.seal(READ_ONLY)
             memory = answers.view() if answers.size else np.zeros(0, np.uint8)
         finally:
@@ -146,9 +154,10 @@ class Workers:
         for child in self._children:
             os.waitpid(child, 0)
 
-    def _replies(self, tasks: Sequence[_Task], descriptors: Sequence[int]) -> list[_Done | _Fault]:
-        """Replies in the order of `asked`, up to the first fault."""
-        count = min(len(self._ends), self._room(tasks))
+    def _replies(
+        self, tasks: Sequence[_Task], descriptors: Sequence[int], count: int
+    ) -> list[_Done | _Fault]:
+        """Replies of `count` workers, in the order of `tasks`, up to the first fault."""
         busy: dict[int, int] = {}  # worker: index of its order
         replies: dict[int, _Done | _Fault] = {}
         due = iter(range(len(tasks)))
@@ -183,10 +192,12 @@ class Workers:
         )
         return [replies[number] for number in sorted(replies) if number <= first]
 
-    def _room(self, tasks: Sequence[_Task]) -> int:
+    def _room(self, orders: Sequence[Order]) -> int:
         """The number of workers for which memory suffices."""
-        need = max(_working_bytes(self._cases[each].spec) for each in {one.order.case for one in tasks})
-        return max(1, available_bytes() // SHARE_OF_MEMORY // need)
+        need = max(
+            (_working_bytes(self._cases[each].spec) for each in {one.case for one in orders}), default=1
+        )
+        return available_bytes() // SHARE_OF_MEMORY // need
 
     def _answers(self, task: _Task, dtypes: Mapping[str, str], memory: Bytes) -> dict[str, Array]:
         """Flat views of the answers that a worker kept."""

@@ -11,6 +11,8 @@ import msgspec
 
 from benchguard.errors import UsageError
 
+from ..ipc.json_text import UNREADABLE
+
 TRACES = "traces.jsonl"
 HEADER = Struct("<8I")  # grid, block, shared bytes, number of maps
 SECTION = Struct("<IIQ")  # bytes of an item, threads that share one (0: all of the launch), position
@@ -81,6 +83,6 @@ def read_traces(folder: Path) -> Iterator[tuple[TraceLine, Trace]]:
         for number, line in enumerate(lines, 1):
             try:
                 entry = msgspec.json.decode(line, type=TraceLine)
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            except UNREADABLE as error:
                 raise UsageError(f"{index}, line {number}: {error}") from None
             yield entry, read_trace(folder / entry.file)

@@ -14,6 +14,7 @@ import msgspec
 
 from ..errors import BenchguardError
 from ..ipc.deadline import Deadline
+from ..ipc.json_text import UNREADABLE
 from ..ipc.lines import LineError
 from ..ipc.text import describe_exit, last_line, one_line
 from .attend import Attendant
@@ -148,7 +149,7 @@ class _Start:
             return self.rest(line)
         try:
             event = msgspec.json.decode(line, type=Confined | Broke)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except UNREADABLE as error:
             raise LineError(f"a malformed event: {one_line(str(error), 200)}") from None
         if isinstance(event, Broke):
             self.refusal = one_line(event.text)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from ..ipc.json_text import UNREADABLE
 from ..ipc.lines import LineError
 from ..ipc.text import one_line, printable
 from ..problem.spec import Returned
@@ -37,7 +38,7 @@ class Events:
         """Return True, to continue. Raises LineError."""
         try:
             event = self._decoder.decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except UNREADABLE as error:
             raise LineError(f"malformed event: {one_line(str(error), 200)}") from None
         if isinstance(event, Confined) != (self.confined is None):
             raise LineError(f"event {type(event).__name__.lower()!r} is out of turn")

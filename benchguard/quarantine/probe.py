@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from ..errors import BenchguardError
+from ..ipc.json_text import UNREADABLE
 from .contract import LINE_MAX, Confine, Confined, Event, Order
 from .group import Group
 from .sandbox import identity
@@ -56,7 +57,7 @@ def _confined(order: Order, scratch: Path, group: Group) -> dict[str, str]:
         line = stream.readline(LINE_MAX)
     try:
         event = msgspec.json.decode(line, type=Event)
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         event = None
     if not isinstance(event, Confined):
         words = done.stderr.decode(errors="replace").strip().splitlines()

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from ..capture import CaptureError
+from ..ipc.json_text import UNREADABLE
 from ..ipc.lines import LineError
 from ..ipc.text import one_line
 from .confined import Program, run_confined
@@ -133,7 +134,7 @@ class _Reader:
     def _handle(self, line: bytes) -> bool:
         try:
             event = msgspec.json.decode(line, type=ReaderEvent)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except UNREADABLE as error:
             raise LineError(f"the reader sent a malformed event: {one_line(str(error), 200)}") from None
         if isinstance(event, ReadCase):
             self.examined.append(event.examined)

@@ -6,12 +6,18 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..ipc.memory import machine_memory, resident_bytes
+from ..errors import BenchguardError
+from ..ipc.memory import machine_memory, memfd_bytes, resident_bytes
 
 _MACHINE_SHARE = 32
-"""1/32 of the machine's memory stays free. Memory in files and memfds is in no process's count, so this limits it."""
+"""1/32 of the machine's memory stays free."""
 _DISK_FLOOR = 1 << 30
 _INODE_FLOOR = 10_000
+_ENTRIES_MAX = 100_000
+
+
+class ShortageError(BenchguardError):
+    """Memory or disk of the machine is used up, but not by the processes watched. This is not a verdict on them."""
 
 
 class Watch:
@@ -22,25 +28,43 @@ class Watch:
     ) -> None:
         self._subject = subject
         self._memory, self._processes, self._scratch = memory_bytes, processes, scratch
+        self._available = machine_memory()[1]
         free, inodes = self._free()
+        self._free_at_start = free
         self._disk_floor = min(_DISK_FLOOR, free // 4)
         self._inode_floor = min(_INODE_FLOOR, inodes // 4)
 
     def look(self, members: Sequence[int]) -> str:
-        """Why the processes must be killed; empty if they are within their limits."""
+        """Why the processes must be killed; empty if they are within their limits.
+
+        Raises ShortageError for a machine that other processes have filled: other grades, or the judge with its input
+        sets. A submission is blamed if half of what was there at its start is found with it.
+        """
         if len(members) > self._processes:
             return f"{self._subject} had more than {self._processes} processes; start fewer"
-        used = sum(resident_bytes(pid) for pid in members) if self._memory else 0
-        if used > self._memory:
+        used = sum(map(resident_bytes, members))
+        if self._memory and used > self._memory:
             return (
                 f"{self._subject} used {used / (1 << 30):.1f} GiB of memory, "
                 f"{self._memory / (1 << 30):.1f} GiB are allowed; use less, or raise --memory"
             )
         total, available = machine_memory()
         if available < total // _MACHINE_SHARE:
+            used = max(used, memfd_bytes(members))
+            if used < self._available // 2:
+                raise ShortageError(
+                    f"the machine has {available >> 20} MiB of memory left, and {self._subject} uses {used >> 20} MiB; "
+                    "grade fewer at once, give fewer --sets, or use a machine with more memory"
+                )
             return f"{self._subject} left {available >> 20} MiB of the machine's memory; use less"
         free, inodes = self._free()
         if free < self._disk_floor or inodes < self._inode_floor:
+            written, files = _contents(self._scratch)
+            if written < self._free_at_start // 2 and files < _ENTRIES_MAX:
+                raise ShortageError(
+                    f"{self._scratch.parent} has {free >> 20} MiB and {inodes} files left, and {self._subject} wrote "
+                    f"{written >> 20} MiB; free some, or let TMPDIR name a larger disk"
+                )
             return f"{self._subject} left {free >> 20} MiB and {inodes} files on its scratch disk; write less"
         return ""
 
@@ -48,3 +72,23 @@ class Watch:
         """Free bytes and inodes. A file system that does not count inodes has no limit."""
         status = os.statvfs(self._scratch)
         return status.f_bavail * status.f_frsize, status.f_favail if status.f_files else 1 << 40
+
+
+def _contents(folder: Path) -> tuple[int, int]:
+    """Bytes on disk and number of the files beneath a folder. Counts at most _ENTRIES_MAX files."""
+    size = count = 0
+    folders = [folder]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    count += 1
+                    if count >= _ENTRIES_MAX:
+                        return size, count
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(Path(entry.path))
+                    else:
+                        size += entry.stat(follow_symlinks=False).st_blocks * 512
+        except OSError:  # a submission may remove it at this moment, or make it unreadable
+            continue
+    return size, count

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import msgspec
-
+from ..ipc.json_text import UNREADABLE
 from ..ipc.lines import LineError
 from .convergence import samples_max
 from .protocol import (
@@ -61,7 +60,7 @@ class Collector:
     def handle(self, text: bytes) -> bool:
         try:
             event = decode_event(text)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except UNREADABLE as error:
             raise LineError(f"a line is not a valid event: {error}") from None
         self._check_turn(event)
         self._take(event)

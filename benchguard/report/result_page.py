@@ -15,6 +15,7 @@ from ..grade.compare import CompareResult
 from ..grade.compared_case import ComparedCase
 from ..grade.result import SCHEMA as GRADE_SCHEMA
 from ..grade.result import GradedCase, GradeResult
+from ..ipc.json_text import UNREADABLE
 from .log_tables import columns
 from .page import PALETTE, Badge, Cell, Chart, Page, Row, Section, first_rows, number, text
 
@@ -49,7 +50,7 @@ def read_result(path: Path) -> Result:
             return msgspec.json.decode(data, type=CompareResult)
         if schema == CAPTURES_SCHEMA:
             return msgspec.json.decode(data, type=CaptureComparison)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise UsageError(
             f"{path} is not a result of this version: {error}; give a file of `grade --json`"
         ) from error

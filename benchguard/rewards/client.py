@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import msgspec
 
 from ..errors import BenchguardError, UsageError
+from ..ipc.json_text import UNREADABLE
 from ..ipc.text import one_line
 from .request import RewardRequest
 from .reward import Reward
@@ -80,7 +81,7 @@ class RewardClient:
             if error.code in (500, 502, 503, 504):
                 raise NoRewardError(f"the reward server answered {error.code}: {text}") from error
             raise UsageError(f"the reward server refused the request with {error.code}: {text}") from error
-        except (OSError, ValueError, msgspec.MsgspecError) as error:
+        except (OSError, ValueError, *UNREADABLE) as error:
             raise NoRewardError(f"no answer from the reward server at {self.url}: {error}") from error
         if reward.score is None:
             raise NoRewardError(f"no reward: {reward.reason}")

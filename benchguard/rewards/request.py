@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from ..errors import UsageError
+from ..ipc.json_text import UNREADABLE
 from ..ipc.text import one_line
 from ..quarantine.contract import Language
 from .response import TEXT_MAX, Code
@@ -39,7 +40,7 @@ def parse_request(data: bytes) -> RewardRequest:
     """Raises UsageError for anything but a valid request."""
     try:
         return msgspec.json.decode(data, type=RewardRequest)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise UsageError(f"invalid request: {one_line(str(error))}") from error
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from ..audit.cordon import Cordon
 from ..audit.supervise import failed_start
-from ..ipc.json_text import json_line
+from ..ipc.json_text import UNREADABLE, json_line
 from ..shim.interposer import Interposer
 from .layout import RequestKind
 from .messages import REQUEST_MAX, Request, RequestError, granted, parse_request, refused
@@ -347,7 +347,7 @@ class Service:
         program = recorder.program
         try:
             report = msgspec.json.decode(recorder.report, type=Report)
-        except msgspec.DecodeError:
+        except UNREADABLE:
             how = os.waitstatus_to_exitcode(status)
             report = Report(error=f"its recorder ended ({how}), so the log {program.log} is cut short")
         who = f"{program.name} (process {program.peer.process})"

@@ -57,8 +57,9 @@ class RawCapture:
     allocations: dict[tuple[int, int], int] = field(default_factory=dict)
     """Flags by address and size."""
     before: dict[int, bytes] = field(default_factory=dict)
-    after: dict[int, bytes] = field(default_factory=dict)
     """Pages that are not zero, by address."""
+    after: dict[int, bytes] = field(default_factory=dict)
+    """Pages that differ, by address."""
     ranges: list[tuple[int, int, int]] = field(default_factory=list)
     """Address, size and role."""
     device: tuple[int, ...] = ()
@@ -115,6 +116,7 @@ def _read(raw: bytes) -> RawCapture:
         else:
             _add_code(raw_capture, kind, payload)
     assert ended
+    assert all(map(any, raw_capture.before.values()))
     return raw_capture
 
 
@@ -146,13 +148,16 @@ def _elements(raw: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _add_run(pages: dict[int, bytes], payload: bytes) -> None:
+    """One page may stand for all pages of a run, and no content for zeros."""
     address, size, at, count = struct.unpack_from("<4Q", payload)
     assert address % PAGE == size % PAGE == 0
-    assert 0 < size == count <= BLOB_MAX
+    assert 0 < size <= BLOB_MAX
+    assert count in (0, PAGE, size)
     assert address > max(pages, default=0)
+    content = payload[at : at + count] or bytes(PAGE)
     for offset in range(0, size, PAGE):
-        pages[address + offset] = payload[at + offset : at + offset + PAGE]
-        assert any(pages[address + offset])
+        begin = offset if count == size else 0
+        pages[address + offset] = content[begin : begin + PAGE]
 
 
 def _global(payload: bytes) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def test_region_lists_its_allocations(region: tuple[RawCapture, dict[str, int]],
 
 @both_apis
 def test_region_holds_memory_before_and_after(region: tuple[RawCapture, dict[str, int]]) -> None:
-    """Pages that are not zero, of what lives: before the region and after it."""
+    """A capture has the pages that are not zero when the region begins, and the pages that differ when it ends."""
     raw_capture, at = region
 
     def page(address: int, value: int, count: int, pages: dict[int, bytes]) -> bytes:
@@ -109,10 +109,10 @@ def test_region_holds_memory_before_and_after(region: tuple[RawCapture, dict[str
     mapped = whole(at["mapped"], 7, GRANULE)
     expected = {**ends, **whole(at["gone"], 5, GRANULE), **mapped}
     assert {address: raw for address, raw in before.items() if address not in shared} == expected
-    del ends[at["large"]]
-    written = {at["zero"] + PAGE: b"\14" + bytes(PAGE - 1)}
-    expected = {**ends, **written, **whole(at["made"], 13, 2 * GRANULE), **mapped}
+    written = {at["large"]: bytes(PAGE), at["zero"] + PAGE: b"\14" + bytes(PAGE - 1)}
+    expected = {**written, **whole(at["made"], 13, 2 * GRANULE)}
     assert {address: raw for address, raw in after.items() if address not in shared} == expected
+    assert shared[1] not in after
 
 
 @both_apis

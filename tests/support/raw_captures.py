@@ -12,7 +12,7 @@ from benchguard.capture.layout import (
     ELEMENTS,
     RAW_CAPTURE,
     RAW_CAPTURE_MAGIC,
-    VERSION,
+    RAW_VERSION,
     Kind,
 )
 from benchguard.capture.model import Content, End, Run
@@ -22,7 +22,7 @@ class RawCaptureWriter:
     """Collects elements; `raw` is the file."""
 
     def __init__(self, process: int = 4711, region: int = 1) -> None:
-        self.raw = bytearray(RAW_CAPTURE.struct.pack(RAW_CAPTURE_MAGIC, VERSION, process, region, 0))
+        self.raw = bytearray(RAW_CAPTURE.struct.pack(RAW_CAPTURE_MAGIC, RAW_VERSION, process, region, 0))
         self.operations = 0
 
     def element(self, kind: int, payload: bytes) -> None:
@@ -48,8 +48,9 @@ class RawCaptureWriter:
         self.operations += kind is Kind.OPERATION
         self.element(kind, raw + bytes(data) + bulk)
 
-    def run(self, kind: Kind, address: int, memory: bytes) -> None:
-        self.add(kind, Run(address, len(memory), Content(0, 0)), memory)
+    def run(self, kind: Kind, address: int, memory: bytes, size: int = 0) -> None:
+        """`size`: of a run for whose pages `memory`, a page or nothing, stands."""
+        self.add(kind, Run(address, size or len(memory), Content(0, 0)), memory)
 
     def allocation(self, address: int, size: int, flags: int, slot: int) -> None:
         """As the shim writes it: the call by its slot alone."""

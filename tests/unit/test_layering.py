@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "units": set(),
     "version": set(),
     "ipc": {"errors"},
-    "capture": {"errors", "toolchain"},
+    "capture": {"errors", "ipc", "toolchain"},
     "probe": {"audit", "capture", "errors", "images", "ipc", "quarantine"},
     "region": {"errors"},
     "phase": {"errors"},
@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "serve": {"audit", "errors", "ipc", "shim"},
     "adapters": {"errors", "ipc", "problem"},
     "findings": {"audit", "errors", "ipc"},
-    "inline": {"errors", "problem", "shim", "toolchain"},
+    "inline": {"errors", "ipc", "problem", "shim", "toolchain"},
     "judge": {"adapters", "errors", "ipc", "problem"},
     "replay": {"capture", "errors", "gpu", "ipc", "quarantine", "shim", "toolchain"},
     "quarantine": {

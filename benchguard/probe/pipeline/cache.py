@@ -12,6 +12,8 @@ from pathlib import Path
 
 import msgspec
 
+from ...ipc.json_text import UNREADABLE
+
 BYTES_MAX = 1 << 30
 """Bytes of all outcomes; the oldest go first."""
 
@@ -57,7 +59,7 @@ class Cache:
             document = msgspec.json.decode(data, type=_Document)
             files = {name: _read(place, name) for name in document.files}
             os.utime(place)
-        except (OSError, ValueError, msgspec.MsgspecError):
+        except (OSError, ValueError, *UNREADABLE):
             return None
         return Stored(document.problem, document.said, files)
 

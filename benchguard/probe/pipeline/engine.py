@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from ...errors import BenchguardError, UsageError
+from ...ipc.json_text import UNREADABLE
 from ...ipc.lines import LineError
 from ...ipc.text import one_line
 from ...quarantine.confined import Program, run_confined, scratch_folder
@@ -208,7 +209,7 @@ class _Collected:
         try:
             event = msgspec.json.decode(line, type=Part | Done)
             data = base64.b64decode(event.data, validate=True) if isinstance(event, Part) else b""
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        except (ValueError, *UNREADABLE) as error:
             raise LineError(f"a malformed event: {one_line(str(error), 200)}") from None
         if isinstance(event, Done):
             self.problem, self.said, self.timed_out = event.problem, event.said, event.timed_out

@@ -100,7 +100,7 @@ static bool buffer_write(const void *bytes, size_t count)
 static bool open_file(const char *folder, uint32_t region)
 {
     const struct nb_raw_capture header = {.magic = NB_RAW_CAPTURE_MAGIC,
-                                          .version = NB_CAPTURE_VERSION,
+                                          .version = NB_RAW_CAPTURE_VERSION,
                                           .process = (uint32_t)getpid(),
                                           .region = region};
     const int length = snprintf(path, sizeof path, "%s/%ld-%u.nrec", folder, (long)getpid(), region);

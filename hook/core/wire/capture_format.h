@@ -13,10 +13,11 @@
 
 #include <stdint.h>
 
-#define NB_CAPTURE_VERSION   1u
-#define NB_RAW_CAPTURE_MAGIC 0x44524f434552424eull /* "NBRECORD", read as a little-endian word */
-#define NB_CAPTURE_MAGIC     0x455255545041434eull /* "NCAPTURE" */
-#define NB_CAPTURE_PAGE      4096u                 /* alignment of memory runs */
+#define NB_CAPTURE_VERSION     1u
+#define NB_RAW_CAPTURE_VERSION 2u
+#define NB_RAW_CAPTURE_MAGIC   0x44524f434552424eull /* "NBRECORD", read as a little-endian word */
+#define NB_CAPTURE_MAGIC       0x455255545041434eull /* "NCAPTURE" */
+#define NB_CAPTURE_PAGE        4096u                 /* alignment of memory runs */
 #define NB_BLOB_MAX  (1u << 20) /* raw bytes of one blob: bounds the memory that a small file can demand */
 #define NB_BLOBS_MAX (1u << 24)
 #define NB_TABLE_MAX (256u << 20) /* raw bytes of one section */
@@ -88,17 +89,16 @@ struct nb_section {
 
 /* Numbers are append-only. A reader skips kinds that it does not know. */
 enum nb_capture_kind {
-    NB_CAPTURE_DATA = 1,       /* capture only: the bytes that spans refer to */
-    NB_CAPTURE_DEVICE = 2,     /* struct nb_capture_device, exactly one */
-    NB_CAPTURE_LIMIT = 3,      /* struct nb_capture_limit */
-    NB_CAPTURE_IMAGE = 4,      /* struct nb_capture_image */
-    NB_CAPTURE_MODULE = 5,     /* struct nb_capture_module */
-    NB_CAPTURE_KERNEL = 6,     /* struct nb_capture_kernel */
-    NB_CAPTURE_GLOBAL = 7,     /* struct nb_capture_global */
-    NB_CAPTURE_ALLOCATION = 8, /* struct nb_capture_allocation */
-    NB_CAPTURE_BEFORE = 9,     /* struct nb_capture_run: memory at the region's start */
-    NB_CAPTURE_AFTER =
-        10, /* struct nb_capture_run: memory at its end. Raw capture: whole; capture: pages that differ */
+    NB_CAPTURE_DATA = 1,        /* capture only: the bytes that spans refer to */
+    NB_CAPTURE_DEVICE = 2,      /* struct nb_capture_device, exactly one */
+    NB_CAPTURE_LIMIT = 3,       /* struct nb_capture_limit */
+    NB_CAPTURE_IMAGE = 4,       /* struct nb_capture_image */
+    NB_CAPTURE_MODULE = 5,      /* struct nb_capture_module */
+    NB_CAPTURE_KERNEL = 6,      /* struct nb_capture_kernel */
+    NB_CAPTURE_GLOBAL = 7,      /* struct nb_capture_global */
+    NB_CAPTURE_ALLOCATION = 8,  /* struct nb_capture_allocation */
+    NB_CAPTURE_BEFORE = 9,      /* struct nb_capture_run: memory at the region's start */
+    NB_CAPTURE_AFTER = 10,      /* struct nb_capture_run: pages that differ at its end */
     NB_CAPTURE_STREAM = 11,     /* struct nb_capture_stream */
     NB_CAPTURE_OPERATION = 12,  /* struct nb_capture_operation */
     NB_CAPTURE_EDGE = 13,       /* struct nb_capture_edge */
@@ -213,7 +213,7 @@ struct nb_capture_allocation {
 
 /* Memory content. Runs of one table are sorted and disjoint, begin at multiples of NB_CAPTURE_PAGE and hold
  * at most NB_BLOB_MAX bytes. A page in no BEFORE run is zero; content of 0 bytes in an AFTER run: it became
- * zero. */
+ * zero. In a raw capture, content of NB_CAPTURE_PAGE bytes in a longer run is that of each of its pages. */
 struct nb_capture_run {
     uint64_t address;
     uint64_t bytes;

@@ -6,12 +6,12 @@
 #include "core/base/vector.h"
 #include "core/driver/slots.h"
 #include "core/region/raw_capture.h"
+#include "cuda/capture/pages.h"
 #include "cuda/memory/arena.h"
 #include "real.h"
 #include "surface.h"
 
-/* Memory is read in pieces of this size. One piece is read while the other is searched for pages that are
- * not zero. */
+/* Memory is read in pieces of this size. One piece is read while the pages of the other are looked at. */
 #define PIECE_BYTES (16u << 20)
 
 /* Pages to read, in one mapping. */
@@ -58,34 +58,67 @@ static bool is_readable(uint64_t address)
     return NB_REAL(cuMemGetAccess)(&access, &here, address) == CUDA_SUCCESS && access != 0;
 }
 
-static bool is_zero(const unsigned char *page)
+enum page_kind {
+    PAGE_LEFT_OUT, /* zero at the region's start, or as it was then at its end */
+    PAGE_UNIFORM,  /* one word again and again: zeros, or a value that a program fills memory with */
+    PAGE_PLAIN
+};
+
+static bool is_uniform(const unsigned char *page, uint64_t *word)
 {
-    uint64_t words[NB_CAPTURE_PAGE / 8], any = 0;
+    uint64_t words[NB_CAPTURE_PAGE / 8], differences = 0;
     memcpy(words, page, sizeof words);
     for (size_t i = 0; i < NB_CAPTURE_PAGE / 8; i++)
-        any |= words[i];
-    return any == 0;
+        differences |= words[i] ^ words[0];
+    *word = words[0];
+    return differences == 0;
 }
 
-static void append_run(enum nb_capture_kind kind, uint64_t address, const unsigned char *bytes, size_t count)
+static enum page_kind kind_of_page(enum nb_capture_kind kind, uint64_t address, const unsigned char *page,
+                                   uint64_t *word)
+{
+    const bool uniform = is_uniform(page, word);
+    if (kind == NB_CAPTURE_BEFORE)
+        nb_pages_remember(address, page);
+    else if (nb_pages_is_as_before(address, page))
+        return PAGE_LEFT_OUT;
+    if (!uniform)
+        return PAGE_PLAIN;
+    return kind == NB_CAPTURE_BEFORE && *word == 0 ? PAGE_LEFT_OUT : PAGE_UNIFORM;
+}
+
+/* `content`: bytes to store. One page stands for a run whose pages are equal, and none for zeros. */
+static void append_run(enum nb_capture_kind kind, uint64_t address, const unsigned char *bytes, size_t count,
+                       size_t content)
 {
     const struct nb_capture_run run = {
-        .address = address, .bytes = count, .content = {.first = sizeof run, .bytes = count}};
-    const struct nb_piece pieces[] = {{&run, sizeof run}, {bytes, count}};
+        .address = address, .bytes = count, .content = {.first = sizeof run, .bytes = content}};
+    const struct nb_piece pieces[] = {{&run, sizeof run}, {bytes, content}};
     nb_raw_capture_append(kind, pieces, 2);
 }
 
 static void append_pages(enum nb_capture_kind kind, uint64_t address, const unsigned char *bytes,
                          size_t count)
 {
-    size_t begin_read = 0;
-    while (begin_read < count) {
-        size_t end = begin_read;
-        while (end < count && end - begin_read < NB_BLOB_MAX && !is_zero(bytes + end))
-            end += NB_CAPTURE_PAGE;
-        if (end > begin_read)
-            append_run(kind, address + begin_read, bytes + begin_read, end - begin_read);
-        begin_read = end > begin_read ? end : begin_read + NB_CAPTURE_PAGE;
+    enum page_kind current = PAGE_LEFT_OUT;
+    uint64_t current_word = 0;
+    size_t begin = 0;
+    for (size_t at = 0; at <= count; at += NB_CAPTURE_PAGE) {
+        uint64_t word = 0;
+        const bool is_end = at == count;
+        const enum page_kind page =
+            is_end ? PAGE_LEFT_OUT : kind_of_page(kind, address + at, bytes + at, &word);
+        const bool is_same = page == current && (page != PAGE_UNIFORM || word == current_word);
+        if (is_same && !is_end && at - begin < NB_BLOB_MAX)
+            continue;
+        if (current == PAGE_PLAIN)
+            append_run(kind, address + begin, bytes + begin, at - begin, at - begin);
+        else if (current == PAGE_UNIFORM)
+            append_run(kind, address + begin, bytes + begin, at - begin,
+                       current_word == 0 ? 0 : NB_CAPTURE_PAGE);
+        begin = at;
+        current = page;
+        current_word = word;
     }
 }
 
@@ -160,6 +193,8 @@ CUresult nb_capture_write_memory(enum nb_capture_kind kind)
     struct collection all = {NB_VECTOR_INITIALIZER(struct stretch), true};
     struct piece pieces[2] = {0};
     CUresult result = CUDA_SUCCESS;
+    if (kind == NB_CAPTURE_BEFORE)
+        nb_pages_forget();
     nb_arena_each(collect_stretch, &all);
     if (!all.is_complete)
         result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -170,5 +205,7 @@ CUresult nb_capture_write_memory(enum nb_capture_kind kind)
     for (unsigned i = 0; i < 2; i++)
         close_piece(&pieces[i]);
     nb_vector_free(&all.stretches);
+    if (kind == NB_CAPTURE_AFTER)
+        nb_pages_forget();
     return result;
 }

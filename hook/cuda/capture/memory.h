@@ -6,8 +6,8 @@
 
 #include "core/wire/capture_format.h"
 
-/* Append elements of `kind` (NB_CAPTURE_BEFORE or _AFTER) for all allocated pages that are not zero. The
- * device must be idle. */
+/* Append elements of `kind` for all allocated pages: of NB_CAPTURE_BEFORE those that are not zero, of
+ * NB_CAPTURE_AFTER those that differ since. The device must be idle. */
 CUresult nb_capture_write_memory(enum nb_capture_kind kind) __attribute__((visibility("hidden")));
 
 #endif

@@ -38,6 +38,27 @@ def test_names_stay_mangled_after_the_time_for_all_names(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
+    "program",
+    [
+        "print(end='\"', flush=True); time.sleep(60)",
+        "sys.stdout.buffer.write(b'\"\\xff\"\\n')",
+        "print('x' * 10**7)",
+    ],
+)
+def test_names_stay_mangled_if_the_demangler_was_taken_over(
+    monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    """An answer without an end, without text, and without a limit."""
+    monkeypatch.setattr(demangle, "START_SECONDS", 0.5)
+    start = subprocess.Popen
+    words = [sys.executable, "-c", f"import sys, time; {program}"]
+    monkeypatch.setattr(subprocess, "Popen", lambda _, **pipes: start(words, **pipes))
+    with closing(Demangler()) as demangler:
+        assert demangler.demangle("_Z3addPfi") is None
+        assert demangler.process is None
+
+
+@pytest.mark.parametrize(
     "call", ["os.open('/etc/passwd', os.O_RDONLY)", "os.fork()", "os.kill(os.getppid(), 0)", "os.setsid()"]
 )
 def test_demangler_process_that_does_more_than_compute_is_killed(call: str) -> None:

@@ -59,6 +59,8 @@ def test_removed_line_detected(log: Path, removed: int, named: str) -> None:
         (b'{"kind":"call","previous":"' + b"0" * 64 + b'"}\n', "continues after its end line"),
         (b"{", "incomplete line"),
         (b"x\n", "not JSON"),
+        (b'{"\xff":1}\n', "not JSON"),
+        (b"[" * 100_000 + b"\n", "not JSON"),
     ],
 )
 def test_added_line_detected(log: Path, added: bytes, named: str) -> None:

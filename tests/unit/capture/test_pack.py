@@ -84,7 +84,8 @@ def whole() -> RawCaptureWriter:
     raw_capture.add(Kind.OPERATION, launch)
     raw_capture.add(Kind.RELOCATION, Relocation(1, 0, 1, 0))
     raw_capture.allocation(ARENA, 8 * PAGE, AllocationFlag.AFTER, 1)
-    raw_capture.run(Kind.AFTER, ARENA, pages("a", "x", "b", "y", "z", "", "", "f"))
+    raw_capture.run(Kind.AFTER, ARENA + PAGE, pages("x"))
+    raw_capture.run(Kind.AFTER, ARENA + 3 * PAGE, pages("y", "z", ""))
     raw_capture.element(Kind.GLOBAL, changed_global())
     raw_capture.end()
     return raw_capture
@@ -137,6 +138,25 @@ def test_unchanged_memory_is_left_out_of_after(tmp_path: Path) -> None:
         assert after == pages("a", "x", "b", "y", "z", "", "", "f")
 
 
+def test_page_stands_for_a_run_of_equal_pages(tmp_path: Path) -> None:
+    """The windows of a capture begin at multiples of a blob, wherever the runs begin."""
+    raw_capture = new_raw_capture()
+    raw_capture.allocation(ARENA, 3 * BLOB_MAX, BOTH, 1)
+    raw_capture.run(Kind.BEFORE, ARENA, pages("a"))
+    raw_capture.run(Kind.BEFORE, ARENA + PAGE, pages("p"), size=BLOB_MAX)
+    raw_capture.run(Kind.BEFORE, ARENA + PAGE + BLOB_MAX, pages("p"), size=PAGE * 3)
+    raw_capture.run(Kind.AFTER, ARENA + 2 * PAGE, b"", size=PAGE * 5)
+    raw_capture.run(Kind.AFTER, ARENA + BLOB_MAX, pages("q"), size=PAGE * 2)
+    raw_capture.end()
+    count = BLOB_MAX // PAGE
+    before = pages("a", *["p"] * (count + 3), *[""] * (2 * count - 4))
+    changed = pages("a", "p", *[""] * 5, *["p"] * (count - 7), "q", "q", "p", "p", *[""] * (2 * count - 4))
+    with packed(raw_capture, tmp_path) as capture:
+        assert capture.memory(ARENA, 3 * BLOB_MAX) == before
+        assert capture.memory(ARENA, 3 * BLOB_MAX, after=True) == changed
+        assert sum(run.bytes for run in capture.after) == 7 * PAGE
+
+
 def test_global_recorded_twice_is_merged(tmp_path: Path) -> None:
     with packed(whole(), tmp_path) as capture:
         assert [each.module for each in capture.globals] == [0, 1]
@@ -151,11 +171,9 @@ def test_large_memory_is_split_into_blobs(tmp_path: Path) -> None:
     raw_capture = new_raw_capture()
     raw_capture.allocation(ARENA, len(memory), BOTH, 1)
     raw_capture.run(Kind.BEFORE, ARENA, memory)
-    raw_capture.run(Kind.AFTER, ARENA, memory)
     raw_capture.end()
     with packed(raw_capture, tmp_path) as capture:
         assert [run.bytes for run in capture.before] == [BLOB_MAX] * 3 + [3]
-        assert len(capture.after) == 0
         assert capture.memory(ARENA, len(memory)) == memory
         assert capture.file_bytes < 2 * BLOB_MAX
 
@@ -271,6 +289,8 @@ def test_truncated_raw_capture_is_refused(tmp_path: Path) -> None:
         ((Kind.RELOCATION, Relocation(0, 0, 7, 0)), "global 7, but there are 0"),
         ((Kind.BEFORE, Run(ARENA, PAGE, Content(32, PAGE))), "not in its payload"),
         ((Kind.BEFORE, Run(ARENA, 5, Content(0, 0)), b"four"), "4 bytes of content for 5"),
+        ((Kind.BEFORE, Run(ARENA, 2 * BLOB_MAX, Content(0, 0)), bytes(PAGE)), "4096 bytes of content for"),
+        ((Kind.AFTER, Run(ARENA, 1 << 40, Content(0, 0))), "0 bytes of content for"),
         ((Kind.BEFORE, Run(ARENA + 1, 4, Content(0, 0)), b"four"), "is not whole pages"),
         ((Kind.BEFORE, Run(ARENA, 4, Content(0, 0)), b"four"), "outside every allocation"),
         ((Kind.DEVICE, DEVICE), "no device"),

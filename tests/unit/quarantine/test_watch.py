@@ -9,7 +9,7 @@ import pytest
 
 from benchguard.ipc.memory import machine_memory, resident_bytes, resident_in
 from benchguard.quarantine import watch as module
-from benchguard.quarantine.watch import Watch
+from benchguard.quarantine.watch import ShortageError, Watch
 
 
 @pytest.mark.parametrize(
@@ -36,13 +36,45 @@ def test_watch_reports_exceeded_processes_and_memory(tmp_path: Path) -> None:
     assert "are allowed" in Watch(1, 1, tmp_path).look(ours)
 
 
-def test_watch_reports_low_disk_inodes_and_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disk_that_the_watched_filled_is_their_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Watch, "_free", lambda _: (4 << 20, 1 << 40))
     watch = Watch(0, 1, tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_bytes(b"x" * (1 << 20))
+    monkeypatch.setattr(Watch, "_free", lambda _: (0, 1 << 40))
+    with pytest.raises(ShortageError, match="wrote 1 MiB; free some"):
+        watch.look([])
+    (tmp_path / "other").write_bytes(b"x" * (2 << 20))
+    assert "left 0 MiB and" in watch.look([])
+
+
+def test_inodes_that_others_used_are_not_their_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = Watch(0, 1, tmp_path)
+    monkeypatch.setattr(Watch, "_free", lambda _: (1 << 60, 1))
+    with pytest.raises(ShortageError, match="1 files left"):
+        watch.look([])
+    monkeypatch.setattr(module, "_ENTRIES_MAX", 3)
+    for name in "abc":
+        (tmp_path / name).touch()
+    assert "1 files on its scratch disk" in watch.look([])
+
+
+def test_memory_that_the_watched_used_is_their_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anonymous files count, too: they are in no process's resident memory as long as nobody maps them."""
+    ours = [os.getpid()]
     total, available = machine_memory()
     assert 0 < available < total
-    monkeypatch.setattr(Watch, "_free", lambda _: (1, 1 << 40))
-    assert "left 0 MiB and" in watch.look([])
-    monkeypatch.setattr(Watch, "_free", lambda _: (1 << 60, 1))
-    assert "1 files on its scratch disk" in watch.look([])
-    monkeypatch.setattr(module, "machine_memory", lambda: (1 << 36, 1 << 20))
-    assert "left 1 MiB of the machine" in watch.look([])
+    start = 2 * resident_bytes(os.getpid()) + (64 << 20)
+    monkeypatch.setattr(module, "machine_memory", lambda: (1 << 40, start))
+    watch = Watch(0, 1, tmp_path)
+    assert watch._available == start
+    monkeypatch.setattr(module, "machine_memory", lambda: (1 << 40, 1 << 20))
+    with pytest.raises(ShortageError, match="has 1 MiB of memory left"):
+        watch.look(ours)
+    monkeypatch.setattr(module, "resident_bytes", lambda _: 0)
+    descriptor = os.memfd_create("hog")
+    try:
+        os.posix_fallocate(descriptor, 0, start // 2 + (1 << 20))
+        assert "left 1 MiB of the machine" in watch.look(ours)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,78 @@
+"""Where bytes of others are decoded, everything that msgspec raises for them is caught."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from benchguard.ipc.json_text import UNREADABLE
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "benchguard"
+OWN = {
+    "audit/names.py",
+    "fleet/node.py",
+    "fleet/order.py",
+    "grade/cordon_capture.py",
+    "images/disassembler.py",
+    "probe/pipeline/worker.py",
+    "quarantine/cases.py",
+    "quarantine/sandbox/stage.py",
+    "serve/client.py",
+    "shim/build.py",
+    "shim/surface.py",
+}
+"""Files that decode bytes of this program: orders to its own processes, and files that it installs."""
+OTHERS = {"audit/demangle.py": 2, "grade/result.py": 1}
+"""Calls without a guard of their own: two of the demangler, whose caller has the guard and whose worker may die of its
+request, and a documented exception."""
+
+
+def decodes(tree: ast.AST) -> Iterator[ast.Call]:
+    """Calls of msgspec's decoders."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "decode"
+            and ast.unparse(node.func.value) in ("msgspec.json", "msgspec.msgpack")
+        ):
+            yield node
+
+
+def unguarded(path: Path) -> list[int]:
+    """Lines with such a call outside of a `try` that catches UNREADABLE."""
+    text = path.read_text()
+    if ".decode(" not in text or "msgspec" not in text:
+        return []
+    tree = ast.parse(text)
+    guarded = {
+        id(call)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Try)
+        and any("UNREADABLE" in ast.unparse(each.type) for each in node.handlers if each.type is not None)
+        for statement in node.body
+        for call in decodes(statement)
+    }
+    return [call.lineno for call in decodes(tree) if id(call) not in guarded]
+
+
+def test_bytes_of_others_are_decoded_with_a_guard() -> None:
+    found = {
+        name: lines
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if (name := str(path.relative_to(PACKAGE))) not in OWN and (lines := unguarded(path))
+    }
+    assert {name: len(lines) for name, lines in found.items()} == OTHERS, found
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"x", b"[1]", b'{"\xff":1}', b'{"a":"\xed\xa0\x80"}', b'{"a":' * 100_000]
+)
+def test_unreadable_names_what_msgspec_raises(data: bytes) -> None:
+    with pytest.raises(UNREADABLE):
+        msgspec.json.decode(data, type=dict)
