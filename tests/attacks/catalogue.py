@@ -27,6 +27,7 @@ STOPPED = frozenset({"wrong", "violation", "unreplayable", "failed"})
 OWN_TESTS = {
     "11_event_shift.py": "test_cordon.py",
     "25_library_code.py": "test_provenance.py",
+    "34_nameless_file.py": "test_scratch_disk.py",
     "36_archaeology.py": "test_archaeology.py",
 }
 """Attacks that need a library or a folder of their own, and the tests beside this file that run them."""
