@@ -3,7 +3,8 @@
 If they differ, the host code read the inputs or counted its calls, and a replay on other inputs would not be what the
 submission does. Addresses may differ, because temporary memory moves. Bytes of parameters that no kernel reads may
 differ too: ATen's by-value structs have room for 16 dimensions and leave unused ones uninitialised. So a difference in
-parameter bytes is only a suspicion, until outputs on other inputs are wrong.
+the bytes that the host gives (parameters, uploads, a memset's value) is only a suspicion, until outputs on other inputs
+are wrong.
 """
 
 from __future__ import annotations
@@ -110,6 +111,8 @@ class _Pair:
             return self._parameters(a.parameters, b.parameters)
         if isinstance(a, MemcpyHtoD) and isinstance(b, MemcpyHtoD) and not self._uploads_are_equal(a, b):
             return f"the host uploads {a.content.bytes} bytes that depend on the inputs"
+        if isinstance(a, Memset) and isinstance(b, Memset) and a.value != b.value:
+            return f"value is {a.value} and {b.value}"
         return ""
 
     def _parameters(self, a: bytes, b: bytes) -> str:
@@ -149,7 +152,7 @@ def _attributes(attributes: tuple[Attribute, ...]) -> list[tuple[int, bytes]]:
 
 
 _PLAIN: dict[type[Any], tuple[str, ...]] = {
-    Memset: ("width", "height", "value", "element_bytes"),
+    Memset: ("width", "height", "element_bytes"),
     Memcpy: ("width", "height", "depth"),
     MemcpyHtoD: ("width", "height", "depth"),
     MemcpyDtoH: ("width", "height", "depth"),

@@ -10,17 +10,23 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..ipc.shared_memory import Bytes, SharedMemory
 from ..problem.spec import Buffer, CaseSpec, Layout
 from ..problem.suite import TestCase
+from ..problem.threads import threads
 from .arrays import memory_of
 from .troubles import FaultError
 
 BYTES_FEW = 64
 """Buffers of up to this many bytes (flags, lengths) may be equal by chance."""
+
+PART = 32 << 20
+"""Bytes that a thread writes or hashes at once."""
 
 TRIES = 16
 SEED_BITS = 63
@@ -47,8 +53,15 @@ def draw_inputs(case: TestCase, seed: int, distribution: str) -> Drawn:
     if set(arrays) != set(names):
         raise FaultError(f"inputs() gives {_names(arrays)}; the case reads {_names(names)}")
     memory = {buffer.name: memory_of(buffer, arrays[buffer.name]) for buffer in case.spec.read}
-    digests = {name: hashlib.sha256(each.data).digest() for name, each in memory.items()}
+    digests = {name: digest_of(each) for name, each in memory.items()}
     return Drawn(arrays, memory, digests)
+
+
+def digest_of(memory: Bytes) -> bytes:
+    """The SHA-256 of the digests of parts, which are computed at once."""
+    with ThreadPoolExecutor(threads()) as pool:
+        digests = pool.map(lambda at: hashlib.sha256(memory[at : at + PART].data).digest(), _starts(memory))
+        return hashlib.sha256(b"".join(digests)).digest()
 
 
 class Seen:
@@ -83,9 +96,20 @@ class Seen:
 def write_set(
     shared: SharedMemory, layout: Layout, number: int, memory: Mapping[str, Bytes], start: int = 0
 ) -> None:
-    """Write set `number`. Set 0 begins at `start`."""
-    for name, data in memory.items():
-        shared.write(data, start + layout.place(name, number)[0])
+    """Write set `number`. Set 0 begins at `start`. The kernel clears new pages, so threads share the work."""
+    with ThreadPoolExecutor(threads()) as pool:
+        for name, data in memory.items():
+            offset = start + layout.place(name, number)[0]
+            write = partial(_write_part, shared, data, offset)
+            list(pool.map(write, _starts(data)))
+
+
+def _write_part(shared: SharedMemory, data: Bytes, offset: int, at: int) -> None:
+    shared.write(data[at : at + PART], offset + at)
+
+
+def _starts(memory: Bytes) -> range:
+    return range(0, memory.nbytes, PART)
 
 
 def _names(names: Any) -> str:

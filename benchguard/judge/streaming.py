@@ -8,13 +8,13 @@ sample uses: so it times no sample while the judge computes, and a pause does no
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from ..ipc.shared_memory import Bytes, SharedMemory
 from ..ipc.slots import SlotError
+from .inputs import digest_of
 from .making import Made, Maker, Order, Source
 from .troubles import FaultError
 
@@ -58,7 +58,7 @@ class Supply:
 
     def check(self, number: int, name: str, data: Bytes) -> None:
         """Raises FaultError if a buffer in the pool is not as it was drawn: its memory cannot be sealed."""
-        if hashlib.sha256(data.data).digest() != self._digests[number][name]:
+        if digest_of(data) != self._digests[number][name]:
             raise FaultError(
                 f"the replay changed {name} of input set {number}; its results cannot be trusted"
             )

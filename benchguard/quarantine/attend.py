@@ -16,7 +16,7 @@ from . import group
 from .contract import EVENTS_MAX, LINE_MAX
 from .group import Group
 from .pause import Pause
-from .watch import Watch
+from .watch import ShortageError, Watch
 
 OUTPUT_BYTES = 1 << 16
 WATCH_SECONDS = 0.1
@@ -72,13 +72,20 @@ class Attendant:
     def __call__(self, keeper: subprocess.Popen[bytes]) -> tuple[int, tuple[int, ...]]:
         """Wait until the quarantine ends or exceeds a limit; return its status and the processes that survived SIGKILL.
 
-        The quarantine is killed even if waiting raises an exception.
+        The quarantine is killed even if waiting raises an exception. Raises ShortageError.
         """
         survivors: tuple[int, ...] = ()
+        shortage: ShortageError | None = None
         try:
             self._listen(keeper)
+        except ShortageError as error:
+            shortage = error
         finally:
             status, survivors = self._end(keeper)
+        if shortage is not None:
+            self.excess = self._watch.blame()
+            if not self.excess:
+                raise shortage
         return (exit_status.TIMEOUT if self.timed_out else status), survivors
 
     def _listen(self, keeper: subprocess.Popen[bytes]) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,6 +25,9 @@ ELEMENTS_MAX = 1 << 17
 
 LIMITS = Limits(table_bytes=64 << 20, elements=ELEMENTS_MAX)
 """Limits of the captures in a grade."""
+
+AT_ONCE = 2
+"""Raw captures that are packed at once."""
 
 TEXT_MAX = 1000
 _REGION = re.compile(r"(0|[1-9][0-9]{0,5})/([01])", re.ASCII)
@@ -59,31 +65,34 @@ def name_of(case: int, number: int) -> str:
 
 
 def _pack(order: Reading, target: Path) -> dict[tuple[int, int], Path]:
-    """By case and number of the region."""
+    """By case and number of the region. Hashing and compressing take most of the time, without Python's lock."""
     captures: dict[tuple[int, int], Path] = {}
-    for number, descriptor in enumerate(order.descriptors):
-        made = target / f"packed-{number}.ncap"
-        try:
-            pack_descriptor(
-                descriptor,
-                made,
-                order.calls,
-                deadline=order.deadline,
-                elements_max=ELEMENTS_MAX,
-                limits=LIMITS,
-            )
-        except CaptureError as error:
-            raise CaptureError(f"a raw capture is broken: {error}") from None
-        with Capture.open(made, LIMITS) as capture:
-            region = capture.meta.get("region", "")
-        place = _REGION.fullmatch(region)
-        if place is None:
-            raise CaptureError("an unrequested region was recorded")
-        key = int(place[1]), int(place[2])
-        if key in captures:
-            raise CaptureError(f"region {region} was recorded twice")
-        captures[key] = made.rename(target / name_of(*key))
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for place, made in pool.map(partial(_pack_one, order, target), count(), order.descriptors):
+            if place in captures:
+                raise CaptureError(f"region {place[0]}/{place[1]} was recorded twice")
+            captures[place] = made.rename(target / name_of(*place))
     return captures
+
+
+def _pack_one(order: Reading, target: Path, number: int, descriptor: int) -> tuple[tuple[int, int], Path]:
+    made = target / f"packed-{number}.ncap"
+    try:
+        pack_descriptor(
+            descriptor,
+            made,
+            order.calls,
+            deadline=order.deadline,
+            elements_max=ELEMENTS_MAX,
+            limits=LIMITS,
+        )
+    except CaptureError as error:
+        raise CaptureError(f"a raw capture is broken: {error}") from None
+    with Capture.open(made, LIMITS) as capture:
+        place = _REGION.fullmatch(capture.meta.get("region", ""))
+    if place is None:
+        raise CaptureError("an unrequested region was recorded")
+    return (int(place[1]), int(place[2])), made
 
 
 def _send(events: int, event: ReaderEvent) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..errors import BenchguardError
@@ -14,6 +15,9 @@ _MACHINE_SHARE = 32
 _DISK_FLOOR = 1 << 30
 _INODE_FLOOR = 10_000
 _ENTRIES_MAX = 100_000
+_RETURN_SECONDS = 1.0
+"""Time for the kernel to free what ended processes had."""
+_POLL_SECONDS = 0.05
 
 
 class ShortageError(BenchguardError):
@@ -33,12 +37,14 @@ class Watch:
         self._free_at_start = free
         self._disk_floor = min(_DISK_FLOOR, free // 4)
         self._inode_floor = min(_INODE_FLOOR, inodes // 4)
+        self._shortage: tuple[Callable[[], int], int, str] | None = None
 
     def look(self, members: Sequence[int]) -> str:
         """Why the processes must be killed; empty if they are within their limits.
 
         Raises ShortageError for a machine that other processes have filled: other grades, or the judge with its input
-        sets. A submission is blamed if half of what was there at its start is found with it.
+        sets. A submission is blamed if half of what was there at its start is found with it. End it after the
+        exception, and ask blame(), because it may have hidden what it uses.
         """
         if len(members) > self._processes:
             return f"{self._subject} had more than {self._processes} processes; start fewer"
@@ -51,22 +57,51 @@ class Watch:
         total, available = machine_memory()
         if available < total // _MACHINE_SHARE:
             used = max(used, memfd_bytes(members))
+            fault = f"{self._subject} left {available >> 20} MiB of the machine's memory; use less"
             if used < self._available // 2:
+                self._shortage = (lambda: machine_memory()[1]), available + self._available // 2, fault
                 raise ShortageError(
                     f"the machine has {available >> 20} MiB of memory left, and {self._subject} uses {used >> 20} MiB; "
                     "grade fewer at once, give fewer --sets, or use a machine with more memory"
                 )
-            return f"{self._subject} left {available >> 20} MiB of the machine's memory; use less"
+            return fault
         free, inodes = self._free()
         if free < self._disk_floor or inodes < self._inode_floor:
             written, files = _contents(self._scratch)
+            fault = (
+                f"{self._subject} left {free >> 20} MiB and {inodes} files on its scratch disk; write less"
+            )
             if written < self._free_at_start // 2 and files < _ENTRIES_MAX:
+                if free < self._disk_floor:
+                    self._shortage = (
+                        (lambda: self._free()[0]),
+                        free + self._free_at_start // 2 - written,
+                        fault,
+                    )
+                else:
+                    self._shortage = (lambda: self._free()[1]), inodes + _ENTRIES_MAX - files, fault
                 raise ShortageError(
                     f"{self._scratch.parent} has {free >> 20} MiB and {inodes} files left, and {self._subject} wrote "
                     f"{written >> 20} MiB; free some, or let TMPDIR name a larger disk"
                 )
-            return f"{self._subject} left {free >> 20} MiB and {inodes} files on its scratch disk; write less"
+            return fault
         return ""
+
+    def blame(self) -> str:
+        """Why a shortage was the processes' fault, once they have ended; empty if it was not.
+
+        Files without a name, and what is queued in sockets, are found with nobody. They come back with the end of the
+        processes that used them: half of what was there at the start must come back.
+        """
+        if self._shortage is None:
+            return ""
+        measure, enough, fault = self._shortage
+        until = time.monotonic() + _RETURN_SECONDS
+        while measure() < enough:
+            if time.monotonic() > until:
+                return ""
+            time.sleep(_POLL_SECONDS)
+        return fault
 
     def _free(self) -> tuple[int, int]:
         """Free bytes and inodes. A file system that does not count inodes has no limit."""

@@ -27,6 +27,7 @@ STOPPED = frozenset({"wrong", "violation", "unreplayable", "failed"})
 OWN_TESTS = {
     "11_event_shift.py": "test_cordon.py",
     "25_library_code.py": "test_provenance.py",
+    "34_nameless_file.py": "test_scratch_disk.py",
     "36_archaeology.py": "test_archaeology.py",
 }
 """Attacks that need a library or a folder of their own, and the tests beside this file that run them."""
@@ -405,6 +406,8 @@ ATTACK_LIST = (
 LOOK_ALIKES = (
     LookAlike("streams.py", "14: streams of its own, joined"),
     LookAlike("graph.py", "16: a CUDA graph"),
+    LookAlike("graph_each_call.py", "16: a CUDA graph, made in each call"),
+    LookAlike("epoch.py", "19: the host counts its calls, and the device gets the number"),
     LookAlike("cooperative.cu", "14: cooperative launch, grid barrier", "RowMean"),
     LookAlike("atomics.cu", "24: another order of additions in each run", "RowMean"),
     LookAlike("workspace.py", "17: memory that is kept from call to call"),

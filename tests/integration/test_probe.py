@@ -146,6 +146,21 @@ def test_context_that_is_made_again_gets_memory_of_its_own(
     assert len(outcome.traces) == 3
 
 
+@pytest.mark.parametrize("mode", ["unloaded-at-once", "destroyed-at-once", "reset-at-once"])
+def test_traces_outlive_a_module_or_context_that_ends_before_a_wait(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe, mode: str
+) -> None:
+    """Engines with maps on the device, and with maps on the host (`bounds`)."""
+    for engine in (str(ENTRIES), "bounds"):
+        outcome = probe(engine, [program("probed"), mode, "plain", mode], out=Path(engine).stem)
+        assert (outcome.status, outcome.stdout) == (0, plain(mode, "plain", mode)), outcome.stderr
+        assert {each[1:] for each in outcome.decisions} == {("probed", "")}
+        assert len(outcome.traces) == 3
+        if engine != "bounds":
+            traces = [first_words(outcome.folder / str(each["file"])) for each in outcome.traces]
+            assert traces == [list(range(1, 129))] * 3
+
+
 BROKEN = {
     "crash": ("import os\nos.abort()", "the engine ended with status -6"),
     "hang": ("import time\ntime.sleep(600)", "the engine took more than 3 s"),

@@ -106,10 +106,10 @@ static void note_driver_memory(CUresult result, const CUdeviceptr *dptr, size_t 
     if (result != CUDA_SUCCESS || dptr == NULL)
         return;
     NB_REAL(cuStreamIsCapturing)(stream, &status);
-    nb_foreign_add(*dptr, bytes,
-                   status == CU_STREAM_CAPTURE_STATUS_NONE
-                       ? "memory of a pool with a size limit or exportable handles"
-                       : "memory that a graph allocates");
+    if (status == CU_STREAM_CAPTURE_STATUS_NONE)
+        nb_foreign_add(*dptr, bytes, "memory of a pool with a size limit or exportable handles");
+    else
+        nb_foreign_add_of_graph(*dptr, bytes);
 }
 
 /* A free that stream capture takes is a node of a graph, and frees nothing now. */

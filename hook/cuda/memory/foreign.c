@@ -50,17 +50,27 @@ void nb_foreign_add_host(uint64_t address, uint64_t bytes, const char *what)
     add((struct nb_foreign){.address = address, .bytes = bytes, .what = what, .is_host = true});
 }
 
-/* Find memory that begins at the address and was added before the time (0: unknown). Call with the lock. */
-static struct nb_foreign *find_older(uint64_t address, uint64_t time)
+void nb_foreign_add_of_graph(uint64_t address, uint64_t bytes)
+{
+    add((struct nb_foreign){
+        .address = address, .bytes = bytes, .what = "memory that a graph allocates", .is_of_graph = true});
+}
+
+/* Find memory that begins at the address, was added before the time (0: unknown), and does not come back when
+ * a graph is launched. Call with the lock. */
+static struct nb_foreign *find_freed(uint64_t address, uint64_t time)
 {
     struct nb_foreign *memory = nb_ranges_find(&all, address);
-    return memory != NULL && memory->address == address && (time == 0 || memory->made < time) ? memory : NULL;
+    return memory != NULL && memory->address == address && !memory->is_of_graph &&
+                   (time == 0 || memory->made < time)
+               ? memory
+               : NULL;
 }
 
 void nb_foreign_remove(uint64_t address, uint64_t begun)
 {
     pthread_mutex_lock(&lock);
-    struct nb_foreign *memory = find_older(address, begun);
+    struct nb_foreign *memory = find_freed(address, begun);
     if (memory != NULL)
         nb_ranges_remove(&all, memory);
     pthread_mutex_unlock(&lock);
@@ -69,7 +79,7 @@ void nb_foreign_remove(uint64_t address, uint64_t begun)
 void nb_foreign_remove_later(uint64_t address, const struct nb_foreign_free *free)
 {
     pthread_mutex_lock(&lock);
-    struct nb_foreign *memory = find_older(address, free->time);
+    struct nb_foreign *memory = find_freed(address, free->time);
     if (memory != NULL)
         memory->free = *free;
     pthread_mutex_unlock(&lock);

@@ -25,16 +25,18 @@ struct nb_foreign {
     uint64_t number; /* counts all ranges ever added, from 1 */
     uint64_t made;   /* nb_clock() when it was added */
     struct nb_foreign_free free;
-    bool is_host; /* the process allocated it as memory of its own */
+    bool is_host;     /* the process allocated it as memory of its own */
+    bool is_of_graph; /* each launch of a graph allocates it again, at the same address */
 };
 
 /* `what` names the memory for users ("managed memory"); a constant text. */
 void nb_foreign_add(uint64_t address, uint64_t bytes, const char *what) __attribute__((visibility("hidden")));
+void nb_foreign_add_of_graph(uint64_t address, uint64_t bytes) __attribute__((visibility("hidden")));
 void nb_foreign_add_host(uint64_t address, uint64_t bytes, const char *what)
     __attribute__((visibility("hidden")));
 
 /* The driver freed the memory at this address, in a call that began at `begun` (nb_clock(); 0: unknown).
- * Another thread may have got the address again since: later memory stays. */
+ * Another thread may have got the address again since: later memory stays. Memory of graphs stays, too. */
 void nb_foreign_remove(uint64_t address, uint64_t begun) __attribute__((visibility("hidden")));
 
 /* The same for a queued free: the memory stays until nb_foreign_settle, or until its address is used again.

@@ -114,7 +114,7 @@ void nb_post_graph_alloc_node(const struct nb_call *call, CUresult result, CUgra
 {
     (void)call, (void)phGraphNode, (void)hGraph, (void)dependencies, (void)numDependencies;
     if (nb_probing() && result == CUDA_SUCCESS && nodeParams != NULL)
-        nb_foreign_add(nodeParams->dptr, nodeParams->bytesize, "memory that a graph allocates");
+        nb_foreign_add_of_graph(nodeParams->dptr, nodeParams->bytesize);
 }
 
 void nb_post_graph_add_node(const struct nb_call *call, CUresult result, CUgraphNode *phGraphNode,
@@ -124,7 +124,7 @@ void nb_post_graph_add_node(const struct nb_call *call, CUresult result, CUgraph
     (void)call, (void)phGraphNode, (void)hGraph, (void)dependencies, (void)numDependencies;
     if (nb_probing() && result == CUDA_SUCCESS && nodeParams != NULL &&
         nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
-        nb_foreign_add(nodeParams->alloc.dptr, nodeParams->alloc.bytesize, "memory that a graph allocates");
+        nb_foreign_add_of_graph(nodeParams->alloc.dptr, nodeParams->alloc.bytesize);
 }
 
 void nb_post_graph_add_node_with_edges(const struct nb_call *call, CUresult result, CUgraphNode *phGraphNode,

@@ -206,19 +206,32 @@ struct nb_probe_kernel *nb_probe_kernel_for(const struct nb_call *call, CUfuncti
     return kernel != NULL && kernel->module != NULL && !atomic_load(&kernel->is_given_up) ? kernel : NULL;
 }
 
-static int is_of_binary(const void *value, uint64_t binary)
+/* The kernels of an image that are taken out of the map. */
+struct unloaded {
+    const struct nb_binary *binary;
+    struct nb_probe_kernel *first;
+};
+
+static int take_of_binary(const void *value, uint64_t argument)
 {
-    const struct nb_probe_kernel *kernel = value;
-    if ((uint64_t)(uintptr_t)kernel->of->binary != binary)
+    struct unloaded *unloaded = (struct unloaded *)(uintptr_t)argument;
+    struct nb_probe_kernel *kernel = (struct nb_probe_kernel *)(uintptr_t)value;
+    if (kernel->of->binary != unloaded->binary)
         return 0;
-    if (kernel->module != NULL)
-        NB_REAL(cuModuleUnload)(kernel->module);
+    kernel->next = unloaded->first;
+    unloaded->first = kernel;
     return 1;
 }
 
+/* The driver may wait for the device before it unloads a module. Other threads can launch meanwhile, since a
+ * kernel may be waiting for theirs: no lock is held. */
 void nb_probe_unload(const struct nb_binary *binary)
 {
-    nb_handle_map_remove_if(&kernels, is_of_binary, (uint64_t)(uintptr_t)binary);
+    struct unloaded unloaded = {.binary = binary};
+    nb_handle_map_remove_if(&kernels, take_of_binary, (uint64_t)(uintptr_t)&unloaded);
+    for (const struct nb_probe_kernel *kernel = unloaded.first; kernel != NULL; kernel = kernel->next)
+        if (kernel->module != NULL)
+            NB_REAL(cuModuleUnload)(kernel->module);
 }
 
 /* The context is gone, and its modules with it. Context 0: any. */

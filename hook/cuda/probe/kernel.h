@@ -11,12 +11,13 @@
 
 struct nb_probe_kernel {
     const struct nb_function *of;
-    uint64_t number;           /* of the original */
-    CUcontext context;         /* where the probed kernel was loaded */
-    CUfunction original;       /* a CUkernel's function, or the handle itself */
-    CUmodule module;           /* NULL if the original is launched */
-    CUfunction function;       /* the probed kernel */
-    _Atomic uint32_t is_ready; /* 0: its first launch is waiting for the supervisor */
+    struct nb_probe_kernel *next; /* of the same unloaded image */
+    uint64_t number;              /* of the original */
+    CUcontext context;            /* where the probed kernel was loaded */
+    CUfunction original;          /* a CUkernel's function, or the handle itself */
+    CUmodule module;              /* NULL if the original is launched */
+    CUfunction function;          /* the probed kernel */
+    _Atomic uint32_t is_ready;    /* 0: its first launch is waiting for the supervisor */
     _Atomic uint32_t is_given_up;
     _Atomic uint32_t skipped; /* bit set: enum nb_probe_skip that the log has already */
     bool is_pageable;         /* nb_device_is_pageable */

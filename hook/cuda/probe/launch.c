@@ -10,15 +10,12 @@
 #include "cuda/kernel/handle.h"
 #include "cuda/kernel/parameters.h"
 #include "cuda/kernel/stream.h"
-#include "cuda/memory/foreign.h"
 #include "cuda/probe/allocations.h"
 #include "cuda/probe/kernel.h"
-#include "cuda/time/launch_time.h"
 #include "real.h"
-#include "special.h"
 #include "surface.h"
 
-enum { WARP = 32, MAP_ALIGNMENT = 256, EXIT_SECONDS = 10, COLLECTED_AT_LAUNCH = 16 };
+enum { WARP = 32, MAP_ALIGNMENT = 256, END_SECONDS = 10, COLLECTED_AT_LAUNCH = 16 };
 
 /* Memory for the maps of one launch, used again after they are collected. It is never freed: cuMemFree waits
  * for the whole device, and kernels may wait for this thread's next launch. */
@@ -296,16 +293,19 @@ static void hand_over(const struct nb_call *call, struct launch *made, bool is_w
     }
 }
 
-/* Collect the launches whose maps are on the host, among the oldest `most`. Returns whether others are left.
- */
-static bool collect(const struct nb_call *call, unsigned most)
+/* Collect the launches of a context (NULL: of all) whose maps are on the host, among the oldest `most`.
+ * Returns whether others of it are left. */
+static bool collect(const struct nb_call *call, CUcontext context, unsigned most)
 {
+    bool are_left = false;
     struct launch *finished = NULL, **finished_end = &finished;
     pthread_mutex_lock(&lock);
     for (struct launch **place = &pending; *place != NULL && most > 0; most--) {
         struct launch *each = *place;
-        const CUresult result = NB_REAL(cuEventQuery)(each->buffer->event);
+        const bool is_asked = context == NULL || each->buffer->context == context;
+        const CUresult result = is_asked ? NB_REAL(cuEventQuery)(each->buffer->event) : CUDA_ERROR_NOT_READY;
         if (result == CUDA_ERROR_NOT_READY) {
+            are_left |= is_asked;
             place = &each->next;
             continue;
         }
@@ -318,7 +318,6 @@ static bool collect(const struct nb_call *call, unsigned most)
     pending_end = &pending;
     while (*pending_end != NULL)
         pending_end = &(*pending_end)->next;
-    const bool are_left = pending != NULL;
     pthread_mutex_unlock(&lock);
     for (struct launch *each = finished, *next; each != NULL; each = next) {
         next = each->next;
@@ -329,16 +328,28 @@ static bool collect(const struct nb_call *call, unsigned most)
     return are_left;
 }
 
-static void at_exit(void)
+void nb_probe_collect(const struct nb_call *call)
+{
+    (void)collect(call, NULL, UINT_MAX);
+}
+
+void nb_probe_collect_all(const struct nb_call *call, CUcontext context)
 {
     static const struct timespec pause = {0, 1000000};
+    const CUstreamCaptureMode mode = relax(CU_STREAM_CAPTURE_MODE_RELAXED);
+    for (int i = 0; i < END_SECONDS * 1000 && collect(call, context, UINT_MAX); i++)
+        nanosleep(&pause, NULL);
+    relax(mode);
+}
+
+static void at_exit(void)
+{
     struct nb_thread *thread = &nb_thread;
     if (!nb_probing() || (thread->state != NB_THREAD_READY && !nb_thread_attach(thread)))
         return;
     const struct nb_call call = {.thread = thread};
     thread->state = NB_THREAD_INSIDE;
-    for (int i = 0; i < EXIT_SECONDS * 1000 && collect(&call, UINT_MAX); i++)
-        nanosleep(&pause, NULL);
+    nb_probe_collect_all(&call, NULL);
     thread->state = NB_THREAD_READY;
 }
 
@@ -361,7 +372,7 @@ struct nb_probed_launch *nb_probe_begin(const struct nb_call *call, const struct
     /* Other streams of this thread may be in capture, where loading and allocating would be refused. */
     const CUstreamCaptureMode mode = relax(CU_STREAM_CAPTURE_MODE_RELAXED);
     install_exit_handler();
-    (void)collect(call, COLLECTED_AT_LAUNCH);
+    (void)collect(call, NULL, COLLECTED_AT_LAUNCH);
     struct nb_probe_kernel *kernel = nb_probe_kernel_for(call, launch->function);
     struct launch *made = NULL;
     if (kernel != NULL && is_captured)
@@ -409,56 +420,8 @@ void nb_probe_end(const struct nb_call *call, struct nb_probed_launch *launch)
     nb_hook_leave(call);
 }
 
-/* The program waited for the device. */
-static void waited(const struct nb_call *call)
-{
-    nb_launch_time_collect(call);
-    if (!nb_probing() || !nb_hook_enter(call))
-        return;
-    (void)collect(call, UINT_MAX);
-    nb_hook_leave(call);
-}
-
-/* Queued frees of these streams have happened. */
-static void settle(const struct nb_call *call, CUresult result, uint64_t stream)
-{
-    CUcontext context = NULL;
-    if (nb_probing() && result == CUDA_SUCCESS && call->thread != NULL &&
-        NB_REAL(cuCtxGetCurrent)(&context) == CUDA_SUCCESS)
-        nb_foreign_settle(nb_handle(context), stream, call->begin);
-}
-
-void nb_post_wait(const struct nb_call *call, CUresult result)
-{
-    settle(call, result, 0);
-    waited(call);
-}
-
-void nb_post_wait_of_stream(const struct nb_call *call, CUresult result, CUstream hStream)
-{
-    if (nb_probing()) {
-        const uint64_t stream = nb_stream_query_number(nb_stream_resolve(call, hStream));
-        if (stream != 0)
-            settle(call, result, stream);
-    }
-    waited(call);
-}
-
-void nb_post_wait_of_event(const struct nb_call *call, CUresult result, CUevent hEvent)
-{
-    (void)result, (void)hEvent;
-    waited(call);
-}
-
-void nb_post_copy_to_host(const struct nb_call *call, CUresult result, void *dstHost, CUdeviceptr srcDevice,
-                          size_t ByteCount)
-{
-    (void)result, (void)dstHost, (void)srcDevice, (void)ByteCount;
-    waited(call);
-}
-
 /* Drop the buffers of a context that is gone: the driver may give its handle and its addresses out again. */
-static void forget_buffers(CUcontext context)
+static void forget_buffers(const struct nb_call *call, CUcontext context)
 {
     struct launch *lost = NULL;
     pthread_mutex_lock(&lock);
@@ -487,29 +450,16 @@ static void forget_buffers(CUcontext context)
     pthread_mutex_unlock(&lock);
     for (struct launch *next; lost != NULL; lost = next) {
         next = lost->next;
+        nb_probe_skip(call, lost->kernel, NB_SKIP_LOST);
         free(lost->buffer);
         free(lost);
     }
 }
 
-void nb_probe_forget_context(uint64_t context)
+void nb_probe_forget_context(const struct nb_call *call, uint64_t context)
 {
     nb_probe_forget_kernels(context);
-    forget_buffers((CUcontext)context);
-}
-
-/* A primary context can be made again with the same handle. No call tells which one it was, so all go. */
-void nb_post_primary_context(const struct nb_call *call, CUresult result, CUdevice dev)
-{
-    unsigned int flags = 0;
-    int active = 0;
-    if (!(nb_probing() || nb_timing_launches()) || result != CUDA_SUCCESS || !nb_hook_enter(call))
-        return;
-    if (NB_REAL(cuDevicePrimaryCtxGetState)(dev, &flags, &active) != CUDA_SUCCESS || !active) {
-        nb_probe_forget_context(0);
-        nb_launch_time_forget_context(0);
-    }
-    nb_hook_leave(call);
+    forget_buffers(call, (CUcontext)context);
 }
 
 static void forget(void)

@@ -29,8 +29,17 @@ struct nb_probed_launch *nb_probe_begin(const struct nb_call *call, const struct
 void nb_probe_end(const struct nb_call *call, struct nb_probed_launch *launch)
     __attribute__((visibility("hidden")));
 
+/* Hand over the maps that are on the host. */
+void nb_probe_collect(const struct nb_call *call) __attribute__((visibility("hidden")));
+
+/* Wait for the launches of a context (NULL: of all) and hand over their maps, before the context ends and the
+ * maps with it. A kernel that does not end holds the program up for 10 seconds. */
+void nb_probe_collect_all(const struct nb_call *call, CUcontext context)
+    __attribute__((visibility("hidden")));
+
 /* A context was destroyed (0: every context may have been): drop its kernels and its memory for maps. */
-void nb_probe_forget_context(uint64_t context) __attribute__((visibility("hidden")));
+void nb_probe_forget_context(const struct nb_call *call, uint64_t context)
+    __attribute__((visibility("hidden")));
 
 extern const struct nb_component nb_probe_launch_component __attribute__((visibility("hidden")));
 

@@ -129,7 +129,10 @@ void nb_post_context_destroy(const struct nb_call *call, CUresult result, CUcont
 {
     if (result != CUDA_SUCCESS || call->thread == NULL)
         return;
-    nb_probe_forget_context(nb_handle(context));
+    if (nb_probing() && nb_hook_enter(call)) {
+        nb_probe_forget_context(call, nb_handle(context));
+        nb_hook_leave(call);
+    }
     nb_launch_time_forget_context(nb_handle(context));
     nb_funcmap_unload_context(nb_handle(context));
     nb_binmap_unload_context(nb_handle(context));

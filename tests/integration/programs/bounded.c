@@ -117,6 +117,38 @@ static void use_while_freed(void)
     CHECK(cuStreamSynchronize(first));
 }
 
+/* Each launch of the graph allocates the memory, and the program frees it. */
+static void use_again(CUgraph graph, CUdeviceptr place)
+{
+    CUgraphExec executable;
+    CHECK(cuGraphInstantiate(&executable, graph, 0));
+    for (int i = 0; i < 3; i++) {
+        CHECK(cuGraphLaunch(executable, NULL));
+        use(place, BYTES);
+        CHECK(i == 0 ? cuMemFree(place) : cuMemFreeAsync(place, NULL));
+        CHECK(cuCtxSynchronize());
+    }
+}
+
+static void use_graph_memory(void)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS memory = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                                       .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+                                         .bytesize = BYTES};
+    CUgraph graph;
+    CUgraphNode node;
+    CUstream stream;
+    CUdeviceptr place;
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddMemAllocNode(&node, graph, NULL, 0, &memory));
+    use_again(graph, memory.dptr);
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuMemAllocAsync(&place, BYTES, stream));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    use_again(graph, place);
+}
+
 static void use_after_free(bool is_ordered)
 {
     CUdeviceptr place, beside;
@@ -158,6 +190,8 @@ static void run(void)
         map_memory();
     } else if (strcmp(mode, "variables") == 0) {
         use_variables();
+    } else if (strcmp(mode, "graph") == 0) {
+        use_graph_memory();
     } else if (strcmp(mode, "while-freed") == 0) {
         use_while_freed();
     } else if (strcmp(mode, "many") == 0) {

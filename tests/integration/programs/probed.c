@@ -139,6 +139,40 @@ static void launch_reloaded(void)
     launch_plain(NULL);
 }
 
+/* The module is unloaded before anything waits for its launch. */
+static void unload_at_once(void)
+{
+    launch_plain(NULL);
+    CHECK(cuModuleUnload(module));
+    load();
+}
+
+/* The program destroys a context without a wait for its last launch. */
+static void destroy_at_once(void)
+{
+    CUcontext own;
+    const CUdeviceptr before = values;
+    CHECK(cuCtxCreate(&own, NULL, 0, 0));
+    load();
+    CHECK(cuMemAlloc(&values, COUNT * sizeof(unsigned)));
+    launch_plain(NULL);
+    CHECK(cuCtxDestroy(own));
+    values = before;
+    CHECK(cuCtxSetCurrent(context));
+    load();
+}
+
+static void reset_at_once(void)
+{
+    launch_plain(NULL);
+    CHECK(cuDevicePrimaryCtxReset(0));
+    CHECK(cuDevicePrimaryCtxRetain(&context, 0));
+    CHECK(cuCtxSetCurrent(context));
+    load();
+    CHECK(cuMemAlloc(&values, COUNT * sizeof(unsigned)));
+    CHECK(cuMemsetD8(values, 0, COUNT * sizeof(unsigned)));
+}
+
 /* The primary context is made again, with the same handle and perhaps the same addresses. */
 static void launch_after_reset(void)
 {
@@ -194,6 +228,12 @@ static void run(const char *mode)
         launch_reloaded();
     else if (strcmp(mode, "reset") == 0)
         launch_after_reset();
+    else if (strcmp(mode, "unloaded-at-once") == 0)
+        unload_at_once();
+    else if (strcmp(mode, "destroyed-at-once") == 0)
+        destroy_at_once();
+    else if (strcmp(mode, "reset-at-once") == 0)
+        reset_at_once();
     else if (strncmp(mode, "many", 4) == 0)
         launch_many(atoi(mode + 4));
     else

@@ -88,9 +88,13 @@ def test_different_host_reads_are_different_work(tmp_path: Path) -> None:
     assert shorter is not None and shorter.of_work and "width is 4 and 3" in shorter.text
 
 
-def test_different_memset_value_is_named(tmp_path: Path) -> None:
-    text = difference(tmp_path, [fill(0, Y, 1, 64)], [dataclasses.replace(fill(0, Y, 1, 64), value=2)])
-    assert "value is 1 and 2" in text
+def test_different_memset_value_is_a_suspicion(tmp_path: Path) -> None:
+    """As bytes of parameters and uploads: a barrier's epoch is another number in each call."""
+    one = record(tmp_path / "1.ncap", operations=[fill(0, Y, 1, 64)])
+    two = record(tmp_path / "2.ncap", operations=[dataclasses.replace(fill(0, Y, 1, 64), value=2)])
+    found = first_difference(one, two)
+    assert found is not None and not found.of_work
+    assert "value is 1 and 2" in found.text
 
 
 def test_different_work_precedes_different_bytes(tmp_path: Path) -> None:

@@ -38,14 +38,29 @@ def test_watch_reports_exceeded_processes_and_memory(tmp_path: Path) -> None:
 
 def test_disk_that_the_watched_filled_is_their_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Watch, "_free", lambda _: (4 << 20, 1 << 40))
+    monkeypatch.setattr(module, "_RETURN_SECONDS", 0.0)
     watch = Watch(0, 1, tmp_path)
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "file").write_bytes(b"x" * (1 << 20))
     monkeypatch.setattr(Watch, "_free", lambda _: (0, 1 << 40))
     with pytest.raises(ShortageError, match="wrote 1 MiB; free some"):
         watch.look([])
+    assert watch.blame() == ""
     (tmp_path / "other").write_bytes(b"x" * (2 << 20))
     assert "left 0 MiB and" in watch.look([])
+
+
+def test_disk_that_comes_back_with_their_end_is_their_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may have filled it with a file that has no name."""
+    free = iter([4 << 20, 0, 0, 2 << 20])
+    monkeypatch.setattr(Watch, "_free", lambda _: (next(free), 1 << 40))
+    watch = Watch(0, 1, tmp_path)
+    assert watch.blame() == ""
+    with pytest.raises(ShortageError):
+        watch.look([])
+    assert "left 0 MiB and" in watch.blame()
 
 
 def test_inodes_that_others_used_are_not_their_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
