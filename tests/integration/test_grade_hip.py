@@ -60,12 +60,12 @@ def test_hip_kernel_honest_for_a_time_is_wrong() -> None:
 
 @built
 @pytest.mark.full
-def test_hip_kernel_that_caches_in_a_global_has_the_honest_time() -> None:
-    honest, cached = attacked("honest/mix.hip"), attacked("attacks/17_by_content_global.hip")
-    assert honest.verdict == "pass", honest.reason
-    if cached.verdict == "pass":
-        assert honest.cases[0].time_us is not None and cached.cases[0].time_us is not None
-        assert cached.cases[0].time_us.median > 0.8 * honest.cases[0].time_us.median
+@pytest.mark.parametrize("file", ["honest/mix.hip", "attacks/17_by_content_global.hip"])
+def test_hip_time_is_that_of_one_use_inputs(file: str) -> None:
+    """A kernel that keeps results in a global finds none for inputs that are used once."""
+    result = attacked(file)
+    assert result.verdict == "pass", result.reason
+    assert any("on one-use inputs only: AMD's code is not searched" in each for each in result.cases[0].notes)
 
 
 @built
