@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TextIO
 
 from rich.cells import chop_cells
@@ -27,6 +28,11 @@ def render(result: GradeResult, output: TextIO) -> None:
     if result.kernels:
         console.print(table("kernels", _KERNEL_COLUMNS, _kernel_rows(result), console.width, terminal))
     print_lines(console, closing_lines(result, console.width if terminal else None))
+
+
+def print_bundle(bundle: str, archive: Path | None, output: TextIO) -> None:
+    """Print the path of a stored bundle."""
+    print_lines(console_for(output), [f"bundle {archive}/bundles/{bundle}.json"])
 
 
 def closing_lines(result: GradeResult, width: int | None = None) -> Iterator[str]:

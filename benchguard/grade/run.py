@@ -31,6 +31,7 @@ from ..replay.target import gpus_of
 from ..shim.driver import discover
 from ..shim.interposer import interposer_for
 from ..version import __version__
+from .archive import captures_by_case
 from .examine import EXAMINER
 from .opening import POOL_BYTES, Opening
 from .options import GradeOptions
@@ -57,7 +58,8 @@ class TimedCase:
 class GradeRun:
     """Base of the two kinds of grade, which define `run`.
 
-    `stack` closes everything that is opened. `smallest`: only the problem's smallest case is graded.
+    `stack` closes everything that is opened. `smallest`: only the problem's smallest case is graded. After the grade,
+    `graded` is the submission, and `captured` its captures by case, which exist until `stack` is closed.
     """
 
     trust: Trust = "replayed"
@@ -81,6 +83,8 @@ class GradeRun:
         gpus = gpus_of(discover(options.driver, api=self._api), options.device)
         self.turns = Turns(gpus, options.wait_for_gpu)
         self.seconds: dict[str, float] = {}
+        self.captured: dict[str, tuple[Path, Path]] = {}
+        self.graded: Submission | None = None
 
     def start(self) -> tuple[JudgeProcess, Opening]:
         """Start the judge process, which opens the problem at once."""
@@ -202,6 +206,8 @@ class GradeRun:
         timed: Sequence[TimedCase],
         finding: Finding | None,
     ) -> GradeResult:
+        self.graded = submission
+        self.captured = captures_by_case([each.name for each in opened.cases], quarantined.captures)
         cases = tuple(replace(each.case, reason=joined(each.case.reason)) for each in timed)
         failed = next((case for case in cases if case.verdict != "pass"), None)
         verdict: Verdict = "pass"
@@ -243,7 +249,7 @@ class GradeRun:
             version=__version__,
         )
 
-    def _audit(self, quarantined: Quarantined) -> AuditBlock:
+    def _audit(self, quarantined: Quarantined) -> AuditBlock | None:
         """The audit block, without a path if the log is deleted."""
         audit = quarantined.audit
         path = audit.path if self.options.keep is not None else ""
