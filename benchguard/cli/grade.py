@@ -63,7 +63,7 @@ def grade(
     quiet: bool,
     **values: Any,
 ) -> int:
-    """Grade SUBMISSION (a .py, .cu or .ptx file, or a folder) as an answer to PROBLEM (PATH or PATH:NAME).
+    """Grade SUBMISSION (a .py, .cu, .ptx or .hip file, or a folder) as an answer to PROBLEM (PATH or PATH:NAME).
 
     The submission runs in a sandbox, where two calls are captured. The captures are replayed on secret inputs in a
     process that runs none of the submission's host code. Every timed output is compared with the problem's reference.

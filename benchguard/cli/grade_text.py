@@ -43,9 +43,10 @@ def closing_lines(result: GradeResult, width: int | None = None) -> Iterator[str
             yield from (f"{INDENT}{part}" for part in _parts(line.expandtabs(4), width))
     if result.device is not None:
         device = result.device
+        api = result.settings.api.upper() if result.settings is not None else "driver"
         yield (
             f"device {device.name}, compute {device.compute_major}.{device.compute_minor}, "
-            f"CUDA {device.driver_version}; {clock_text(result.clocks)}"
+            f"{api} {device.driver_version}; {clock_text(result.clocks)}"
         )
     for case in result.cases:
         if case.checks is not None and case.inputs is not None:

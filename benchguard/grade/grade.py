@@ -18,7 +18,7 @@ from ..problem.returned import replayed_case
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
 from ..quarantine.start import check_unreadable
-from ..quarantine.submission import check_outside, submission_of
+from ..quarantine.submission import check_outside
 from ..shim.driver import Driver, discover
 from .archive import Archived, Evidence, archived
 from .case import CaseWork, grade_case
@@ -31,6 +31,7 @@ from .provenance import searched
 from .quarantined import finding_of
 from .result import GradeResult
 from .run import GradeRun, TimedCase
+from .vendor import api_of
 
 
 def grade(
@@ -51,7 +52,7 @@ def grade(
 
     Args:
         problem: PATH or PATH:NAME of the problem, in the format `options.adapter`. Its code is trusted.
-        submission: path of a .py, .cu or .ptx file, or of a folder. Its code is not trusted.
+        submission: path of a .py, .cu, .ptx or .hip file, or of a folder. Its code is not trusted.
         options: how to grade.
         progress: called with each phase of each case.
         changes: fields of GradeOptions by name, in place of those in `options`.
@@ -132,7 +133,7 @@ def _graded(
         if progress is not None:
             progress(GradeProgress("indexing the code of installed libraries"))
         searched(options.forbid_library, options.allow_images)
-    driver = discover(options.driver, api="cuda")
+    driver = discover(options.driver, api=api_of(options, submission))
     options = for_driver(options, driver)
     smallest = driver.is_sim and not options.cases
     with ExitStack() as stack:
@@ -170,8 +171,7 @@ def check_inputs(
     if not path.exists() and not Path(str(problem).rpartition(":")[0] or path).exists():
         raise UsageError(f"the problem {path} does not exist; give PATH or PATH:NAME")
     check_options(str(problem), options.adapter, options.adapter_options)
-    for submission in submissions:
-        submission_of(submission, options.language, options.entry, options.convention or "arguments")
+    api_of(options, *submissions)
     if options.keep is not None:
         check_outside(options.keep, submissions)
         try:

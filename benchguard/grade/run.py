@@ -39,6 +39,7 @@ from .progress import GradeProgress, Report
 from .result import SCHEMA, AuditBlock, GradedCase, GradeResult, Sandbox, Source, Trust, Verdict
 from .score import score_of
 from .specification import Finding
+from .vendor import api_of
 
 LEFT_OUT_SHOWN = 8
 
@@ -78,9 +79,9 @@ class GradeRun:
         self.problem, self._path, self.options = problem, submission, options
         self.progress, self._stack = progress, stack
         self._started = time.monotonic()
-        self.turns = Turns(
-            gpus_of(discover(options.driver, api="cuda"), options.device), options.wait_for_gpu
-        )
+        self._api = api_of(options, submission)
+        gpus = gpus_of(discover(options.driver, api=self._api), options.device)
+        self.turns = Turns(gpus, options.wait_for_gpu)
         self.seconds: dict[str, float] = {}
         self.captured: dict[str, tuple[Path, Path]] = {}
         self.graded: Submission | None = None
@@ -100,7 +101,7 @@ class GradeRun:
         inline: Inline | None = None,
     ) -> Quarantined:
         options = self.options
-        interposer, _, _ = interposer_for(options.driver, "cuda")
+        interposer, _, _ = interposer_for(options.driver, self._api)
         waiting = partial(self.report, WAITING.phase)
         with (
             self.turns.take("alone" if inline is not None else "together", waiting) as turn,

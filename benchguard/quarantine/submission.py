@@ -13,7 +13,7 @@ from typing import get_args
 from ..errors import BenchguardError, UsageError
 from .contract import Convention, Language
 
-LANGUAGES: dict[str, Language] = {".py": "python", ".cu": "cuda", ".ptx": "ptx"}
+LANGUAGES: dict[str, Language] = {".py": "python", ".cu": "cuda", ".ptx": "ptx", ".hip": "hip"}
 MAIN_NAMES = ("submission", "solution", "kernel", "main")
 """The file of a folder that is loaded: the first of these names, without suffix, that exists."""
 
