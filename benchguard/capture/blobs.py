@@ -34,8 +34,11 @@ class Blobs:
     @property
     def stored_bytes(self) -> int:
         """Bytes of the file that blobs share or own."""
-        places = {(offset, stored) for _, offset, stored, *_ in BLOB.struct.iter_unpack(self._entries)}
-        return sum(stored for _, stored in places)
+        return sum(stored for _, stored in self.places())
+
+    def places(self) -> set[tuple[int, int]]:
+        """Offset and size in the file of each stored blob."""
+        return {(offset, stored) for _, offset, stored, *_ in BLOB.struct.iter_unpack(self._entries)}
 
     def read(self, index: int) -> bytes:
         """The decompressed bytes of one blob, compared with its SHA-256."""

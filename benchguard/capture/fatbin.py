@@ -13,6 +13,7 @@ LZ4, ZSTD = 0x2000, 0x8000
 PTX, ELF, LTO_IR = 1, 2, 8
 KINDS = {PTX: "ptx", ELF: "cubin", LTO_IR: "lto_ir"}
 ENTRIES_MAX = 4096
+_ELF_MAGIC, _VERSION = b"\x7fELF", b".version"
 
 _HEADER = struct.Struct("<IHHQ")
 _ENTRY = struct.Struct("<HHIQI")
@@ -68,7 +69,7 @@ def entries(image: bytes) -> Iterator[Entry]:
 def packed_codes(image: bytes, most: int = RAW_MAX) -> Iterator[bytes]:
     """The compressed entries of a fat binary, decompressed.
 
-    Raises CodeError for an entry that does not decompress; and before anything is decompressed, if the entries declare
+    Raises CodeError for an entry that is not readable(); and before anything is decompressed, if the entries declare
     more than `most` bytes, or if the fat binary has ENTRIES_MAX entries.
     """
     found = list(entries(image))
@@ -78,5 +79,18 @@ def packed_codes(image: bytes, most: int = RAW_MAX) -> Iterator[bytes]:
     declared = sum(entry.raw_bytes for entry in packed)
     if declared > most:
         raise CodeError(f"of {len(packed)} unpacks to {declared} bytes with the others; {most} are allowed")
-    for entry in packed:
-        yield entry.code(image)
+    for entry in found:
+        code = readable(entry, image)
+        if entry.method is not None:
+            yield code
+
+
+def readable(entry: Entry, image: bytes) -> bytes:
+    """The entry's code. Raises CodeError also if machine code or PTX looks like neither: a driver might know how to
+    unpack it further."""
+    code = entry.code(image)
+    if (entry.kind == ELF and not code.startswith(_ELF_MAGIC)) or (
+        entry.kind == PTX and _VERSION not in code
+    ):
+        raise CodeError("is not a cubin" if entry.kind == ELF else "is not PTX")
+    return code

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator
 
 from .cubin_data import PADDING_MAX, CubinError, unnamed_bytes
-from .fatbin import entries
+from .fatbin import entries, readable
 from .layout import Vendor
 from .reader import Capture
 from .unpack import CodeError
@@ -65,7 +65,7 @@ def _codes(image: bytes, left: int) -> Iterator[bytes]:
     if sum(entry.raw_bytes if entry.method else entry.stored for entry in found) > left:
         raise CodeError("is too large")
     for entry in found:
-        yield entry.code(image)
+        yield readable(entry, image)
 
 
 def _reason(code: bytes) -> str:

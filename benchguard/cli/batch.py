@@ -17,7 +17,15 @@ from ..grade.options import GradeOptions
 from ..version import __version__
 from .fleet_flags import fleet_options
 from .grade_flags import grade_options
-from .options import Flag, OutputPath, check_output, cuda_driver_option, options_of, quiet_option
+from .options import (
+    Flag,
+    OutputFolder,
+    OutputPath,
+    check_output,
+    cuda_driver_option,
+    options_of,
+    quiet_option,
+)
 from .output import notify
 
 if TYPE_CHECKING:
@@ -60,6 +68,13 @@ _OF_ONE_GRADE = ("keep", "policy")
 @click.option(
     "--parquet", type=OutputPath(), metavar="FILE", help="At the end, write all results as a Parquet table."
 )
+@click.option(
+    "--bundles",
+    "archive",
+    type=OutputFolder(),
+    metavar="FOLDER",
+    help="Store result, captures and submission of each grade in this archive, for `neutrino-bench regrade`.",
+)
 @fleet_options
 @click.option(
     "--attempts",
@@ -89,6 +104,7 @@ def batch(
     problems: tuple[str, ...],
     results_path: Path,
     parquet: Path | None,
+    archive: Path | None,
     engine: Any,
     address: str | None,
     cascade: bool,
@@ -114,6 +130,7 @@ def batch(
 
     options = GradeOptions(**values)
     check_engine(engine, address, attempts, parallel)
+    check_archive(archive, engine, cascade, submissions)
     for output in (results_path, parquet):
         check_output(output, *submissions)
     if cascade:
@@ -137,8 +154,13 @@ def batch(
         named_device = (
             click.get_current_context().get_parameter_source("device") is ParameterSource.COMMANDLINE
         )
-        settings = Settings(options, engine, address, cascade, attempts, parallel, named_device, notify)
+        folder = str(archive.resolve()) if archive is not None else ""
+        settings = Settings(
+            options, engine, address, cascade, attempts, parallel, named_device, folder, notify
+        )
         work = Batch(entries, results, keys, settings)
+        if archive is not None and work.finished:
+            notify(f"{work.finished} submissions have a result already, so no bundle is added for them")
         began = time.monotonic()
         graded = asyncio.run(_run(work, quiet)) if entries else 0
         if parquet is not None:
@@ -153,6 +175,23 @@ def batch(
         )
         return exit_status.INTERNAL
     return exit_status.PASS
+
+
+def check_archive(archive: Path | None, engine: str, cascade: bool, submissions: tuple[Path, ...]) -> None:
+    """Raises UsageError for --bundles where no bundle can be stored, and BenchguardError for a full disk."""
+    if archive is None:
+        return
+    from ..archive import Store
+    from ..quarantine.start import check_unreadable
+    from ..quarantine.submission import check_outside
+
+    if engine != "local" or cascade:
+        raise UsageError(
+            "--bundles stores the captures of this machine's grades; leave out --engine ray and --cascade"
+        )
+    check_unreadable(archive)
+    check_outside(archive, submissions)
+    Store(archive)
 
 
 def problems_of(words: tuple[str, ...], resolve: bool) -> dict[str, str]:

@@ -8,10 +8,12 @@ from typing import Any
 
 import click
 
+from .. import exit_status
 from ..grade.options import GradeOptions
 from .grade_flags import grade_options
 from .options import (
     Flag,
+    OutputFolder,
     check_output,
     cuda_driver_option,
     given_options,
@@ -39,6 +41,13 @@ from .output import notify
     help="Also write GPU MODE's `key: value` lines to descriptor POPCORN_FD, and exit with GPU MODE's status: 0 or "
     "110 to 114.",
 )
+@click.option(
+    "--bundle",
+    "archive",
+    type=OutputFolder(),
+    metavar="FOLDER",
+    help="Store result, captures and submission in this archive, for `neutrino-bench regrade`.",
+)
 @cuda_driver_option
 @options_of(GradeOptions, {"device": Flag("Ordinal of the device to time on.", "N")})
 @quiet_option
@@ -50,10 +59,11 @@ def grade(
     submission: Path,
     json_path: Path | None,
     popcorn: bool,
+    archive: Path | None,
     quiet: bool,
     **values: Any,
 ) -> int:
-    """Grade SUBMISSION (a .py, .cu or .ptx file, or a folder) as an answer to PROBLEM (PATH or PATH:NAME).
+    """Grade SUBMISSION (a .py, .cu, .ptx or .hip file, or a folder) as an answer to PROBLEM (PATH or PATH:NAME).
 
     The submission runs in a sandbox, where two calls are captured. The captures are replayed on secret inputs in a
     process that runs none of the submission's host code. Every timed output is compared with the problem's reference.
@@ -68,17 +78,29 @@ def grade(
             "error: --popcorn: POPCORN_FD is not a writable descriptor; set it to one, as in POPCORN_FD=3 ... 3>FILE"
         )
         return NO_PIPE
+    from ..grade.archive import Archived
     from ..grade.grade import grade as grade_submission
+    from ..grade.grade import grade_into
     from .grade_progress import progress_on
-    from .grade_text import render
+    from .grade_text import print_bundle, render
 
     with progress_on(sys.stderr, quiet) as progress:
-        result = grade_submission(problem, submission, options, progress=progress)
+        done = (
+            Archived(grade_submission(problem, submission, options, progress=progress))
+            if archive is None
+            else grade_into(archive, problem, submission, options, progress=progress)
+        )
+    result = done.result
     if not quiet:
         render(result, sys.stderr if is_stdout(json_path) else sys.stdout)
     write_json(json_path, result.to_json())
     if result.verdict != "pass":
         notify(f"{result.verdict}: {result.reason}")
+    if done.bundle and not quiet:
+        print_bundle(done.bundle, archive, sys.stderr if is_stdout(json_path) else sys.stdout)
     if popcorn:
         return write_popcorn(result)
+    if done.trouble:
+        notify(f"error: no bundle was stored: {done.trouble}")
+        return exit_status.INTERNAL
     return result.status

@@ -13,7 +13,7 @@ _CALL: dict[str, str | Flag] = {
     "adapter_options": Flag(
         "Set an option of the problem format; may be repeated.", "NAME=VALUE", name="adapter-option"
     ),
-    "language": "Language of the submission.  [default: by suffix: .py, .cu, .ptx]",
+    "language": "Language of the submission.  [default: by suffix: .py, .cu, .ptx, .hip]",
     "entry": Flag("Function or class to call.  [default: the problem's, or solution]", "NAME"),
     "convention": "Calling convention (docs/grading.md).  [default: the problem's]",
     "warm_up": Flag("Untimed calls per case before two calls are captured.", "N"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TextIO
 
 from rich.cells import chop_cells
@@ -29,6 +30,11 @@ def render(result: GradeResult, output: TextIO) -> None:
     print_lines(console, closing_lines(result, console.width if terminal else None))
 
 
+def print_bundle(bundle: str, archive: Path | None, output: TextIO) -> None:
+    """Print the path of a stored bundle."""
+    print_lines(console_for(output), [f"bundle {archive}/bundles/{bundle}.json"])
+
+
 def closing_lines(result: GradeResult, width: int | None = None) -> Iterator[str]:
     """The lines below the tables, on a terminal of `width` columns."""
     if result.verdict != "pass" and result.output:
@@ -37,9 +43,10 @@ def closing_lines(result: GradeResult, width: int | None = None) -> Iterator[str
             yield from (f"{INDENT}{part}" for part in _parts(line.expandtabs(4), width))
     if result.device is not None:
         device = result.device
+        api = result.settings.api.upper() if result.settings is not None else "driver"
         yield (
             f"device {device.name}, compute {device.compute_major}.{device.compute_minor}, "
-            f"CUDA {device.driver_version}; {clock_text(result.clocks)}"
+            f"{api} {device.driver_version}; {clock_text(result.clocks)}"
         )
     for case in result.cases:
         if case.checks is not None and case.inputs is not None:

@@ -16,7 +16,6 @@ from .batch_results import SCHEMA, BatchLine, BatchResults
 from .dispatch import Dispatcher
 from .grading import Engine, Say, places_of
 from .job import Graded, Job
-from .order import changed_options
 
 LOST_MAX = 3
 """Jobs without a result, one after the other, after which the batch stops: the machine fails, and not the jobs."""
@@ -33,6 +32,7 @@ class Settings:
     attempts: int = 3
     parallel: int = 1
     one_gpu: bool = False
+    archive: str = ""
     say: Say = lambda _: None
 
 
@@ -104,6 +104,7 @@ class Batch:
             settings.say,
             settings.parallel,
             settings.one_gpu,
+            settings.archive,
         )
 
     def _jobs(self, order: Sequence[str]) -> Iterator[Job]:
@@ -121,11 +122,12 @@ class Batch:
             entry.id,
             entry.problem,
             entry.sha256,
-            changed_options(self.settings.options),
+            self.settings.options.changed(),
             graded.result.verdict if graded.result is not None else None,
             graded.trouble,
             graded.attempts,
             graded.place,
             graded.stage,
             graded.result,
+            graded.bundle,
         )

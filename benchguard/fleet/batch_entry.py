@@ -13,13 +13,12 @@ from msgspec import Meta
 
 from ..errors import UsageError
 from ..grade.options import GradeOptions
+from ..grade.problem_identity import sha256_of
 from ..ipc.json_text import UNREADABLE
 from ..ipc.text import one_line
 from ..quarantine.contract import Language
 from ..quarantine.submission import submission_of
 from .job import Job, Source, Submission, job_of
-from .node import sha256_of
-from .order import changed_options
 
 LINE_MAX = 8 << 20
 """Bytes of a line of JSONL."""
@@ -72,7 +71,7 @@ class Keys:
     def of(cls, problems: Sequence[str], options: GradeOptions, cascade: bool, version: str) -> Keys:
         """Raises UsageError if a problem cannot be read."""
         same = replace(options, wait_for_gpu=GradeOptions.wait_for_gpu)  # a wait changes no result
-        variant = msgspec.json.encode([changed_options(same), cascade, version], order="deterministic")
+        variant = msgspec.json.encode([same.changed(), cascade, version], order="deterministic")
         return cls(variant, {each: f"{sha256_of(each)} {_class_of(each)}" for each in problems})
 
     def key(self, job: Job) -> str:

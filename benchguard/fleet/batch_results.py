@@ -53,6 +53,7 @@ class BatchLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         place: the machine that graded it, or failed last.
         stage: "cpu" if the first stage of a cascade decided.
         result: the document neutrino-bench/result/1.
+        bundle: the id of the bundle in the batch's archive; empty without one.
     """
 
     schema: Schema
@@ -67,6 +68,7 @@ class BatchLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     place: str
     stage: Literal["cpu", "final"]
     result: GradeResult | None
+    bundle: str = ""
 
 
 class BatchResults:

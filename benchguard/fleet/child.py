@@ -15,7 +15,7 @@ from ..errors import BenchguardError
 from ..ipc.json_text import json_line
 from ..ipc.processes import end_with
 from ..ipc.text import describe_exit, last_line, one_line
-from .order import ANSWER_MAX, Answer, parse_order
+from .order import ANSWER_MAX, Answer, Order, parse_order
 
 GRACE_SECONDS = 120.0
 """Time of a grade beyond its own time-out, in seconds: start, clean-up, a shim that is built."""
@@ -104,6 +104,15 @@ def _memory_file(content: bytes) -> Iterator[int]:
         os.close(descriptor)
 
 
+def _answer(order: Order, submission: Path) -> Answer:
+    from ..grade.grade import grade, grade_into  # noqa: PLC0415 - after end_with, because the import takes a while
+
+    if not order.archive:
+        return Answer(grade(order.job.problem, submission, order.grade_options()))
+    done = grade_into(order.archive, order.job.problem, submission, order.grade_options())
+    return Answer(trouble=one_line(done.trouble)) if done.trouble else Answer(done.result, bundle=done.bundle)
+
+
 def main() -> None:
     """The child: read an order from standard input, write the answer to standard output."""
     end_with(int(sys.argv[2]))
@@ -111,12 +120,10 @@ def main() -> None:
     out = os.dup(1)
     os.dup2(2, 1)  # what a problem or a library prints must not enter the answer
     order = parse_order(sys.stdin.buffer.read())
-    from ..grade.grade import grade  # noqa: PLC0415 - after end_with, because the import takes a while
-
     with tempfile.TemporaryDirectory(prefix="neutrino-job-") as folder:
         try:
             submission = order.job.write(Path(folder))
-            answer = Answer(grade(order.job.problem, submission, order.grade_options()))
+            answer = _answer(order, submission)
         except BenchguardError as error:
             answer = Answer(trouble=one_line(f"{type(error).__name__}: {error}"))
     with os.fdopen(out, "wb") as stream:

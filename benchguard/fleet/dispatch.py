@@ -217,7 +217,9 @@ async def _grade(held: _Held, place: Place) -> Graded | None:
         answer = await place.grade(held.job)
         trouble = answer.trouble
         if answer.result is not None and answer.result.verdict != "error":
-            return Graded(held.job.id, answer.result, "", held.attempts, place.name, answer.stage)
+            return Graded(
+                held.job.id, answer.result, "", held.attempts, place.name, answer.stage, answer.bundle
+            )
         if answer.result is not None:
             trouble = answer.result.reason
     except Exception as error:

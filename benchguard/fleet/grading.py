@@ -92,6 +92,7 @@ async def places_of(
     say: Say,
     parallel: int = 1,
     one_gpu: bool = False,
+    archive: str = "",
 ) -> AsyncIterator[Places]:
     """The places of an engine. Raises UsageError for options that it cannot honour."""
     first = first_options(options) if cascade else None
@@ -99,7 +100,7 @@ async def places_of(
         async with ray_places(problems, options, first, address, say) as cluster:
             yield cluster
         return
-    places: Sequence[Place] = local_places(options, parallel, one_gpu)
+    places: Sequence[Place] = local_places(options, parallel, one_gpu, archive)
     if first is not None:
         places = [CascadePlace(LocalPlace(first, parallel), each) for each in places]
     yield LocalPlaces(places)

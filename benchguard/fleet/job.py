@@ -64,6 +64,7 @@ class Graded:
         attempts: how often the job was tried.
         place: the machine that graded it, or failed last.
         stage: "cpu" if the first stage of a cascade decided, else "final".
+        bundle: the id of the stored bundle; empty without one.
     """
 
     id: str
@@ -72,6 +73,7 @@ class Graded:
     attempts: int = 1
     place: str = ""
     stage: Literal["cpu", "final"] = "final"
+    bundle: str = ""
 
 
 def jobs_of(problem: str, submissions: Iterable[Submission] | Mapping[str, Submission]) -> Iterator[Job]:

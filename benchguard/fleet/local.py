@@ -21,16 +21,19 @@ class LocalPlace:
     """A GPU of this machine, or the whole machine. Each of the `slots` is a grade.
 
     The grades of one GPU take turns, so that times do not depend on the number of slots. `environment` has the
-    variables that choose the GPU.
+    variables that choose the GPU. `archive` is the folder for bundles; empty for none.
     """
 
     options: GradeOptions
     slots: int = 1
     name: str = "this machine"
     environment: Mapping[str, str] = field(default_factory=dict)
+    archive: str = ""
 
     async def grade(self, job: Job) -> Answer:
-        return parse_answer(await grade_in_child(order_bytes(job, self.options), self.environment))
+        return parse_answer(
+            await grade_in_child(order_bytes(job, self.options, self.archive), self.environment)
+        )
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class LocalPlaces:
         await asyncio.Event().wait()
 
 
-def local_places(options: GradeOptions, slots: int, one_gpu: bool) -> list[LocalPlace]:
+def local_places(options: GradeOptions, slots: int, one_gpu: bool, archive: str = "") -> list[LocalPlace]:
     """A place for each GPU that this process sees; one place if the options or the caller name a GPU, or none is known.
 
     Raises ShimError if there is no driver.
@@ -54,5 +57,5 @@ def local_places(options: GradeOptions, slots: int, one_gpu: bool) -> list[Local
     driver = discover(options.driver, api="cuda")
     gpus = () if one_gpu or options.device or driver.is_sim else visible_gpus(os.environ)
     if len(gpus) < 2:
-        return [LocalPlace(options, slots)]
-    return [LocalPlace(options, slots, each, {"CUDA_VISIBLE_DEVICES": each}) for each in gpus]
+        return [LocalPlace(options, slots, archive=archive)]
+    return [LocalPlace(options, slots, each, {"CUDA_VISIBLE_DEVICES": each}, archive) for each in gpus]

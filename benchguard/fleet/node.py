@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
-from ..errors import BenchguardError, UsageError
+from ..errors import BenchguardError
 from ..grade.options import GradeOptions
+from ..grade.problem_identity import sha256_of
 from ..ipc.json_text import UNREADABLE, json_line
 from ..ipc.text import one_line
 from ..machine.checks import Finding, grading_findings
 from ..quarantine.probe import features
-from ..quarantine.submission import files_of, hash_of
 from ..shim.driver import discover
 from ..version import __version__
 
@@ -58,22 +56,6 @@ def needs_of(problems: Sequence[str], options: GradeOptions) -> Needs:
     """Raises UsageError if a problem cannot be read."""
     full = options.require_sandbox is not None
     return Needs({each: sha256_of(each) for each in problems}, options.driver, full, __version__)
-
-
-def sha256_of(problem: str) -> str:
-    """SHA-256 of a problem's file, or of the files of its folder. Modules that it imports do not count.
-
-    Raises UsageError if it cannot be read.
-    """
-    path = Path(problem)
-    if not path.exists():
-        path = Path(problem.rpartition(":")[0] or problem)
-    if path.is_dir():
-        return hash_of(path, files_of(path))
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise UsageError(f"the problem {path} cannot be read: {error.strerror}") from error
 
 
 def report_node(needs: bytes) -> bytes:

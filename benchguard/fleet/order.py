@@ -5,7 +5,6 @@ Both ends are ours. An answer is parsed against its schema all the same: it hold
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any, Literal
 
 import msgspec
@@ -19,15 +18,16 @@ from .job import Job
 ANSWER_MAX = 64 << 20
 """Bytes of an answer."""
 
-_LOCAL = {"keep"}
-"""Options that name files of the driver's machine."""
-
 
 class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Grade a job. `options` are the fields of GradeOptions that differ from the defaults."""
+    """Grade a job. `options` are the fields of GradeOptions that differ from the defaults.
+
+    `archive` is the folder for its bundle; empty for none.
+    """
 
     job: Job
     options: dict[str, Any]
+    archive: str = ""
 
     def grade_options(self) -> GradeOptions:
         values: dict[str, Any] = {
@@ -37,25 +37,20 @@ class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Either a result, or the reason why this machine has none. `stage`: the stage of a cascade that decided."""
+    """Either a result, or the reason why this machine has none. `stage`: the stage of a cascade that decided.
+
+    `bundle` is the id of the stored bundle, if one was asked for.
+    """
 
     result: GradeResult | None = None
     trouble: str = ""
     stage: Literal["cpu", "final"] = "final"
+    bundle: str = ""
 
 
-def order_bytes(job: Job, options: GradeOptions) -> bytes:
+def order_bytes(job: Job, options: GradeOptions, archive: str = "") -> bytes:
     """An order as bytes."""
-    return msgspec.msgpack.encode(Order(job, changed_options(options)))
-
-
-def changed_options(options: GradeOptions) -> dict[str, Any]:
-    """The options that differ from the defaults, without those that name files of the driver's machine."""
-    return {
-        field.name: value
-        for field in fields(options)
-        if field.name not in _LOCAL and (value := getattr(options, field.name)) != _default(field)
-    }
+    return msgspec.msgpack.encode(Order(job, options.changed(), archive))
 
 
 def parse_order(data: bytes) -> Order:
@@ -75,7 +70,3 @@ def parse_answer(data: bytes) -> Answer:
     if (answer.result is None) == (not answer.trouble):
         raise BenchguardError("invalid answer: it has neither a result nor a reason")
     return answer
-
-
-def _default(field: Any) -> Any:
-    return field.default_factory() if callable(field.default_factory) else field.default

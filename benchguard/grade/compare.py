@@ -30,6 +30,7 @@ from .outcome import RESTORED
 from .progress import GradeProgress, Report
 from .result import STATUS, GradedCase, GradeResult, Verdict
 from .turns import ORDER, Failure, take_turns
+from .vendor import api_of
 
 SCHEMA: Literal["neutrino-bench/compare/1"] = "neutrino-bench/compare/1"
 
@@ -117,7 +118,7 @@ def compare(
             return _not_compared(graded, began)
         captures = [_captures(folder / label, each) for label, each in zip("ab", graded, strict=True)]
         options = replace(options, samples=options.samples or COMPARE_SAMPLES)
-        options = for_driver(options, discover(options.driver, api="cuda"))
+        options = for_driver(options, discover(options.driver, api=api_of(options, a, b)))
         judge = stack.enter_context(JudgeProcess(timeout=options.seconds))
         names = tuple(case.name for case in graded[-1].cases)
         judge.ask(_ask(str(problem), replace(options, cases=names), blocks, (str(a), str(b))))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..adapters import check_options
+from ..archive import Store
 from ..errors import UsageError
 from ..judge.contract import Opened, Secrets
 from ..judge.process import JudgeProcess
@@ -17,8 +18,9 @@ from ..problem.returned import replayed_case
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
 from ..quarantine.start import check_unreadable
-from ..quarantine.submission import check_outside, submission_of
+from ..quarantine.submission import check_outside
 from ..shim.driver import Driver, discover
+from .archive import Archived, Evidence, archived
 from .case import CaseWork, grade_case
 from .inline import InlineRun
 from .judged_replay import with_slots
@@ -29,6 +31,7 @@ from .provenance import searched
 from .quarantined import finding_of
 from .result import GradeResult
 from .run import GradeRun, TimedCase
+from .vendor import api_of
 
 
 def grade(
@@ -49,7 +52,7 @@ def grade(
 
     Args:
         problem: PATH or PATH:NAME of the problem, in the format `options.adapter`. Its code is trusted.
-        submission: path of a .py, .cu or .ptx file, or of a folder. Its code is not trusted.
+        submission: path of a .py, .cu, .ptx or .hip file, or of a folder. Its code is not trusted.
         options: how to grade.
         progress: called with each phase of each case.
         changes: fields of GradeOptions by name, in place of those in `options`.
@@ -71,6 +74,39 @@ def grade(
     return grade_beside(problem, submission, (), options, progress)
 
 
+def grade_into(
+    archive: str | os.PathLike[str],
+    problem: str | os.PathLike[str],
+    submission: str | os.PathLike[str],
+    options: GradeOptions = GradeOptions(),  # noqa: B008 - frozen
+    *,
+    progress: Report | None = None,
+) -> Archived:
+    """As grade(), and store a bundle in the folder `archive`, which regrade() verifies later.
+
+    Args:
+        archive: folder of the archive. Several processes may write it at the same time.
+        problem: as in grade().
+        submission: as in grade().
+        options: as in grade().
+        progress: as in grade().
+
+    Returns:
+        The result and the bundle's id, or why there is no bundle.
+
+    Raises:
+        UsageError: as grade(), and for an archive that submissions could read.
+        BenchguardError: as grade(), and for an archive that cannot be written.
+    """
+    folder = Path(archive)
+    for each in (folder, options.keep):
+        if each is not None:
+            check_unreadable(each)
+    check_outside(folder, [submission])
+    Store(folder)
+    return _graded(problem, submission, (), options, progress, folder)
+
+
 def grade_beside(
     problem: str | os.PathLike[str],
     submission: str | os.PathLike[str],
@@ -79,6 +115,17 @@ def grade_beside(
     progress: Report | None,
 ) -> GradeResult:
     """As grade(). The judge imports none of the `others` either: they are submissions, too."""
+    return _graded(problem, submission, others, options, progress, None).result
+
+
+def _graded(
+    problem: str | os.PathLike[str],
+    submission: str | os.PathLike[str],
+    others: Sequence[str],
+    options: GradeOptions,
+    progress: Report | None,
+    archive: Path | None,
+) -> Archived:
     options = options.limited(str(problem))
     check_inputs(options, problem, submission)
     # Before the time-out begins, because a first index takes a while.
@@ -86,12 +133,18 @@ def grade_beside(
         if progress is not None:
             progress(GradeProgress("indexing the code of installed libraries"))
         searched(options.forbid_library, options.allow_images)
-    driver = discover(options.driver, api="cuda")
+    driver = discover(options.driver, api=api_of(options, submission))
     options = for_driver(options, driver)
     smallest = driver.is_sim and not options.cases
     with ExitStack() as stack:
         kind = InlineRun if options.inline else ReplayedRun
-        return kind(str(problem), Path(submission), options, progress, stack, others, smallest).run()
+        run = kind(str(problem), Path(submission), options, progress, stack, others, smallest)
+        result = run.run()
+        if archive is None or run.graded is None:
+            return Archived(result)
+        if progress is not None:
+            progress(GradeProgress("storing the bundle"))
+        return archived(archive, Evidence(str(problem), run.graded, run.captured, options, result))
 
 
 def for_driver(options: GradeOptions, driver: Driver) -> GradeOptions:
@@ -118,8 +171,7 @@ def check_inputs(
     if not path.exists() and not Path(str(problem).rpartition(":")[0] or path).exists():
         raise UsageError(f"the problem {path} does not exist; give PATH or PATH:NAME")
     check_options(str(problem), options.adapter, options.adapter_options)
-    for submission in submissions:
-        submission_of(submission, options.language, options.entry, options.convention or "arguments")
+    api_of(options, *submissions)
     if options.keep is not None:
         check_outside(options.keep, submissions)
         try:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from ..adapters import time_limit
 from ..errors import UsageError
@@ -45,6 +45,9 @@ _NOT_INLINE = {
     "one_use": _OWN_SETS,
 }
 """Options without an effect on inline timing, and the reason."""
+
+_LOCAL = {"keep"}
+"""Options that name files of this machine."""
 
 _BOUNDS = {
     "warm_up": (1, 1000),
@@ -180,6 +183,15 @@ class GradeOptions:
                 f"--samples is {self.samples}; give at most {INLINE_SAMPLES_MAX} with --inline, because each sample "
                 "needs an input set of its own"
             )
+
+    def changed(self) -> dict[str, Any]:
+        """The options that differ from the defaults, without those that name files of this machine."""
+        default = GradeOptions()
+        return {
+            each.name: value
+            for each in fields(self)
+            if each.name not in _LOCAL and (value := getattr(self, each.name)) != getattr(default, each.name)
+        }
 
     @property
     def seconds(self) -> float:

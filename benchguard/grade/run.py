@@ -31,6 +31,7 @@ from ..replay.target import gpus_of
 from ..shim.driver import discover
 from ..shim.interposer import interposer_for
 from ..version import __version__
+from .archive import captures_by_case
 from .examine import EXAMINER
 from .opening import POOL_BYTES, Opening
 from .options import GradeOptions
@@ -38,6 +39,7 @@ from .progress import GradeProgress, Report
 from .result import SCHEMA, AuditBlock, GradedCase, GradeResult, Sandbox, Source, Trust, Verdict
 from .score import score_of
 from .specification import Finding
+from .vendor import api_of
 
 LEFT_OUT_SHOWN = 8
 
@@ -56,7 +58,8 @@ class TimedCase:
 class GradeRun:
     """Base of the two kinds of grade, which define `run`.
 
-    `stack` closes everything that is opened. `smallest`: only the problem's smallest case is graded.
+    `stack` closes everything that is opened. `smallest`: only the problem's smallest case is graded. After the grade,
+    `graded` is the submission, and `captured` its captures by case, which exist until `stack` is closed.
     """
 
     trust: Trust = "replayed"
@@ -76,10 +79,12 @@ class GradeRun:
         self.problem, self._path, self.options = problem, submission, options
         self.progress, self._stack = progress, stack
         self._started = time.monotonic()
-        self.turns = Turns(
-            gpus_of(discover(options.driver, api="cuda"), options.device), options.wait_for_gpu
-        )
+        self._api = api_of(options, submission)
+        gpus = gpus_of(discover(options.driver, api=self._api), options.device)
+        self.turns = Turns(gpus, options.wait_for_gpu)
         self.seconds: dict[str, float] = {}
+        self.captured: dict[str, tuple[Path, Path]] = {}
+        self.graded: Submission | None = None
 
     def start(self) -> tuple[JudgeProcess, Opening]:
         """Start the judge process, which opens the problem at once."""
@@ -96,7 +101,7 @@ class GradeRun:
         inline: Inline | None = None,
     ) -> Quarantined:
         options = self.options
-        interposer, _, _ = interposer_for(options.driver, "cuda")
+        interposer, _, _ = interposer_for(options.driver, self._api)
         waiting = partial(self.report, WAITING.phase)
         with (
             self.turns.take("alone" if inline is not None else "together", waiting) as turn,
@@ -201,6 +206,8 @@ class GradeRun:
         timed: Sequence[TimedCase],
         finding: Finding | None,
     ) -> GradeResult:
+        self.graded = submission
+        self.captured = captures_by_case([each.name for each in opened.cases], quarantined.captures)
         cases = tuple(replace(each.case, reason=joined(each.case.reason)) for each in timed)
         failed = next((case for case in cases if case.verdict != "pass"), None)
         verdict: Verdict = "pass"
@@ -242,7 +249,7 @@ class GradeRun:
             version=__version__,
         )
 
-    def _audit(self, quarantined: Quarantined) -> AuditBlock:
+    def _audit(self, quarantined: Quarantined) -> AuditBlock | None:
         """The audit block, without a path if the log is deleted."""
         audit = quarantined.audit
         path = audit.path if self.options.keep is not None else ""

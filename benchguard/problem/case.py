@@ -158,12 +158,8 @@ class ProblemCase:
         checked = self.spec.checked
         outputs = [actual[each.name] for each in checked]
         targets = [cast(expected[each.name], each.dtype) for each in checked]
-        reason = self.author.verify(targets, outputs)
-        if (
-            reason is not None
-            and self._is_wide
-            and self.author.verify(self._rounded(inputs), outputs) is None
-        ):
+        reason = self._reason(targets, outputs)
+        if reason is not None and self._is_wide and self._reason(self._rounded(inputs), outputs) is None:
             reason = None
         if reason is None and self._accepts(targets, [zeros_of(each) for each in checked]):
             wide = [expected[each.name] for each in checked]
@@ -177,6 +173,15 @@ class ProblemCase:
             cast(as_declared(result, each, self.where), each.dtype)
             for result, each in zip(own, self.spec.checked, strict=True)
         ]
+
+    def _reason(self, expected: Sequence[Array], outputs: Sequence[Array]) -> str | None:
+        """Why verify_result rejects outputs. An exception is a reason, too, unless right outputs lead to one: an output
+        may be an index beyond its array, or an enormous number of bins. Raises ProblemError."""
+        try:
+            return self.author.verify(expected, outputs)
+        except ProblemError as error:
+            self.author.verify(expected, expected)
+            return str(error)
 
     def _accepts(self, expected: Sequence[Array], outputs: Sequence[Array]) -> bool:
         """Whether verify_result accepts outputs."""

@@ -31,8 +31,20 @@ def starter(
 
 
 def _cuda(parameters: Parameters, sizes: Sizes, entry: str) -> str:
-    headers = ["cuda_runtime.h", *_headers(parameters)]
-    return _c(parameters, sizes, entry, headers, {})
+    words, types = _words(parameters, {})
+    i, threads, kernel = (_free(word, types) for word in ("i", "threads", "kernel"))
+    most = "".join(
+        f"    if ({threads} < {size}) {threads} = {size};\n"
+        for size in dict.fromkeys(sizes.values())
+        if size != "1"
+    )
+    return (
+        f"{_includes(['cuda_runtime.h', *_headers(parameters)])}{_note(parameters, '//', 'device pointers')}"
+        f"__global__ void {kernel}({words}) {{\n{_zeros(sizes, types, i)}}}\n\n"
+        f'extern "C" void {entry}({words}) {{\n'
+        f"    size_t {threads} = 1;\n{most}"
+        f"    {kernel}<<<(unsigned)(({threads} + 255) / 256), 256>>>({', '.join(types)});\n}}\n"
+    )
 
 
 _HIP_HEADERS = {
@@ -48,40 +60,44 @@ _HIP_TYPES = {
 
 
 def _hip(parameters: Parameters, sizes: Sizes, entry: str) -> str:
+    """One kernel, whose launch a comment gives: hiprtc compiles no host code."""
+    words, types = _words(parameters, _HIP_TYPES)
     headers = [_HIP_HEADERS.get(each, each) for each in _headers(parameters)]
-    return _c(parameters, sizes, entry, ["hip/hip_runtime.h", *headers], _HIP_TYPES)
+    counts = list(dict.fromkeys(each.replace("(size_t)", "") for each in sizes.values())) or ["1"]
+    most = f"max({', '.join(counts)})" if len(counts) > 1 else counts[0]
+    return (
+        f"{_includes(headers) if headers else ''}{_note(parameters, '//', 'device pointers')}"
+        f"// launch: grid=ceil(({most})/256) block=256\n"
+        f'extern "C" __global__ void {entry}({words}) {{\n{_zeros(sizes, types, _free("i", types))}}}\n'
+    )
 
 
 def _headers(parameters: Parameters) -> list[str]:
     return sorted({each.type.header for each in parameters if each.type.header})
 
 
-def _c(
-    parameters: Parameters, sizes: Sizes, entry: str, headers: Sequence[str], names: dict[str, str]
-) -> str:
+def _includes(headers: Sequence[str]) -> str:
+    return "".join(f"#include <{each}>\n" for each in headers) + "\n"
+
+
+def _words(parameters: Parameters, names: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """The parameters in C, and their types by name. `names` has other names of types."""
     types = {each.name: names.get(each.type.cuda, each.type.cuda) for each in parameters}
     words = []
     for each in parameters:
         const = "const " if each.const and each.pointer else ""
         words.append(f"{const}{types[each.name]}{'*' if each.pointer else ''} {each.name}")
-    i, threads, kernel = (_free(word, types) for word in ("i", "threads", "kernel"))
-    includes = "".join(f"#include <{each}>\n" for each in headers)
+    return ", ".join(words), types
+
+
+def _zeros(sizes: Sizes, types: dict[str, str], i: str) -> str:
+    """A kernel's body."""
     writes = "".join(
         f"    if ({i} < {size}) {name}[{i}] = {types[name]}{{}};\n" for name, size in sizes.items()
     )
-    most = "".join(
-        f"    if ({threads} < {size}) {threads} = {size};\n"
-        for size in dict.fromkeys(sizes.values())
-        if size != "1"
-    )
     return (
-        f"{includes}\n{_note(parameters, '//', 'device pointers')}"
-        f"__global__ void {kernel}({', '.join(words)}) {{\n"
         f"    const size_t {i} = blockIdx.x * (size_t)blockDim.x + threadIdx.x;\n"
-        f"    // Replace the zeros.\n{writes}}}\n\n"
-        f'extern "C" void {entry}({", ".join(words)}) {{\n'
-        f"    size_t {threads} = 1;\n{most}"
-        f"    {kernel}<<<(unsigned)(({threads} + 255) / 256), 256>>>({', '.join(types)});\n}}\n"
+        f"    // Replace the zeros.\n{writes}"
     )
 
 

@@ -18,7 +18,7 @@ from msgspec import Meta
 from ..inline.contract import InlineOrder
 from ..problem.spec import CaseSpec, Layout, Returned
 
-Language = Literal["python", "cuda", "ptx"]
+Language = Literal["python", "cuda", "ptx", "hip"]
 
 Convention = Literal["arguments", "output_first", "tuple", "data", "module", "module_keywords"]
 """How the entry is called.

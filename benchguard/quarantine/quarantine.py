@@ -22,6 +22,7 @@ from ..ipc.text import printable
 from ..policy import Cordon, cordon_for
 from ..problem.returned import ReturnedError, replayed_cases
 from ..shim.interposer import Interposer
+from ..toolchain.paths import HIP_BRIDGE
 from ..version import __version__
 from .attend import Attendant
 from .cases import CaseSender
@@ -170,7 +171,7 @@ class _Run:
                 deadline=deadline,
             ),
         )
-        if run.log_error is not None:
+        if run.log_error is not None and not attendant.excess:  # a submission may have filled the log's disk
             raise BenchguardError(run.log_error)
         wall = timeout - deadline.left()  # without pauses
         cases = self._sender.result().cases
@@ -229,7 +230,9 @@ class _Run:
 
 
 def _readable(where: Private, interposer: Interposer) -> tuple[str, ...]:
-    libraries = (interposer.shim, interposer.preload, interposer.driver)
+    libraries = [interposer.shim, interposer.preload, interposer.driver]
+    if interposer.surface.api == "hip":
+        libraries.append(HIP_BRIDGE)
     folders = dict.fromkeys(str(path.resolve().parent) for path in libraries)
     return (str(where.submission), str(where.beside), *folders)
 

@@ -13,7 +13,7 @@ from typing import get_args
 from ..errors import BenchguardError, UsageError
 from .contract import Convention, Language
 
-LANGUAGES: dict[str, Language] = {".py": "python", ".cu": "cuda", ".ptx": "ptx"}
+LANGUAGES: dict[str, Language] = {".py": "python", ".cu": "cuda", ".ptx": "ptx", ".hip": "hip"}
 MAIN_NAMES = ("submission", "solution", "kernel", "main")
 """The file of a folder that is loaded: the first of these names, without suffix, that exists."""
 
@@ -114,16 +114,25 @@ def files_of(root: Path) -> tuple[str, ...]:
 
 def hash_of(root: Path, files: tuple[str, ...]) -> str:
     """SHA-256 over the name, size and content of each file, in order. Raises UsageError."""
+    return hash_of_contents(_hashed(root, name) for name in files)
+
+
+def hash_of_contents(files: Iterable[tuple[str, int, str]]) -> str:
+    """As hash_of(), for the name, size and SHA-256 of each file."""
     whole = hashlib.sha256()
-    for name in files:
-        content = hashlib.sha256()
-        size = 0
-        for chunk in _chunks(root, name):
-            size += len(chunk)
-            content.update(chunk)
+    for name, size, sha256 in files:
         label = os.fsencode(name)
-        whole.update(b"%d %s %d %s\n" % (len(label), label, size, content.hexdigest().encode()))
+        whole.update(b"%d %s %d %s\n" % (len(label), label, size, sha256.encode()))
     return whole.hexdigest()
+
+
+def _hashed(root: Path, name: str) -> tuple[str, int, str]:
+    content = hashlib.sha256()
+    size = 0
+    for chunk in _chunks(root, name):
+        size += len(chunk)
+        content.update(chunk)
+    return name, size, content.hexdigest()
 
 
 def copy_to(submission: Submission, target: Path) -> None:

@@ -45,7 +45,7 @@ def code_in(text: str, language: Language | None = None) -> Code | str:
     found: Code | None = None
     fence, lines = "", list[str]()
     kind: Language | None = None
-    for line in text.splitlines():
+    for line in text.replace("\r\n", "\n").split("\n"):  # splitlines() splits at form feeds of the code, too
         mark = line.strip()
         if not fence:
             fence = _fence_of(mark)

@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from benchguard.archive import open_bundle
 from benchguard.audit.log import FORMAT, LogWriter
 from benchguard.capture import Capture
 from benchguard.capture.layout import ARENA
@@ -875,9 +876,10 @@ RUNS: dict[str, OptionRun] = {
         ("grade", PROBLEM, "kernel.ptx", *SIM, "--json", "other.json", "--case", "two", "--cold", "flush",
          "--flush-cache", "--warm-up-samples", "4", "--samples", "7", "--sets", "4", "--one-use", "9", "--warm-up", "3",
          "--keep",
-         "kept", "--popcorn", "--quiet"),
+         "kept", "--bundle", "archive", "--popcorn", "--quiet"),
         GRADE,
         {
+            "--bundle": lambda ran: len(open_bundle(*ran.folder.glob("archive/bundles/*")).manifest.cases) == 1,
             "--case": lambda ran: [case["name"] for case in ran.result["cases"]] == ["two"],
             "--cold": lambda ran: ran.result["settings"]["cold"] == "flush",
             "--flush-cache": lambda ran: ran.result["settings"]["flush_cache"],
@@ -963,12 +965,16 @@ RUNS: dict[str, OptionRun] = {
         (*BATCH, "--results", "r.jsonl", "--parquet", "r.parquet", "--case", "two", "--cold", "flush",
          "--icache", "cold",
          "--flush-cache", "--warm-up-samples", "4", "--samples", "7", "--sets", "4", "--one-use", "9", "--warm-up", "3",
+         "--bundles", "archive",
          "--memory", "4G", "--require-evidence", "full", "--allow-images", "submission", "--forbid-library", "none*",
          "--adapter", "problem", "--language", "ptx", "--entry", "solution", "--convention", "arguments", "--timeout",
          "100", "--network", "--reference-device", "cpu", "--require-converged", "--quiet", "kernel.ptx"),
         STORED,
         {
             "--parquet": lambda ran: (ran.folder / "r.parquet").read_bytes()[:4] == b"PAR1",
+            "--bundles": lambda ran: (
+                ran.folder / "archive" / "bundles" / f"{json.loads(ran.text('r.jsonl'))['bundle']}.json"
+            ).exists(),
             "--case": stored("cases", ["two"]),
             "--cold": stored("cold", "flush"),
             "--icache": stored("icache", "cold"),

@@ -9,10 +9,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from benchguard.audit.log import LogWriter
+from benchguard.errors import BenchguardError
 from benchguard.ipc.processes import process_start, with_descendants
+from benchguard.quarantine import quarantine as quarantine_module
 from benchguard.quarantine.sandbox import environment
 from tests.integration.quarantining import GOT, HEAD, confined, program_of, unconfined, victim
 
@@ -428,3 +432,23 @@ with open(os.environ.get("TMPDIR", "/tmp") + f"/giant{os.getpid()}", "wb") as st
     os.truncate(stream.fileno(), 65 << 30)
 """
     assert_refused(tmp_path, program_of(attack))
+
+
+@pytest.mark.full
+def test_log_that_cannot_be_written_is_the_fault_of_a_submission_over_its_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have filled the disk of the log. Without such a limit the machine is at fault."""
+
+    class Full(LogWriter):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            self.error = "no space left"
+
+    monkeypatch.setattr(quarantine_module, "LogWriter", Full)
+    over = confined(
+        tmp_path / "over", program_of("hold = b'x' * (1 << 29)\ntime.sleep(30)"), memory_bytes=256 << 20
+    )
+    assert "are allowed" in over.trouble
+    with pytest.raises(BenchguardError, match="no space left"):
+        confined(tmp_path / "within", "def solution(): pass")

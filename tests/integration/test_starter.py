@@ -10,12 +10,13 @@ from benchguard.grade.grade import grade
 from benchguard.problem.load import load, opened, signature_of
 from benchguard.problem.starter import Language, starter
 from benchguard.problem.starter_sizes import output_sizes
+from benchguard.toolchain.paths import HIP_BRIDGE
 from tests.conftest import ROOT
 
 PROBLEMS = ROOT / "examples" / "problems"
 NAMES = sorted(path.stem for path in PROBLEMS.glob("*.py") if path.stem != "declare")
 QUICK = {("argmax", "cuda"), ("histogram", "numba")}
-LANGUAGES: dict[Language, str] = {"cuda": ".cu", "numba": ".py"}
+LANGUAGES: dict[Language, str] = {"cuda": ".cu", "hip": ".hip", "numba": ".py"}
 """Those that run without a GPU. bfloat16 and float16 are not types of numba's arrays."""
 
 WITHOUT_NUMBA = {"matmul"}
@@ -35,6 +36,8 @@ def _parameters() -> list[object]:
 def test_starter_is_wrong_only_in_its_outputs(name: str, language: Language, tmp_path: Path) -> None:
     if language == "numba":
         pytest.importorskip("numba_cuda")
+    if language == "hip" and not HIP_BRIDGE.is_file():
+        pytest.skip(f"{HIP_BRIDGE} is not built: no hip_runtime_api.h on this machine")
     problem = PROBLEMS / f"{name}.py"
     sizes = output_sizes([each.spec for each in load(str(problem)).cases])
     submission = tmp_path / f"starter{LANGUAGES[language]}"

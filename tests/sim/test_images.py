@@ -17,6 +17,7 @@ import pytest
 from tests.conftest import ROOT
 
 from .conftest import PTX_HEAD, Driver
+from .isolated import isolated
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"
@@ -324,3 +325,16 @@ def test_folder_or_missing_file_returns_observed_code(driver: Driver, tmp_path: 
     assert driver.result("cuModuleLoad", ctypes.byref(module), None) == 1
     assert driver.result("cuModuleLoadData", None, kernel("a")) == 1
     assert driver.result("cuModuleLoadData", ctypes.byref(module), None) == 1
+
+
+def test_machine_code_is_explained_once(sim_path: Path) -> None:
+    """numba-cuda with nvJitLink loads nothing else, and its own message says "no kernel image is available"."""
+    code = """
+start()
+for _ in range(2):
+    answer(driver.result("cuModuleLoadData", ctypes.byref(ctypes.c_void_p()), b"\\x7fELF\\2\\1\\1" + bytes(57)))
+"""
+    outcome = isolated(sim_path, code)
+    assert outcome.answers == [209, 209]
+    (line,) = outcome.errors.splitlines()
+    assert line.startswith("CPU driver: the program loads machine code") and "[cu13]" in line

@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "units": set(),
     "version": set(),
     "ipc": {"errors"},
+    "archive": {"errors", "exit_status", "ipc"},
     "capture": {"errors", "ipc", "toolchain"},
     "probe": {"audit", "capture", "errors", "images", "ipc", "quarantine"},
     "region": {"errors"},
@@ -65,6 +66,7 @@ MAY_IMPORT = {
     "gpu": {"errors"},
     "grade": {
         "adapters",
+        "archive",
         "audit",
         "capture",
         "errors",
@@ -96,6 +98,7 @@ MAY_IMPORT = {
     "rewards": {"errors", "fleet", "grade", "ipc", "quarantine"},
     "cli": {
         "adapters",
+        "archive",
         "audit",
         "capture",
         "codegen",

@@ -16,6 +16,7 @@ from ..contract import Cases, Gave, Order
 from .cuda_entry import load_cuda, load_ptx
 from .driver import Driver
 from .entry import Entry
+from .hip_entry import hip_driver, load_hip
 from .memory import CaseMemory, Inputs
 from .python_entry import load_python
 from .reporting import Reporter, SubmissionError, broke
@@ -82,5 +83,8 @@ def _load(order: Order, reporter: Reporter) -> tuple[Entry, Driver]:
         entry = load_python(order)
         return entry, Driver()  # after the import, which may set variables that the driver reads at start
     reporter.begin("compile")
+    if order.language == "hip":
+        driver = hip_driver()
+        return load_hip(order, driver), driver
     driver = Driver()
     return (load_cuda if order.language == "cuda" else load_ptx)(order, driver), driver

@@ -28,9 +28,9 @@ _PARAMETERS_MAX = 4096
 class Driver:
     """A device's primary context, current in the calling thread. All methods raise SubmissionError."""
 
-    def __init__(self) -> None:
+    def __init__(self, library: str = LIBRARY) -> None:
         try:
-            self._library = ctypes.CDLL(LIBRARY)
+            self._library = ctypes.CDLL(library)
         except OSError as error:
             raise SubmissionError(f"the CUDA driver cannot be loaded in the quarantine: {error}") from error
         self._device = ctypes.c_int()

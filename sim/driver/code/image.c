@@ -1,7 +1,9 @@
 #include "driver/code/image.h"
 
 #include "driver/code/header.h"
+#include "driver/core/message.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +46,17 @@ static bool launches_kernels(const struct sim_text *object)
         if (memmem(object->text, object->bytes, calls[i], strlen(calls[i])) != NULL)
             return true;
     return false;
+}
+
+/* The message comes once: a program may load many images. */
+static void explain_machine_code(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&said))
+        sim_print(
+            "the program loads machine code, and this driver runs only PTX. Have nvcc or NVRTC make PTX "
+            "(-arch=compute_90); install numba-cuda without its [cu13] extra, which brings a linker "
+            "to machine code");
 }
 
 /* A program of several objects (nvcc -rdc=true) carries the code of each object. They are linked here if no
@@ -110,6 +123,7 @@ static CUresult from_image(const void *image, size_t bytes, struct sim_jit *jit,
         return from_fatbin(image, unsized ? sim_fatbin_bytes(image) : bytes, jit, text);
     } else if (magic == ELF_MAGIC) {
         sim_jit_error(jit, "error   : the image is machine code (ELF), but this device runs only PTX");
+        explain_machine_code();
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     } else {
         text->text = image;

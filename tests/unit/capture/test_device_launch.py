@@ -32,6 +32,7 @@ def has(image: bytes) -> bool:
     return any(name in code for code in (image, *packed_codes(image)) for name in NAMES)
 
 
+HONEST = (zstandard.compress(b"\x7fELF".ljust(64, b"\0")), ZSTD, 64)
 CODE = b"\x7fELF" + bytes(200) + b"cudaGraphLaunch\0" + bytes(300)
 
 
@@ -44,9 +45,8 @@ CODE = b"\x7fELF" + bytes(200) + b"cudaGraphLaunch\0" + bytes(300)
     ],
 )
 def test_graph_launch_in_a_packed_entry_is_found(entry: tuple[bytes, int, int]) -> None:
-    honest = (zstandard.compress(bytes(64)), ZSTD, 64)
-    assert has(fatbin(honest, entry))
-    assert not has(fatbin(honest, honest))
+    assert has(fatbin(HONEST, entry))
+    assert not has(fatbin(HONEST, HONEST))
 
 
 def test_graph_launch_in_a_plain_image_is_found() -> None:
@@ -66,7 +66,7 @@ def test_damaged_fat_binary_yields_bytes_or_raises_code_error(damage: bytes) -> 
             assert all(isinstance(code, bytes) for code in packed_codes(image))
 
 
-HONEST = (zstandard.compress(bytes(64)), ZSTD, 64)
+ENCODED = bytes(each ^ 255 for each in CODE)
 CLAIMS = (zstandard.compress(bytes(1 << 20)), ZSTD, 1 << 30)
 
 
@@ -78,6 +78,12 @@ CLAIMS = (zstandard.compress(bytes(1 << 20)), ZSTD, 1 << 30)
             [HONEST, (zstandard.compress(bytes(63)), ZSTD, 64)], "63 bytes instead", id="wrong size"
         ),
         pytest.param([HONEST, (b"\xf0" * 64, LZ4, 64)], "does not decompress", id="damaged lz4"),
+        pytest.param([HONEST, (ENCODED, 0, 0)], "is not a cubin", id="packed without saying so"),
+        pytest.param(
+            [(zstandard.compress(ENCODED), ZSTD, len(ENCODED))],
+            "is not a cubin",
+            id="packed in another way, too",
+        ),
         pytest.param([CLAIMS] * 24, "unpacks to 25769803776 bytes", id="24 GiB"),
         pytest.param([HONEST] * ENTRIES_MAX, "may be behind 4096 others", id="too many"),
     ],

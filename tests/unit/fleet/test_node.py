@@ -10,8 +10,9 @@ import msgspec
 import pytest
 
 from benchguard.errors import BenchguardError, UsageError
-from benchguard.fleet.node import NodeReport, needs_of, parse_report, refusal_of, sha256_of
+from benchguard.fleet.node import NodeReport, needs_of, parse_report, refusal_of
 from benchguard.grade.options import GradeOptions
+from benchguard.grade.problem_identity import sha256_of
 from benchguard.ipc.json_text import json_line
 from benchguard.machine.checks import Finding
 from benchguard.quarantine.contract import FEATURES

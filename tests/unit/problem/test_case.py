@@ -341,6 +341,29 @@ def test_verify_result_decides_without_tolerances(tmp_path: Path) -> None:
         assert reason == "verify_result: {'max_difference': 1}"
 
 
+@pytest.mark.parametrize("broken", [False, True])
+def test_verify_result_that_raises_rejects_outputs_unless_right_outputs_make_it_raise(
+    tmp_path: Path, broken: bool
+) -> None:
+    """A submission chooses its outputs, and must not turn a wrong result into a mistake of the problem."""
+    body = f"""
+        class Written(Base):
+            def verify_result(self, expected_output, actual_output):
+                np.zeros({0 if broken else 1000})[int(actual_output[0] - expected_output[0])]
+                return bool((expected_output == actual_output).all()), {{}}
+        """
+    case = suite(tmp_path, body).cases[0]
+    inputs = case.inputs(1, "own")
+    expected = case.expected(inputs)
+    wrong = {"y": np.full_like(2 * inputs["x"], np.nan)}
+    if broken:
+        with pytest.raises(ProblemError, match="verify_result failed: IndexError"):
+            case.verify(inputs, expected, wrong)
+        return
+    assert case.verify(inputs, expected, {"y": 2 * inputs["x"]}) is None
+    assert "verify_result failed: ValueError" in str(case.verify(inputs, expected, wrong))
+
+
 def test_reference_that_does_not_run_in_float64_runs_in_the_kernels_dtype(tmp_path: Path) -> None:
     body = """
         class Written(Base):

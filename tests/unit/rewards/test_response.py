@@ -30,6 +30,11 @@ def test_longer_fence_holds_shorter_fences() -> None:
     assert code_in("~~~ptx\nx\n~~~") == Code("x\n", "ptx")
 
 
+def test_characters_of_the_code_stay() -> None:
+    """Only line ends separate lines: a string of the code may hold other separators."""
+    assert code_in("```python\r\na = '\x0c\u2028\x85'\r\n```") == Code("a = '\x0c\u2028\x85'\n", "python")
+
+
 @pytest.mark.parametrize("text", ["", "no code", "```cuda\ncut off", "```cuda\n\n```", "```rust\nx\n```"])
 def test_response_without_code_gives_a_reason(text: str) -> None:
     assert code_in(text) == "the response has no closed ``` block of cuda, ptx or python code"

@@ -1,0 +1,25 @@
+"""The identity of a problem: the SHA-256 of its file or folder."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from ..errors import UsageError
+from ..quarantine.submission import files_of, hash_of
+
+
+def sha256_of(problem: str) -> str:
+    """SHA-256 of a problem's file, or of the files of its folder. Modules that it imports do not count.
+
+    Raises UsageError if it cannot be read.
+    """
+    path = Path(problem)
+    if not path.exists():
+        path = Path(problem.rpartition(":")[0] or problem)
+    if path.is_dir():
+        return hash_of(path, files_of(path))
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise UsageError(f"the problem {path} cannot be read: {error.strerror}") from error
