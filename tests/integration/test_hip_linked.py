@@ -155,7 +155,7 @@ def test_launch_that_no_replay_can_repeat_is_refused(
 @pytest.mark.full
 @on_hip
 def test_probe_names_kernels_that_host_stubs_launch(linked: Path, probe: Probe) -> None:
-    """They run the original, and the log says so once a kernel. The module's kernel is asked for: its bundle has no PTX."""
+    """The log says so once a kernel. The module's kernel is asked for: its bundle has no PTX."""
     forms = "stub", "cooperative", "ext", "configured", "threads", "module"
     outcome = probe("count", [linked, *forms, "stub"])
     assert outcome.status == 0, outcome.stderr
