@@ -10,14 +10,13 @@ import click
 
 from ..errors import BenchguardError, UsageError
 from ..version import __version__
-from .options import HIP_DRIVERS, Size, driver_option, quiet_option, timeout_option
+from .options import Size, driver_option, quiet_option, timeout_option
 from .output import notify, say
 from .trailing import TrailingCommand, trailing_words
 
 if TYPE_CHECKING:
     from ..probe.pipeline.service import Counts
 
-NO_HIP = "probe instruments kernels of CUDA programs; name a CUDA driver"
 REASONS_SHOWN = 10
 
 
@@ -113,20 +112,16 @@ def probe(
         raise UsageError("write the command after --, as in `neutrino-bench probe ENGINE -- ./program`")
     if no_cache and cache_folder is not None:
         raise UsageError("--cache and --no-cache exclude each other")
-    if driver in HIP_DRIVERS:
-        raise UsageError(NO_HIP)
     found = find_engine(engine, _pairs(options))
     folder = _folder(out)
     interposer = announced_interposer(driver, quiet)
-    if interposer.surface.api != "cuda":
-        raise UsageError(NO_HIP)
     # A launch waits for the engine that runs for another thread's kernel, too.
     session = Session(probe=ProbeOptions(2 * (engine_timeout + START_SECONDS), max_map_bytes))
     service = ProbeService(
         session,
         found,
         folder,
-        vendor="cuda",
+        vendor=interposer.surface.api,
         seconds=engine_timeout,
         cache=None if no_cache else Cache(cache_folder or default_folder()),
         kernels=kernels,

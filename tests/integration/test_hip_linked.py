@@ -16,7 +16,10 @@ from benchguard.codegen.vendor import HIP
 from tests.conftest import ROOT
 from tests.integration.apis import Api
 from tests.integration.support import PROGRAMS, Compiler, Observe, Record
+from tests.integration.test_probe import Probe, probe
 from tests.support.code_objects import sim_bundle
+
+__all__ = ["probe"]  # a fixture
 
 THREADS = "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j"
 CALLS = {
@@ -147,3 +150,19 @@ def test_launch_that_no_replay_can_repeat_is_refused(
     with Capture.open(recorded.folder / "x.ncap") as capture:
         (refusal,) = capture.refusals
     assert refusal.call == CALLS[form] and why in refusal.reason
+
+
+@pytest.mark.full
+@on_hip
+def test_probe_names_kernels_that_host_stubs_launch(linked: Path, probe: Probe) -> None:
+    """The log says so once a kernel. The module's kernel is asked for: its bundle has no PTX."""
+    forms = "stub", "cooperative", "ext", "configured", "threads", "module"
+    outcome = probe("count", [linked, *forms, "stub"])
+    assert outcome.status == 0, outcome.stderr
+    assert values_of(outcome.stdout)["value"] == str(2 ** (len(forms) + 1))
+    reasons = [reason for _, what, reason in outcome.decisions if what == "skipped"]
+    assert set(reasons) == {"HIP launches it by its host stub, or with hipExt"}
+    assert len(reasons) <= 2  # the stub's kernel, and the module's
+    (refused,) = [reason for _, what, reason in outcome.decisions if what == "original"]
+    assert "PTX" in refused
+    assert outcome.traces == []

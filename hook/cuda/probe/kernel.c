@@ -15,7 +15,7 @@
 #include "surface.h"
 
 static struct nb_handle_map kernels = NB_HANDLE_MAP_INITIALIZER;
-static struct nb_handle_map graph_kernels = NB_HANDLE_MAP_INITIALIZER; /* by number: the log has them */
+static struct nb_handle_map skipped_kernels = NB_HANDLE_MAP_INITIALIZER; /* by number: the log has them */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* one thread adds a kernel; others wait for it */
 static pthread_cond_t is_decided = PTHREAD_COND_INITIALIZER;
 
@@ -63,14 +63,13 @@ void nb_probe_skip(const struct nb_call *call, struct nb_probe_kernel *kernel, e
                                                      .text = reasons[why]});
 }
 
-void nb_probe_skip_node(const struct nb_call *call, uint64_t kernel)
+void nb_probe_skip_kernel(const struct nb_call *call, uint64_t kernel, const char *why)
 {
     static char is_logged;
-    if (nb_handle_map_get(&graph_kernels, kernel) == NULL &&
-        nb_handle_map_set(&graph_kernels, kernel, &is_logged))
-        nb_probe_write(call, &(struct nb_probe_note){.kernel = kernel,
-                                                     .stage = NB_PROBE_SKIPPED,
-                                                     .text = "it is a node of a graph"});
+    if (nb_handle_map_get(&skipped_kernels, kernel) == NULL &&
+        nb_handle_map_set(&skipped_kernels, kernel, &is_logged))
+        nb_probe_write(call,
+                       &(struct nb_probe_note){.kernel = kernel, .stage = NB_PROBE_SKIPPED, .text = why});
 }
 
 /* Variables of the probed module hold the addresses of the original module's globals. They are written on a
@@ -248,9 +247,9 @@ void nb_probe_forget_kernels(uint64_t context)
 static void forget(void)
 {
     nb_handle_map_forget(&kernels);
-    nb_handle_map_forget(&graph_kernels);
+    nb_handle_map_forget(&skipped_kernels);
     is_decided = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 }
 
-const struct nb_component nb_probe_kernel_component = {.locks = {&lock, &kernels.lock, &graph_kernels.lock},
+const struct nb_component nb_probe_kernel_component = {.locks = {&lock, &kernels.lock, &skipped_kernels.lock},
                                                        .forget = forget};

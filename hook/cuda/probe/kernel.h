@@ -50,8 +50,10 @@ void nb_probe_kernel_give_up(const struct nb_call *call, struct nb_probe_kernel 
 void nb_probe_skip(const struct nb_call *call, struct nb_probe_kernel *kernel, enum nb_probe_skip why)
     __attribute__((visibility("hidden")));
 
-/* Log, once a kernel, that graphs launch the original. Call when a graph with it is instantiated. */
-void nb_probe_skip_node(const struct nb_call *call, uint64_t kernel) __attribute__((visibility("hidden")));
+/* Log, once a kernel, why launches that no probe can follow run the original: those of graphs, and of host
+ * stubs. */
+void nb_probe_skip_kernel(const struct nb_call *call, uint64_t kernel, const char *why)
+    __attribute__((visibility("hidden")));
 
 /* Drop the probed kernels of an unloaded image, or of a destroyed context (0: of all). */
 void nb_probe_unload(const struct nb_binary *binary) __attribute__((visibility("hidden")));

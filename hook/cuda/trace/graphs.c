@@ -59,7 +59,8 @@ static void write_node(const struct listing *listing, uint32_t position, const C
     nb_copy_parameters(&parameters, description, (unsigned char *)(record + 1));
     nb_ring_commit(listing->thread, size);
     if (nb_probing())
-        nb_probe_skip_node(&(struct nb_call){.thread = listing->thread}, description->number);
+        nb_probe_skip_kernel(&(struct nb_call){.thread = listing->thread}, description->number,
+                             "it is a node of a graph");
 }
 
 static void write_graph(const struct listing *listing, uint64_t handle)

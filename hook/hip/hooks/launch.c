@@ -5,6 +5,7 @@
 #include "core/process/call.h"
 #include "cuda/trace/launch_record.h"
 #include "hip/hooks/same.h"
+#include "hip/hooks/unprobed.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"
@@ -72,6 +73,7 @@ hipError_t nb_wrap_hip_module_launch_threads(
     struct nb_launch_form launch =
         form_of_threads(f, threads, block, sharedMemBytes, hStream, kernelParams, extra);
     launch.problem = reason_of(startEvent, stopEvent, (unsigned)flags, launch.problem);
+    nb_hip_skip_probe(call, &launch);
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     return (hipError_t)nb_launch_end(call, under_way,
                                      (CUresult)real(f, globalWorkSizeX, globalWorkSizeY, globalWorkSizeZ,
@@ -93,6 +95,7 @@ hipError_t nb_wrap_hip_module_launch_hcc(
         form_of_threads(f, threads, block, sharedMemBytes, hStream, kernelParams, extra);
     if (startEvent != NULL || stopEvent != NULL)
         launch.problem = records_events;
+    nb_hip_skip_probe(call, &launch);
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     return (hipError_t)nb_launch_end(
         call, under_way,
@@ -119,6 +122,7 @@ hipError_t nb_wrap_hip_launch(const struct nb_call *call, nb_hipLaunchKernel_t r
 {
     const struct nb_launch_form launch =
         form_of_stub(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream);
+    nb_hip_skip_probe(call, &launch);
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     return (hipError_t)nb_launch_end(
         call, under_way,
@@ -133,6 +137,7 @@ hipError_t nb_wrap_hip_launch_ext(const struct nb_call *call, nb_hipExtLaunchKer
     struct nb_launch_form launch =
         form_of_stub(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream);
     launch.problem = reason_of(startEvent, stopEvent, (unsigned)flags, launch.problem);
+    nb_hip_skip_probe(call, &launch);
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     return (hipError_t)nb_launch_end(call, under_way,
                                      (CUresult)real(function_address, numBlocks, dimBlocks, args,
@@ -149,6 +154,7 @@ hipError_t nb_wrap_hip_launch_ex(const struct nb_call *call, nb_hipLaunchKernelE
         form_of_stub(fPtr, config->gridDim, config->blockDim, args, config->dynamicSmemBytes, config->stream);
     launch.attributes = (const CUlaunchAttribute *)config->attrs;
     launch.attribute_count = config->attrs != NULL ? config->numAttrs : 0;
+    nb_hip_skip_probe(call, &launch);
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     return (hipError_t)nb_launch_end(call, under_way, (CUresult)real(config, fPtr, args));
 }
@@ -159,6 +165,7 @@ hipError_t nb_wrap_hip_launch_cooperative(const struct nb_call *call, nb_hipLaun
 {
     struct nb_launch_form launch = form_of_stub(f, gridDim, blockDimX, kernelParams, sharedMemBytes, stream);
     launch.flags = NB_LAUNCH_COOPERATIVE;
+    nb_hip_skip_probe(call, &launch);
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     return (hipError_t)nb_launch_end(
         call, under_way, (CUresult)real(f, gridDim, blockDimX, kernelParams, sharedMemBytes, stream));
@@ -173,6 +180,7 @@ void nb_wrap_hip_launch_packed(const struct nb_call *call,
     struct nb_launch_form launch =
         form_of_stub((const void *)function_address, *numBlocks, *dimBlocks, NULL, sharedMemBytes, stream);
     launch.extra = kernarg;
+    nb_hip_skip_probe(call, &launch);
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     real(function_address, numBlocks, dimBlocks, sharedMemBytes, stream, kernarg);
     nb_launch_end(call, under_way, CUDA_SUCCESS);

@@ -8,6 +8,7 @@
 
 #include "core/process/call.h"
 #include "cuda/trace/launch_record.h"
+#include "hip/hooks/unprobed.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"
@@ -77,6 +78,7 @@ hipError_t nb_wrap_hip_launch_configured(const struct nb_call *call, nb_hipLaunc
         top = prepared->below;
     }
     launch.function = (CUfunction)(uintptr_t)func;
+    nb_hip_skip_probe(call, &launch);
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     const hipError_t result = real(func);
     nb_launch_end(call, under_way, (CUresult)result);
