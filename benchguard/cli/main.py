@@ -33,6 +33,7 @@ SUMMARIES = {
     "starter": "Write a template for a submission to a problem.",
     "findings": "Examine the timing windows of an observed program.",
     "report": "Show an audit log or a result as a page.",
+    "export": "Write results in the format of another suite.",
     "verify-log": "Check the hash chain of an audit log.",
     "doctor": "Check this machine: driver, shim, compiler, headers, sandbox.",
     "build": "Build the shim for a driver.",

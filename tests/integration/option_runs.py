@@ -1010,6 +1010,14 @@ RUNS: dict[str, OptionRun] = {
         ("grade", PROBLEM, "kernel.ptx", "--driver", "/nowhere/libcuda.so.1"), GRADE, {"--driver": NOWHERE}
     ),
     "grade, device": OptionRun((*GRADE, "--device", "99"), GRADE, {"--device": lambda ran: "99" in ran.err}),
+    "export": OptionRun(
+        ("export", "baseline.json", "--flashinfer-trace", "t.jsonl", "--quiet"),
+        ("export", "baseline.json"),
+        {
+            "--flashinfer-trace": lambda ran: json.loads(ran.text("t.jsonl"))["definition"],
+            "--quiet": lambda ran: ran.status == 0 and not ran.out,
+        },
+    ),
     "regrade": OptionRun(
         ("regrade", "graded.json", "--bundles", "archive", "--problem", PROBLEM, *SIM, "--json", "other.json", "--cold",
          "flush", "--flush-cache", "--warm-up-samples", "4", "--samples", "7", "--sets", "4", "--one-use", "9",
