@@ -111,10 +111,17 @@ class GpuModeCase:
     def verify_returned(
         self, inputs: Mapping[str, Array], tree: Node, actual: Mapping[str, Array]
     ) -> str | None:
-        """Why the task's own check rejects a returned value; None if the check accepts it."""
+        """Why the task's own check rejects a returned value; None if the check accepts it.
+
+        A lack of memory is a reason, too, unless the check of the reference's result lacks memory. Raises ProblemError.
+        """
         device = self.task.device
         tensors = {name: to_torch(each, device) for name, each in actual.items()}
-        return self._rejection(self._data(inputs), put_together(tree, tensors))
+        try:
+            return self._rejection(self._data(inputs), put_together(tree, tensors))
+        except ProblemError as error:
+            self._rejection(self._data(inputs), self._reference(self._data(inputs)))
+            return str(error)
 
     def check_reference(self) -> None:
         """Raises ProblemError if the reference does not pass as a submission, because its operators are random."""

@@ -26,6 +26,7 @@ SUMMARIES = {
     "replay": "Time a capture in a clean process.",
     "grade": "Judge and time a submission to a problem.",
     "batch": "Grade many submissions, and go on where an earlier run stopped.",
+    "regrade": "Verify a stored grade: replay its captures, compare verdict and times.",
     "compare": "Find out which of two submissions, captures or commands is faster.",
     "fast-p": "Print KernelBench's score over a folder of comparisons.",
     "rewards": "Answer a trainer's requests for rewards over HTTP.",

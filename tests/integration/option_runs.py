@@ -11,10 +11,11 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -321,10 +322,35 @@ def prepare(folder: Path) -> None:
         builder.end()
 
 
+def prepare_bundle(folder: Path) -> None:
+    """An archive with a grade of the problem's case `one`, and its result."""
+    for name, data in archive_of_a_grade().items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+@cache
+def archive_of_a_grade() -> dict[str, bytes]:
+    """The files, by their path. One grade serves all runs."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "graded"
+        ran = run(folder, (*GRADE, "--bundle", "archive"))
+        assert ran.status == 0, ran.err
+        (folder / "result.json").rename(folder / "graded.json")
+        files = [
+            folder / "graded.json",
+            *(path for path in (folder / "archive").rglob("*") if path.is_file()),
+        ]
+        return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
 def run(folder: Path, words: tuple[str, ...], cache: Path | None = None, *, gpu_in_use: bool = False) -> Ran:
     """Run a command in a folder of its own. POPCORN_FD is open; torch sees no GPU."""
     folder.mkdir()
     prepare(folder)
+    if words[0] == "regrade":
+        prepare_bundle(folder)
     with ExitStack() as stack:
         popcorn = stack.enter_context((folder / "popcorn.txt").open("w"))
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", "CUDA_VISIBLE_DEVICES": ""}
@@ -354,6 +380,18 @@ GRADE = ("grade", PROBLEM, "kernel.ptx", *SIM, *JSON, "--samples", "3")
 PYTHON = ("grade", PROBLEM, "submission.py", *SIM, *JSON, "--samples", "3")
 BATCH = ("batch", "--problem", PROBLEM, *SIM)
 STORED = (*BATCH, "--results", "r.jsonl", "--samples", "3", "kernel.ptx")
+REGRADE = (
+    "regrade",
+    "graded.json",
+    "--bundles",
+    "archive",
+    "--problem",
+    PROBLEM,
+    *SIM,
+    *JSON,
+    "--samples",
+    "3",
+)
 COMPARE_CAPTURES = ("compare", "saxpy.ncap", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "3")
 COMPARE_COMMAND = ("compare", "saxpy.ncap", *SIM, *JSON, "--blocks", "3", "--samples", "3")
 COMPARE = ("compare", PROBLEM, "kernel.ptx", "submission.py", *SIM, *JSON, "--samples", "3")
@@ -362,6 +400,17 @@ COMPARE = ("compare", PROBLEM, "kernel.ptx", "submission.py", *SIM, *JSON, "--sa
 def stored(name: str, value: Any) -> Check:
     """A batch stores this option with its first result."""
     return lambda ran: json.loads(ran.text("r.jsonl").splitlines()[0])["options"][name] == value
+
+
+def differs(name: str, value: str) -> Check:
+    """A regrade says that this option is another than in the grade."""
+    return lambda ran: (
+        {"what": f"option: {name}", "stored": "default", "now": value} in ran.result["differences"]
+    )
+
+
+def regraded_inputs(ran: Ran) -> Any:
+    return ran.result["result"]["cases"][0]["inputs"]
 
 
 def ended_with(status: int, text: str = "") -> Check:
@@ -961,6 +1010,80 @@ RUNS: dict[str, OptionRun] = {
         ("grade", PROBLEM, "kernel.ptx", "--driver", "/nowhere/libcuda.so.1"), GRADE, {"--driver": NOWHERE}
     ),
     "grade, device": OptionRun((*GRADE, "--device", "99"), GRADE, {"--device": lambda ran: "99" in ran.err}),
+    "regrade": OptionRun(
+        ("regrade", "graded.json", "--bundles", "archive", "--problem", PROBLEM, *SIM, "--json", "other.json", "--cold",
+         "flush", "--flush-cache", "--warm-up-samples", "4", "--samples", "7", "--sets", "4", "--one-use", "9",
+         "--quiet"),
+        REGRADE,
+        {
+            "--json": lambda ran: json.loads(ran.text("other.json"))["confirmed"],
+            "--cold": lambda ran: ran.result["result"]["settings"]["cold"] == "flush",
+            "--flush-cache": lambda ran: ran.result["result"]["settings"]["flush_cache"],
+            "--warm-up-samples": lambda ran: ran.result["result"]["settings"]["warm_up_samples"] == 4,
+            "--samples": lambda ran: len(ran.result["result"]["cases"][0]["samples"]) == 7,
+            "--sets": lambda ran: regraded_inputs(ran)["sets"] - regraded_inputs(ran)["one_use"] == 4,
+            "--one-use": lambda ran: regraded_inputs(ran)["one_use"] == 9,
+            "--quiet": lambda ran: not ran.out and not ran.err,
+        },
+    ),
+    "regrade, options": OptionRun(
+        ("regrade", "graded.json", "--bundles", "archive", "--problem", PROBLEM, *SIM, *JSON, "--until", "cv=1",
+         "--icache", "cold", "--require-converged", "--timeout", "100", "--wait-for-gpu", "5", "--memory", "4G",
+         "--adapter", "problem", "--reference-device", "cpu", "--require-evidence", "full"),
+        REGRADE,
+        {
+            "--until": differs("until", "cv=1"),
+            "--icache": lambda ran: ran.result["result"]["settings"]["icache"] == "cold",
+            "--require-converged": differs("require_converged", "True"),
+            "--timeout": differs("timeout", "100.0"),
+            "--wait-for-gpu": differs("wait_for_gpu", "5.0"),
+            "--memory": differs("memory_bytes", str(4 << 30)),
+            "--adapter": differs("adapter", "problem"),
+            "--reference-device": differs("reference_device", "cpu"),
+            "--require-evidence": differs("require_evidence", "full"),
+        },
+    ),
+    "regrade, bundles": OptionRun(
+        REGRADE, ("regrade", "graded.json", *REGRADE[4:]), {"--bundles": lambda ran: ran.result["confirmed"]}
+    ),
+    "regrade, problem": OptionRun(
+        ("regrade", "graded.json", "--bundles", "archive", "--problem", "task/typed.py", *SIM),
+        REGRADE,
+        {"--problem": ended_with(2, "another problem")},
+    ),
+    "regrade, case": OptionRun(
+        (*REGRADE, "--case", "two"), REGRADE, {"--case": ended_with(2, "no capture of case two")}
+    ),
+    "regrade, within": OptionRun(
+        (*REGRADE, "--within", "1000000"), REGRADE, {"--within": lambda ran: ran.result["times_compared"]}
+    ),
+    "regrade, library": OptionRun(
+        (*REGRADE, "--forbid-library", "sol*"), REGRADE, {"--forbid-library": ended_with(1, "forbidden by 'sol*'")}
+    ),
+    "regrade, images": OptionRun(
+        (*REGRADE, "--allow-images", "libcu*"), REGRADE, {"--allow-images": ended_with(1, "is not allowed")}
+    ),
+    "regrade, sandbox": OptionRun(
+        (*REGRADE, "--require-sandbox", "full"), REGRADE, {"--require-sandbox": ended_with(1, "sandbox: partial")}
+    ),
+    "regrade, cordon": OptionRun(
+        (*REGRADE, "--cordon-device"),
+        REGRADE,
+        {"--cordon-device": lambda ran: (ran.result["result"]["cases"][0]["cordon"] or {}).get("status") == "held"},
+        slow=True,
+    ),
+    "regrade, adapter option": OptionRun(
+        (*REGRADE, "--adapter-option", "sample=yes"),
+        REGRADE,
+        {"--adapter-option": ended_with(2, "no capture of case sample")},
+
+    ),
+    "regrade, device": OptionRun((*REGRADE, "--device", "99"), REGRADE, {"--device": lambda ran: "99" in ran.err}),
+    "regrade, driver": OptionRun(
+        ("regrade", "graded.json", "--bundles", "archive", "--problem", PROBLEM, "--driver", "/nowhere/libcuda.so.1"),
+        REGRADE,
+        {"--driver": NOWHERE},
+    ),
     "batch": OptionRun(
         (*BATCH, "--results", "r.jsonl", "--parquet", "r.parquet", "--case", "two", "--cold", "flush",
          "--icache", "cold",

@@ -44,6 +44,8 @@ NOT_RUN = {
     "*grade TASK_FOLDER *": "examples/gpumode/README.md has the same with files",
     "*fast-p results": "needs a folder of results; tests/integration/option_runs.py makes one",
     "* rowscale submission.py": "every case takes an hour on the CPU driver; the next command runs one",
+    "*regrade archive/bundles/SHA256.json *": "tests/integration/test_regrade.py regrades bundles",
+    "*regrade result.json *": "tests/integration/option_runs.py has the same with files",
     "* --sass *": "needs nvdisasm",
     "*softmax.py my_softmax.py *": "needs triton on a GPU",
     "*kept/audit.jsonl *": "the log is that of `grade --keep`; the leaderboard's tutorial keeps one",

@@ -155,6 +155,20 @@ def test_result_of_other_dtype_judged_by_the_check(tmp_path: Path) -> None:
     assert reason == "check_implementation: AttributeError: 'tuple' object has no attribute 'shape'"
 
 
+def test_lack_of_memory_is_a_reason_unless_the_reference_lacks_it(tmp_path: Path) -> None:
+    """A submission chooses how much memory a check needs, with large integers in a histogram for example."""
+    line = "    wanted = ref_kernel(data)\n"
+    lacks = "    if max(output.max(), data[0].max()) > 1e6:\n        raise MemoryError('bins')\n"
+    case = case_of(tmp_path, IGNORES.replace(line, line + lacks))
+    inputs = on_host(case.inputs(1, "own"))
+    check = cast(ReturningCase, case).verify_returned
+    results = {"result0": np.full(8, 1e7, np.float32)}
+    assert "MemoryError: bins" in str(check(inputs, Leaf("result0"), results))
+    inputs["input0"] = np.full(8, 1e7, np.float32)
+    with pytest.raises(ProblemError, match="bins"):
+        check(inputs, Leaf("result0"), results)
+
+
 def test_broadcasting_check_accepts_an_empty_result(tmp_path: Path) -> None:
     """So the number of elements is fixed before the check is asked (tests/unit/problem/test_returned.py)."""
     broadcasts = BARE.replace(

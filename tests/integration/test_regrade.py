@@ -1,0 +1,167 @@
+"""Regrades on the CPU driver: an honest bundle is confirmed, and each changed one is refused or not confirmed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchguard.archive import BundleError
+from benchguard.errors import UsageError
+from benchguard.grade.grade import grade_into
+from benchguard.grade.options import GradeOptions
+from benchguard.grade.regrade import regrade
+from tests.conftest import ROOT
+from tests.support.mixed import PROBLEM
+
+SUBMISSIONS = ROOT / "examples" / "problems" / "submissions" / "vector_add"
+OPTIONS = GradeOptions(driver="sim", samples=5)
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory, native: Path) -> dict[str, Path]:
+    """The bundles of an honest kernel, of one with wrong results, and of one that does not load."""
+    assert (native / "sim").is_dir()
+    folder = tmp_path_factory.mktemp("graded")
+    honest = (SUBMISSIONS / "kernel.ptx").read_text()
+    sources = {"honest": honest, "wrong": honest.replace("add.f32", "sub.f32"), "broken": "no code"}
+    assert sources["wrong"] != honest
+    bundles = {}
+    for name, source in sources.items():
+        (folder / f"{name}.ptx").write_text(source)
+        done = grade_into(folder / "archive", PROBLEM, folder / f"{name}.ptx", OPTIONS)
+        assert not done.trouble
+        bundles[name] = folder / "archive" / "bundles" / f"{done.bundle}.json"
+    return bundles
+
+
+@pytest.fixture
+def archive(graded: dict[str, Path], tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    shutil.copytree(graded["honest"].parents[1], tmp_path / "archive")
+    return tmp_path / "archive"
+
+
+def stored(archive: Path, data: bytes) -> list[Any]:
+    """Store a part as a forger does, and return it as a manifest has it."""
+    digest = hashlib.sha256(data).hexdigest()
+    path = archive / "parts" / digest[:2] / digest
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    return [digest, len(data)]
+
+
+def forged(archive: Path, name: str, change: Callable[[Any, Any], None]) -> Path:
+    """The bundle with another result or manifest, and with hashes that fit."""
+    document = json.loads((archive / "bundles" / name).read_bytes())
+    digest = document["result"][0]
+    result = json.loads((archive / "parts" / digest[:2] / digest).read_bytes())
+    change(document, result)
+    document["result"] = stored(archive, json.dumps(result).encode())
+    data = json.dumps(document).encode()
+    path = archive / "bundles" / f"{hashlib.sha256(data).hexdigest()}.json"
+    path.write_bytes(data)
+    return path
+
+
+def test_honest_bundle_is_confirmed(graded: dict[str, Path]) -> None:
+    found = regrade(graded["honest"], PROBLEM, OPTIONS)
+    assert (found.confirmed, found.stored, found.verdict, found.status) == (True, "pass", "pass", 0)
+    assert found.cases[0].ratio is not None and not found.times_compared
+    assert not found.differences and found.result.cases[0].checks is not None
+
+
+def test_stored_wrong_answer_is_confirmed_as_wrong(graded: dict[str, Path]) -> None:
+    found = regrade(graded["wrong"], PROBLEM, OPTIONS)
+    assert (found.confirmed, found.stored, found.verdict) == (True, "wrong", "wrong")
+
+
+def test_bundle_without_captures_cannot_be_regraded(graded: dict[str, Path]) -> None:
+    with pytest.raises(UsageError, match="grade its source again"):
+        regrade(graded["broken"], PROBLEM, OPTIONS)
+
+
+def test_bundle_of_another_problem_is_refused(graded: dict[str, Path]) -> None:
+    with pytest.raises(UsageError, match="another problem"):
+        regrade(graded["honest"], PROBLEM.with_name("softmax.py"), OPTIONS)
+
+
+def test_forged_verdict_is_not_confirmed(graded: dict[str, Path], archive: Path) -> None:
+    """A wrong answer whose result was edited to a pass, with hashes that fit."""
+
+    def change(_: Any, result: Any) -> None:
+        result.update(verdict="pass", reason="")
+        result["cases"][0].update(verdict="pass", reason="")
+
+    found = regrade(forged(archive, graded["wrong"].name, change), PROBLEM, OPTIONS)
+    assert (found.confirmed, found.status) == (False, 1)
+    assert "the stored verdict is pass, and the regrade's is wrong" in found.reason
+
+
+def test_forged_time_is_not_confirmed(graded: dict[str, Path], archive: Path) -> None:
+    """A time a thousandth of the honest one, in an interval that contains every time."""
+
+    def change(_: Any, result: Any) -> None:
+        block = result["cases"][0]["time_us"]
+        block.update(median=block["median"] / 1000, ci95=[1e-9, 1e9])
+
+    found = regrade(forged(archive, graded["honest"].name, change), PROBLEM, OPTIONS, within=20.0)
+    assert not found.confirmed and "the stored median is" in found.reason
+
+
+def other_result(_: Any, result: Any) -> None:
+    result["cases"][0]["capture"] = "0" * 64
+
+
+def other_source(document: Any, _: Any) -> None:
+    document["submission"]["files"] = {document["submission"]["name"]: document["result"]}
+
+
+def hidden_case(document: Any, _: Any) -> None:
+    document["cases"] = [{**document["cases"][0], "name": "another"}]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (other_result, "another capture"),
+        (other_source, "another submission"),
+        (hidden_case, "no capture"),
+    ],
+)
+def test_forged_bundle_with_fitting_hashes_is_refused(
+    graded: dict[str, Path], archive: Path, change: Callable[[Any, Any], None], said: str
+) -> None:
+    with pytest.raises(BundleError, match=said) as refused:
+        regrade(forged(archive, graded["honest"].name, change), PROBLEM, OPTIONS)
+    assert "\n" not in str(refused.value)
+
+
+def test_capture_of_another_submission_is_refused(graded: dict[str, Path], archive: Path) -> None:
+    """The wrong kernel's result as a pass, with the honest kernel's captures."""
+    honest = json.loads(graded["honest"].read_bytes())
+
+    def change(document: Any, result: Any) -> None:
+        document["cases"] = honest["cases"]
+        result.update(verdict="pass", reason="")
+
+    with pytest.raises(BundleError, match="another capture"):
+        regrade(forged(archive, graded["wrong"].name, change), PROBLEM, OPTIONS)
+
+
+def test_capture_of_random_bytes_is_refused(graded: dict[str, Path], archive: Path) -> None:
+    def change(document: Any, _: Any) -> None:
+        document["cases"][0]["captures"] = [[stored(archive, bytes(range(256)) * 100)]] * 2
+
+    with pytest.raises(BundleError, match="a capture cannot be used"):
+        regrade(forged(archive, graded["honest"].name, change), PROBLEM, OPTIONS)
+
+
+def test_option_about_a_run_is_refused(graded: dict[str, Path]) -> None:
+    with pytest.raises(UsageError, match="warm-up has no effect on a regrade"):
+        regrade(graded["honest"], PROBLEM, OPTIONS, warm_up=5)
