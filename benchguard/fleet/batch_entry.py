@@ -124,11 +124,19 @@ def _submissions(
         if path.suffix == LINES_SUFFIX and not path.is_dir():
             for number, line in enumerate(_lines(path), 1):
                 place = f"{path}, line {number}"
-                yield *_of_line(line, problems, options.language, place), place
+                name, problem, source = _of_line(line, problems, options.language, place)
+                _check_vendor(source.language, place)
+                yield name, problem, source, place
             continue
         problem = _problem(None, problems, str(path))
-        submission_of(path, options.language, options.entry, options.convention or "arguments")
+        convention = options.convention or "arguments"
+        _check_vendor(submission_of(path, options.language, options.entry, convention).language, str(path))
         yield str(path), problem, path, str(path)
+
+
+def _check_vendor(language: Language, place: str) -> None:
+    if language == "hip":
+        raise UsageError(f"{place}: a batch takes no submission in HIP; use `neutrino-bench grade`")
 
 
 def _lines(path: Path) -> Iterator[bytes]:

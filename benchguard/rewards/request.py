@@ -34,6 +34,8 @@ class RewardRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("give either `response` or `source`")
         if (self.source is None) != (self.language is None):
             raise ValueError("give `language` with `source`, and only then")
+        if self.language == "hip":
+            raise ValueError("submissions in HIP get no reward here; send cuda, ptx or python")
 
 
 def parse_request(data: bytes) -> RewardRequest:

@@ -135,7 +135,8 @@ def _sanitizer(name: str | None) -> Sequence[str]:
         return ()
     if name not in SANITIZERS:
         raise ShimError(f"no sanitizer {name}; choose one of {', '.join(SANITIZERS)}")
-    return (f"-fsanitize={name}",)
+    # gcc's analysis takes the sanitizers' own checks for cases that occur: "strncmp reads from a region of size 0".
+    return (f"-fsanitize={name}", "-Wno-stringop-overread")
 
 
 def _failure(library: Library, errors: Sequence[BaseException]) -> ShimError:

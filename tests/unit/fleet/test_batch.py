@@ -158,3 +158,13 @@ def test_hostile_lines_give_entries_or_one_message(tmp_path: Path) -> None:
             assert all(each.problem == str(PROBLEM) for each in entries(path))
         except UsageError as error:
             assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("as_line", [False, True])
+def test_submission_in_hip_is_refused_with_its_place(tmp_path: Path, as_line: bool) -> None:
+    path = tmp_path / ("a.jsonl" if as_line else "a.hip")
+    path.write_text('{"id": "x", "source": "s", "language": "hip"}\n' if as_line else "s")
+    options = GradeOptions()
+    with pytest.raises(UsageError, match="takes no submission in HIP") as caught:
+        list(entries_of([path], {PROBLEM: PROBLEM}, options, Keys.of([PROBLEM], options, False, "0")))
+    assert str(caught.value).startswith(f"{path}, line 1" if as_line else str(path))

@@ -99,6 +99,7 @@ def test_bug_of_the_server_shows_clients_no_detail() -> None:
         (REQUEST | {"response": "x"}, 400),
         (REQUEST | {"extra": 1}, 400),
         (REQUEST | {"language": "rust"}, 400),
+        (REQUEST | {"language": "hip"}, 400),
         (REQUEST | {"problem": "/etc/passwd"}, 400),
         (REQUEST | {"problem": 7}, 400),
     ],
