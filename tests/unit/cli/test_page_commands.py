@@ -13,6 +13,9 @@ from benchguard.cli.main import cli
 from tests.conftest import ROOT
 from tests.support.page_commands import commands_of, pages
 
+HELP = cli.context_settings["help_option_names"]
+"""click keeps a command's help option from its first context for all later ones."""
+
 END = re.compile(r"&|[|;)<>]|\d?>.*")
 """Words at which the shell's part of a line begins."""
 
@@ -28,7 +31,8 @@ def parse(command: str) -> str:
     subcommand = cli.get_command(click.Context(cli), name)
     if subcommand is None:
         raise click.UsageError(f"no command {name}")
-    subcommand.make_parser(click.Context(subcommand, info_name=name)).parse_args(rest)
+    context = click.Context(subcommand, info_name=name, help_option_names=HELP)
+    subcommand.make_parser(context).parse_args(rest)
     return name
 
 
