@@ -64,7 +64,8 @@ def test_operations_of_every_kind_run_in_every_mode(tmp_path: Path, name: str, c
 @pytest.mark.parametrize("name", sorted(set(CAPTURES) - {"refused"}))
 def test_strict_replays_run_clean(tmp_path: Path, name: str) -> None:
     path = CAPTURES[name](tmp_path / "x.ncap")
-    output: list[Any] = ["output", ARENA + 1, 21]
+    place = ARENA + 2 * GRANULE if name == "reads" else ARENA  # the host may not read what outputs overwrite
+    output: list[Any] = ["output", place + 1, 21]
     results = sanitized(
         path,
         ["verify"],

@@ -5,6 +5,7 @@
 
 #include "driver/memory/range.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -24,8 +25,10 @@ static struct {
 
 void sim_stamp_start(void)
 {
+    const int saved = errno; /* a program may ask for it after cuInit */
     void *base = mmap((void *)(uintptr_t)BASE, BYTES, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    errno = saved;
     const uint64_t begin = (uint64_t)(uintptr_t)base;
     const struct sim_range range = {
         .begin = begin, .end = begin + BYTES, .kind = SIM_MEMORY_DRIVER, .access = SIM_ACCESS_READ_WRITE};
