@@ -27,9 +27,9 @@ OWN = {
     "shim/surface.py",
 }
 """Files that decode bytes of this program: orders to its own processes, and files that it installs."""
-OTHERS = {"audit/demangle.py": 2, "grade/result.py": 1}
+OTHERS = {"audit/demangle.py": 2, "grade/result.py": 1, "grade/stored_captures.py": 1}
 """Calls without a guard of their own: two of the demangler, whose caller has the guard and whose worker may die of its
-request, and a documented exception."""
+request, a documented exception, and an order of the supervisor."""
 
 
 def decodes(tree: ast.AST) -> Iterator[ast.Call]:
