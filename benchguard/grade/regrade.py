@@ -24,6 +24,7 @@ from ..quarantine.contract import Audit, Cases, Language, Quarantined
 from ..quarantine.reader import LIMITS
 from ..quarantine.submission import LANGUAGES, Submission
 from ..shim.driver import discover
+from ..shim.vendors import Api
 from .archive import result_bytes, source_sha256
 from .grade import ReplayedRun, check_inputs, for_driver
 from .opening import Opening
@@ -148,6 +149,8 @@ def load(bundle: Bundle, folder: Path) -> Loaded:
         raise UsageError(
             f"{bundle.path}: timed with --inline, so there is no capture; grade its source again"
         )
+    if result.submission.language == "hip":
+        raise UsageError(f"{bundle.path}: captures of HIP cannot be regraded yet; grade its source again")
     if not manifest.cases:
         raise UsageError(
             f"{bundle.path}: the verdict {result.verdict} came before a capture; grade its source again"
@@ -197,6 +200,9 @@ class RegradeRun(ReplayedRun):
     def __init__(self, loaded: Loaded, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._loaded = loaded
+
+    def api(self) -> Api:
+        return "cuda"  # load() refuses bundles of others
 
     def submission(self, opening: Opening) -> Submission:
         del opening

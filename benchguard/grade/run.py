@@ -30,6 +30,7 @@ from ..replay.result import Settings
 from ..replay.target import gpus_of
 from ..shim.driver import discover
 from ..shim.interposer import interposer_for
+from ..shim.vendors import Api
 from ..version import __version__
 from .archive import captures_by_case
 from .examine import EXAMINER
@@ -79,12 +80,16 @@ class GradeRun:
         self.problem, self._path, self.options = problem, submission, options
         self.progress, self._stack = progress, stack
         self._started = time.monotonic()
-        self._api = api_of(options, submission)
+        self._api = self.api()
         gpus = gpus_of(discover(options.driver, api=self._api), options.device)
         self.turns = Turns(gpus, options.wait_for_gpu)
         self.seconds: dict[str, float] = {}
         self.captured: dict[str, tuple[Path, Path]] = {}
         self.graded: Submission | None = None
+
+    def api(self) -> Api:
+        """The vendor of the driver. Raises UsageError, ShimError."""
+        return api_of(self.options, self._path)
 
     def start(self) -> tuple[JudgeProcess, Opening]:
         """Start the judge process, which opens the problem at once."""
