@@ -54,7 +54,7 @@ def format_of(image: bytes) -> str:
         return "offload_bundle"
     if image.startswith(COMPRESSED_MAGIC):
         return "compressed_bundle"
-    return "ptx" if b".version" in image[: 1 << 16] and b"\0" not in image[:256] else "unknown"
+    return "ptx" if b".version" in image[: 1 << 16] and b"\0" not in image[:256].rstrip(b"\0") else "unknown"
 
 
 def read_image(image: bytes) -> CodeImage:

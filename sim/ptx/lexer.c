@@ -156,8 +156,9 @@ static bool read_token(struct lexer *lexer, struct token *token, struct ptx_diag
             lexer->at = word_end(lexer, lexer->at + 2);
     } else if (*at == '"') {
         token->kind = TOKEN_STRING;
-        for (at++; at < lexer->end && *at != '"' && *at != '\n'; at++)
-            at += *at == '\\' && lexer->end - at > 1;
+        at++;
+        while (at < lexer->end && *at != '"' && *at != '\n') /* ptxas knows no escapes */
+            at++;
         lexer->at = at < lexer->end ? at + 1 : at;
     } else if (strchr("{}()[],;:<>=@!+-|&~*/?", *at) != NULL && *at != 0) {
         token->kind = TOKEN_MARK;

@@ -194,6 +194,12 @@ ATTACK_LIST = (
     Attack(17, "17_by_content_comment.py", "a function's variable, behind comments", "device", **UNRESTORED),
     Attack(17, "17_by_content_spaceless.py", "a function's variable, no space", "device", **UNRESTORED),
     Attack(
+        17, "17_by_content_line.py", "a function's variable, behind .loc", "device", where="gpu", **UNRESTORED,
+    ),
+    Attack(
+        17, "17_by_content_aligned.py", "memory between aligned globals", "device", where="gpu", **UNRESTORED,
+    ),
+    Attack(
         17, "17_by_content_escape.py", "a global between ambiguous strings", "device",
         verdicts=only("unreplayable"), small="deep", large="deep",
     ),
@@ -365,9 +371,15 @@ ATTACK_LIST = (
         34, "34_packed_bombs.py", "24 GiB in a fat binary", "files", "none", TOO_MUCH | only("unreplayable"),
         options=SOON,
     ),
-    Attack(34, "34_hole.py", "1 GiB of nothing", "files", "none", TOO_MUCH, options=(*SOON, "--memory", "512M")),
+    Attack(  # on a GPU it costs memory of the GPU alone
+        34, "34_hole.py", "1 GiB of nothing", "files", "none", TOO_MUCH, options=(*SOON, "--memory", "512M"),
+        true_time=True,
+    ),
     Attack(34, "34_mangled_names.py", "names of 140 MB", "names", "none", true_time=True, options=SOON),
-    Attack(34, "34_many_calls.py", "calls faster than they are read", "trace", "none", TOO_MUCH, options=SOON),
+    Attack(
+        34, "34_many_calls.py", "calls faster than they are read", "trace", "none", TOO_MUCH, options=SOON,
+        true_time=True,
+    ),
     Attack(34, "34_hang.py", "never returns", "machine", "none", only("timeout"), options=("--timeout", "8")),
     Attack(
         34, "34_hanging_kernel.cu", "kernel that hangs in the replay", "device", "none",

@@ -1,8 +1,11 @@
-"""The kernel keeps what it has seen in a global between two strings, which another reader takes for one."""
+"""The kernel keeps what it has seen in a global between two strings, which a reader with escapes takes for one.
+
+To ptxas a backslash in a string is a character, so that each string ends on its line.
+"""
 
 import kit
 
-image = kit.remembering(head='.file 1 "\\""\n.global ' + kit.KEPT + '.file 2 "\\""\n')
+image = kit.remembering(head='.file 1 "\\"\n.global ' + kit.KEPT + '.file 2 "\\" // "\n')
 
 
 def solution(x, y, n, rounds):

@@ -74,12 +74,14 @@ KEPT = f".align 4 .b8 kept[{4 * 32 * (1 << 13)}];\n"
 """Declares the variable that remembering() uses, without its state space."""
 
 
-def remembering(head: str = "", body: str = "") -> bytes:
-    """mix_remembering, with the variable `kept` for its fifth parameter. `head` or `body` declares it."""
+def remembering(head: str = "", body: str = "", place: str = "kept") -> bytes:
+    """mix_remembering, with a variable at `place` for its fifth parameter. `head` or `body` declares it."""
     text = (Path(__file__).parent / "kernels.ptx").read_text()
     line = next(line.strip() for line in text.splitlines() if "[mix_remembering_param_4]" in line)
     register = line.replace(",", " ").split()[1]
-    text = text.replace(line, f"{body}mov.u64 {register}, kept;\n\tcvta.global.u64 {register}, {register};")
+    text = text.replace(
+        line, f"{body}mov.u64 {register}, {place};\n\tcvta.global.u64 {register}, {register};"
+    )
     return text.replace(".address_size 64\n", f".address_size 64\n{head}", 1).encode()
 
 

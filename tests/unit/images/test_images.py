@@ -90,6 +90,8 @@ def test_bundle_of_amd_has_a_code_for_each_target() -> None:
         (b"\x7fELF\x02\x01" + bytes(58), "elf"),
         (b"", "unknown"),
         (b".version 8.0\n.target sm_90", "ptx"),
+        (b".version 8.0\n.target sm_90\0\0", "ptx"),
+        (b".version 8.0\n\0.target sm_90\0", "unknown"),
         (b"MZ", "unknown"),
     ],
 )

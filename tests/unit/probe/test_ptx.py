@@ -62,6 +62,11 @@ def test_instruction_fields_equal_its_text() -> None:
     assert load.scope.type_of("%rd4") == ".b64"
 
 
+def test_backslash_in_a_string_is_a_character_as_to_ptxas() -> None:
+    text = MODULE.replace("@%p1 exit;", '.pragma "\\"; st.global.u32 [%rd2], %r3; .pragma "\\"; // "')
+    assert instruction(ptx.parse(text).entry("foo"), "st.global.u32").access_bytes == 4
+
+
 def test_kernel_name_that_begins_another_selects_only_its_own_kernel() -> None:
     text = ptx.Rewrite(ptx.parse(MODULE), "foo").text()
     assert "foo_bar" not in text and ".entry foo " in text

@@ -55,7 +55,7 @@ def test_unlisted_global_begins_every_sample_as_in_its_image(
 
 GLOBAL = ".global .align 4 .u32 counter = 7;"
 AMBIGUOUS = {
-    "escaped quotation mark": f'.file 1 "\\""\n{GLOBAL}\n.file 2 "\\""',
+    "quotation mark that C escapes": f'.file 1 "\\"\n{GLOBAL}\n.file 2 "\\"',
     "escaped line end": f"// \\\n/* {GLOBAL} */\n{GLOBAL}",
     "carriage return": f"// \r{GLOBAL}\n{GLOBAL}",
     "plain": f'// it\'s "odd\n.file 1 "a \\ b // c"\r\n/* " */ {GLOBAL}',
