@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from math import ceil
 
+from ..units import duration_text
+
 SUB_BITS = 6
 """Buckets of one octave: 2**SUB_BITS. A median lies within 1/128 of the true one."""
 
@@ -69,3 +71,10 @@ class Durations:
 
     def summary(self) -> HostTime:
         return HostTime(self.total, self.quantile(0.5), self.quantile(0.99), self.most)
+
+
+def overhead_text(overhead_ns: int | None) -> str:
+    """Say whether times are without what the events around a launch add."""
+    if overhead_ns is None:
+        return "times include what the events around a launch add, which was not measured"
+    return f"{duration_text(overhead_ns)} for the events around a launch are subtracted"

@@ -29,6 +29,8 @@ class SessionEntry(Entry, frozen=True, tag="session"):
     policy: dict[str, Any] | None = None
     gpu_time: bool | msgspec.UnsetType = msgspec.UNSET
     """True if launches are timed on the GPU; else absent."""
+    gpu_overhead_ns: int | msgspec.UnsetType = msgspec.UNSET
+    """How much longer than a kernel two events around it measured before the command; absent: not measured."""
 
 
 class ProcessEntry(Entry, frozen=True, tag="process"):

@@ -229,7 +229,7 @@ _PLAIN: dict[type[Any], Any] = {
     entries.LaunchTimeEntry: lambda _, e: (
         e.demangled or e.name or (f"graph {e.graph}" if e.graph is not None else "(unknown)"),
         "GPU",
-        f"took {duration_text(e.gpu_ns)} on stream={describe_stream(e.stream)}, launch {e.number}"
+        f"{duration_text(e.gpu_ns)} between its events on stream={describe_stream(e.stream)}, launch {e.number}"
         + (", early" if e.early else ""),
     ),
     entries.PhaseEntry: lambda _, e: (e.phase, "PHASE", f"{e.label}, by {e.origin}".lstrip(", ")),

@@ -123,6 +123,7 @@ class Recorder:
 
     def _session_line(self, command: Sequence[str], version: str, served: Mapping[str, int] | None) -> bytes:
         interposer, cordon = self._interposer, self._session.cordon
+        overhead_ns = self._session.gpu_overhead_ns
         return json_line(
             entries.SessionEntry(
                 format=FORMAT,
@@ -138,6 +139,7 @@ class Recorder:
                 api=interposer.surface.api,
                 policy=_policy_facts(cordon) if cordon is not None else None,
                 gpu_time=self._session.gpu_time or msgspec.UNSET,
+                gpu_overhead_ns=msgspec.UNSET if overhead_ns is None else overhead_ns,
                 served=dict(served) if served is not None else None,
             )
         )

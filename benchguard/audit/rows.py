@@ -153,7 +153,9 @@ class Summary:
     head: str
     api: str
     gpu_time: bool = False
-    """Whether launches were timed on the GPU. The next three are 0 if not."""
+    """Whether launches were timed on the GPU. The next three counts are 0 if not."""
+    gpu_overhead_ns: int | None = None
+    """Time that was subtracted from each GPU time; None: it was not measured, so nothing was subtracted."""
     gpu_launches: int = 0
     """Timed launches, of kernels and of graphs."""
     gpu_graph_launches: int = 0

@@ -48,17 +48,19 @@ class Session:
         cordon: Cordon | None = None,
         probe: ProbeOptions | None = None,
         gpu_time: bool = False,
+        gpu_overhead_ns: int | None = None,
     ) -> None:
         """`wait_seconds`: longest wait of a writer for room in a full ring. 0: the shim's default, 2 s.
 
         `cordon`: the policy that the measured processes obey. `probe`: their kernels are probed.
-        `gpu_time`: each launch is timed on the GPU.
+        `gpu_time`: each launch is timed on the GPU. `gpu_overhead_ns`: what the events around it add; None: unknown.
         """
         self.ring_count = ring_count
         self.ring_bytes = ring_bytes
         self.image_bytes = default_image_store() if image_bytes is None else image_bytes
         self.cordon = cordon
         self.gpu_time = gpu_time
+        self.gpu_overhead_ns = gpu_overhead_ns
         table = cordon.table if cordon is not None else b""
         policy_at = layout.PAGE + ring_count * (layout.PAGE + ring_bytes)
         probe_at = policy_at + -(-len(table) // layout.PAGE) * layout.PAGE

@@ -72,6 +72,7 @@ class Tally:
     def __init__(self, watch: Watch | None = None) -> None:
         self._watch = watch
         self._session: entries.SessionEntry | None = None
+        self._gpu_overhead_ns: int | None = None
         self._end: entries.EndEntry | None = None
         self._api = "cuda"
         self._kernels: dict[KernelKey, _Kernel] = {}
@@ -144,6 +145,7 @@ class Tally:
 
     def _begin_session(self, entry: entries.SessionEntry) -> None:
         self._session, self._api = entry, entry.api
+        self._gpu_overhead_ns = entry.gpu_overhead_ns if entry.gpu_overhead_ns is not msgspec.UNSET else None
 
     def _end_session(self, entry: entries.EndEntry) -> None:
         self._end = entry
@@ -279,7 +281,7 @@ class Tally:
         key = entry.demangled or entry.name or "(unknown)", entry.image
         if entry.kernel is not None and self._has_room(self._kernels, key, "kernels"):
             kernel = self._kernels.setdefault(key, _Kernel())
-            kernel.gpu.add(entry.gpu_ns)
+            kernel.gpu.add(entry.gpu_ns - (self._gpu_overhead_ns or 0))
             kernel.early += entry.early
 
     def _image(self, entry: entries.ImageEntry) -> None:
@@ -347,6 +349,7 @@ class Tally:
             head=head,
             api=self._api,
             gpu_time=is_timing,
+            gpu_overhead_ns=self._gpu_overhead_ns,
             gpu_launches=self._timed,
             gpu_graph_launches=self._timed_graphs,
             gpu_unmeasured=max(self._timeable - self._timed, 0) if is_timing else 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..gpu.launch_overhead import launch_overhead
 from ..shim.interposer import Interposer, gap_text, interposer_for
 from ..shim.vendors import HIP
 from .output import notify
@@ -18,3 +19,16 @@ def announced_interposer(spec: str, quiet: bool) -> Interposer:
     if shim.built and not quiet:
         notify(f"built the shim for {found.path} from {interposer.surface.header.origin}")
     return interposer
+
+
+def gpu_overhead_of(interposer: Interposer) -> int | None:
+    """Measure what events around a launch add to its GPU time, in nanoseconds; None, with a message, if that fails.
+
+    The CPU driver takes the times of its events at the kernel's begin and end.
+    """
+    if interposer.is_sim:
+        return 0
+    overhead = launch_overhead(interposer.driver)
+    if overhead is None:
+        notify("an empty launch could not be timed; GPU times include what the events around a launch add")
+    return overhead

@@ -103,7 +103,7 @@ def observe(
     from ..audit.session import Session
     from ..audit.supervise import supervise
     from ..policy import cordon_for
-    from .interpose import announced_interposer
+    from .interpose import announced_interposer, gpu_overhead_of
 
     if gpu_time and policy is not None:
         raise UsageError("--gpu-time and --policy do not go together; leave out one of them")
@@ -118,6 +118,8 @@ def observe(
     check_gpu_time(gpu_time, interposer.surface.api)
     cordon = cordon_for(policy, interposer.surface)
     log = LogWriter(log_path or default_log(), replace=force)
+    overhead = gpu_overhead_of(interposer) if gpu_time else None
+    session = Session(cordon=cordon, gpu_time=gpu_time, gpu_overhead_ns=overhead)
     run = supervise(
         command,
         interposer,
@@ -126,7 +128,7 @@ def observe(
         callers=callers,
         timeout=timeout,
         keep_images=keep_images,
-        session=Session(cordon=cordon, gpu_time=gpu_time),
+        session=session,
     )
     if run.timed_out:
         notify(f"the command was killed after {timeout:g} s; raise --timeout")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import TextIO
 
-from ..audit.durations import HostTime
+from ..audit.durations import HostTime, overhead_text
 from ..audit.kernel_name import display_name
 from ..audit.rows import KernelRow
 from ..audit.summary import Summary
@@ -72,6 +72,7 @@ def _problems(summary: Summary) -> list[str | Cell]:
         graphs = f", {summary.gpu_graph_launches} of them graphs" if summary.gpu_graph_launches else ""
         lines.append(
             f"launches timed on the GPU: {summary.gpu_launches}{graphs}; unmeasured: {summary.gpu_unmeasured}"
+            f"; {overhead_text(summary.gpu_overhead_ns)}"
         )
     unmapped = f"unmapped entry points: {', '.join(summary.unmapped) or 'none'}"
     tables = f"; export tables asked for: {summary.export_tables}" if summary.api == "cuda" else ""

@@ -272,7 +272,7 @@ def _trace_command(
     from ..audit.session import Session
     from ..audit.supervise import supervise
     from ..version import __version__
-    from .interpose import announced_interposer
+    from .interpose import announced_interposer, gpu_overhead_of
     from .trace_run import LiveTable
 
     check_gpu_time(gpu_time, driver)
@@ -284,7 +284,8 @@ def _trace_command(
         try:
             if live is not None:
                 live.start()
-            session = Session(gpu_time=gpu_time)
+            overhead = gpu_overhead_of(interposer) if gpu_time else None
+            session = Session(gpu_time=gpu_time, gpu_overhead_ns=overhead)
             run = supervise(command, interposer, log, version=__version__, timeout=timeout, session=session)
         finally:
             if live is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ..audit.durations import HostTime
+from ..audit.durations import HostTime, overhead_text
 from ..audit.entries import KernelEntry
 from ..audit.kernel_name import display_name
 from ..audit.rows import CallRow, KernelRow, Summary
@@ -50,7 +50,7 @@ def kernels(report: LogReport) -> Section:
     notes = [HOST_NOTE]
     if gpu:
         notes.append(
-            "GPU times are between two events around a launch. "
+            f"GPU times are between two events around a launch; {overhead_text(report.summary.gpu_overhead_ns)}. "
             f"Launches that have none: {report.summary.gpu_unmeasured:,}."
         )
     return Section("kernels", "Kernels", notes, tables=_filled(table))

@@ -160,7 +160,7 @@ class Trace:
             "ph": "i", "s": "t", "cat": "gpu time", "name": f"GPU time of {name}", "pid": line.process,
             "tid": self._tracks.get((line.process, line.thread, line.stream), line.thread),
             "ts": line.time_ns / 1e3,
-            "args": {"GPU time in microseconds": line.gpu_ns / 1e3, "number": line.number, "early": line.early},
+            "args": {"microseconds between its events": line.gpu_ns / 1e3, "number": line.number, "early": line.early},
         }  # fmt: skip
 
     def _slice(

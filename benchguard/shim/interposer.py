@@ -34,6 +34,7 @@ class Interposer:
     runtime_folder: Path | None = None
     """Folder that the command's loader searches first: NVIDIA's CUDA runtime cannot run on the CPU driver, and the
     folder has one that can."""
+    is_sim: bool = False
 
 
 def interpose(driver: Driver, shim: Shim) -> Interposer:
@@ -53,7 +54,9 @@ def interpose(driver: Driver, shim: Shim) -> Interposer:
     found_by_loader = driver.origin in _ON_LOADER_PATH
     variables = hiprtc_environment(driver.path)
     runtime = SIM_RUNTIME.parent if driver.is_sim and driver.api == "cuda" else None
-    return Interposer(driver.path, shim.path, surface, PRELOAD, facts, found_by_loader, variables, runtime)
+    return Interposer(
+        driver.path, shim.path, surface, PRELOAD, facts, found_by_loader, variables, runtime, driver.is_sim
+    )
 
 
 def interposer_for(spec: str, api: Api | None = None) -> tuple[Interposer, Driver, Shim]:

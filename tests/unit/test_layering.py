@@ -106,6 +106,7 @@ MAY_IMPORT = {
         "errors",
         "findings",
         "fleet",
+        "gpu",
         "grade",
         "images",
         "ipc",

@@ -27,7 +27,7 @@ from ...quarantine.sandbox.environment import quarantine_environment
 from ...version import __version__
 from .cache import Cache
 from .info import KernelInfo, parse_info
-from .worker import ANSWERS, CHUNK, CONTRACT, FILE_BYTES_MAX, Done, Part, Request
+from .worker import ANSWERS, CHUNK, CONTRACT, FILE_BYTES_MAX, PACKAGE, Done, Part, Request
 
 WORKER = "benchguard.probe.pipeline.worker:run"
 MEMORY_BYTES = 4 << 30
@@ -171,7 +171,7 @@ def _run(engine: Engine, task: Job, digest: str) -> tuple[_Collected, str]:
         with scratch_folder(user) as scratch:
             confine = Confine(
                 str(scratch),
-                engine.readable,
+                (*engine.readable, str(PACKAGE)),
                 user=user,
                 memory_bytes=MEMORY_BYTES,
                 processes=PROCESSES,

@@ -19,6 +19,7 @@ from ...capture.unpack import CodeError
 from ...images.image import format_of
 from ...ipc.text import one_line
 
+PACKAGE = Path(__file__).resolve().parents[2]
 CONTRACT = 2
 """The version of the files between supervisor and engine."""
 
@@ -112,6 +113,9 @@ def _document(request: Request, kind: str) -> Mapping[str, object]:
 
 def _run_engine(request: Request, folder: Path, has_ptx: bool) -> Done:
     log = folder / "process.log"
+    packages = folder.resolve().parent / "packages"  # the package alone, which need not be installed
+    packages.mkdir()
+    (packages / PACKAGE.name).symlink_to(PACKAGE)
     try:
         with log.open("wb") as output:
             status = subprocess.run(
@@ -120,6 +124,7 @@ def _run_engine(request: Request, folder: Path, has_ptx: bool) -> Done:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                env={**os.environ, "PYTHONPATH": str(packages)},
                 timeout=request.seconds,
                 check=False,
             ).returncode

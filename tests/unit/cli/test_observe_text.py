@@ -199,7 +199,7 @@ if __name__ == "__main__":
     (GOLDEN / "summary.json").write_text(summarise_lines(lines()).to_json() + "\n")
 
 
-def timed_lines() -> Iterator[tuple[dict[str, Any], str]]:
+def timed_lines(overhead_ns: int | None = None) -> Iterator[tuple[dict[str, Any], str]]:
     time = {
         "kind": "launch_time",
         "time_ns": 5,
@@ -217,7 +217,8 @@ def timed_lines() -> Iterator[tuple[dict[str, Any], str]]:
         "gpu_ns": 2500,
         "early": True,
     }
-    yield {**session(), "gpu_time": True}, HEAD
+    overhead = {} if overhead_ns is None else {"gpu_overhead_ns": overhead_ns}
+    yield {**session(), "gpu_time": True, **overhead}, HEAD
     for line in (
         launch("scale", None, "1" * 64),
         launch("scale", None, "1" * 64),
@@ -239,4 +240,13 @@ def test_gpu_times_have_columns_of_their_own_and_unmeasured_launches_are_counted
     assert (summary.gpu_launches, summary.gpu_graph_launches, summary.gpu_unmeasured) == (2, 1, 1)
     shown = text(summary)
     assert "host total" in shown and "GPU total" in shown and "2.5 us" in shown
-    assert "launches timed on the GPU: 2, 1 of them graphs; unmeasured: 1" in shown
+    assert "launches timed on the GPU: 2, 1 of them graphs; unmeasured: 1; times include what" in shown
+
+
+@pytest.mark.parametrize(("overhead_ns", "total_ns"), [(1900, 600), (2600, 0)])
+def test_gpu_times_are_without_what_the_events_around_a_launch_add(overhead_ns: int, total_ns: int) -> None:
+    summary = summarise_lines(timed_lines(overhead_ns))
+    times = summary.kernels[0].gpu
+    assert times is not None and (times.total_ns, times.median_ns) == (total_ns, total_ns)
+    assert summary.gpu_overhead_ns == overhead_ns
+    assert f"{overhead_ns / 1e3:.3g} us for the events around a launch are subtracted" in text(summary)

@@ -13,6 +13,7 @@ import pytest
 from benchguard.probe import engine
 from benchguard.probe.engines.block_times.build import build as block_times
 from benchguard.probe.engines.count.build import build as count
+from benchguard.probe.pipeline.worker import Request, _run_engine
 
 ROOT = Path(__file__).parents[3]
 PTX = """.version 7.8
@@ -61,6 +62,15 @@ def test_documented_example_is_an_engine(workdir: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert (workdir / "kernel.info").read_text().startswith("add\n1\n1\n2,8\n")
     assert re.search(r"red\.global\.add\.u64 \[%\S+\], 4;", (workdir / "probed.bin").read_text())
+
+
+def test_engine_finds_the_package_where_it_is_not_installed(tmp_path: Path) -> None:
+    find = "import importlib.util as util; raise SystemExit(util.find_spec('benchguard.probe') is None)"
+    words = [sys.executable, "-S", "-c", find]  # -S: without site-packages, where this package is installed
+    folder = tmp_path / "work"
+    folder.mkdir()
+    request = Request(words, "add", -1, "", "nvidia", 90, {}, 10.0)
+    assert _run_engine(request, folder, has_ptx=True).problem == ""
 
 
 @pytest.mark.parametrize(

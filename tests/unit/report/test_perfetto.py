@@ -98,7 +98,7 @@ def test_gpu_time_is_a_mark_with_the_launch_s_number_and_no_slice(tmp_path: Path
     document = trace_of(tmp_path, lines)
     [mark] = [event for event in document["traceEvents"] if event["ph"] == "i"]
     slices = [event for event in document["traceEvents"] if event["ph"] == "X"]
-    assert mark["args"] == {"GPU time in microseconds": 2.5, "number": 3, "early": False}
+    assert mark["args"] == {"microseconds between its events": 2.5, "number": 3, "early": False}
     assert [event["dur"] for event in slices] == [1.0, 1.0] and slices[0]["args"]["number"] == 3
     assert mark["tid"] == slices[1]["tid"] and "not when they began" in document["otherData"][
         "times"
