@@ -22,7 +22,7 @@ from .options import (
     OutputFolder,
     OutputPath,
     check_output,
-    cuda_driver_option,
+    driver_option,
     options_of,
     quiet_option,
 )
@@ -94,7 +94,7 @@ _OF_ONE_GRADE = ("keep", "policy")
     "other grade uses the GPU.",
 )
 @grade_options(without=_OF_ONE_GRADE)
-@cuda_driver_option
+@driver_option
 @options_of(
     GradeOptions, {"device": Flag("Grade on the device with this ordinal only; default: on all GPUs.", "N")}
 )
@@ -115,7 +115,7 @@ def batch(
 ) -> int:
     """Grade SUBMISSIONS, and store each result at once.
 
-    A submission is a .py, .cu or .ptx file, a folder, or a line {id, problem, source, language} of a .jsonl file.
+    A submission is a .py, .cu, .ptx or .hip file, a folder, or a line {id, problem, source, language} of a .jsonl file.
     Each is graded as by `neutrino-bench grade`. A batch that was killed goes on where it stopped: a finished job is
     known by the content of problem, submission and options, not by its name.
     """
@@ -125,8 +125,8 @@ def batch(
     from ..fleet.batch_table import import_pyarrow, write_parquet
     from ..fleet.cascade import first_options
     from ..fleet.grading import check_engine
+    from ..fleet.vendors import apis_of
     from ..grade.grade import check_inputs
-    from ..shim.driver import discover
 
     options = GradeOptions(**values)
     check_engine(engine, address, attempts, parallel)
@@ -142,10 +142,9 @@ def batch(
     named = problems_of(problems, engine == "ray")
     for each in named.values():
         check_inputs(options, each)
-    if engine == "local":
-        discover(options.driver, api="cuda")
+    apis = apis_of(options, engine)
     keys = Keys.of(list(named.values()), options, cascade, __version__)
-    entries = list(entries_of(submissions, named, options, keys))
+    entries = list(entries_of(submissions, named, options, keys, apis))
     with BatchResults(results_path) as results:
         if results.repaired:
             notify(

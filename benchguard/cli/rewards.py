@@ -20,7 +20,7 @@ from ..rewards.rewarder import Rewarder, RewardTask
 from ..rewards.scale import Scale
 from ..rewards.server import RewardServer, ServerOptions
 from .fleet_flags import fleet_options
-from .options import Flag, cuda_driver_option, options_of, pairs, quiet_option
+from .options import Flag, driver_option, options_of, pairs, quiet_option
 from .output import notify
 
 TOKEN_MIN = 16
@@ -97,7 +97,7 @@ SERVER = ("host", "port", "grades")
         "require_sandbox": "Refuse to run submissions in a partial sandbox.",
     },
 )
-@cuda_driver_option
+@driver_option
 @quiet_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def rewards(
@@ -118,7 +118,6 @@ def rewards(
     """
     from ..fleet.job import Source
     from ..fleet.service import GradeService
-    from ..shim.driver import discover
 
     scale = Scale(**{name: values.pop(name) for name in SCORES})
     token = token_in(token_file) if token_file is not None else ""
@@ -126,11 +125,11 @@ def rewards(
     options = GradeOptions(**values)
     tasks = tasks_of(problems, baselines)
     say = (lambda _: None) if quiet else _say
-    if engine == "local":
-        discover(options.driver, api="cuda")
     paths = list(problems.values())
     service = GradeService(paths, options, engine=engine, address=address, cascade=cascade, say=say)
-    rewarder = Rewarder(tasks, lambda p, code: service.grade(p, Source(code.source, code.language)), scale)
+    rewarder = Rewarder(
+        tasks, lambda p, code: service.grade(p, Source(code.source, code.language)), scale, service.languages
+    )
     with service, _listening(rewarder, server_options, say) as server:
         where = "on a Ray cluster" if engine == "ray" else "on this machine"
         say(f"serving at {server.url}; grading {where}; problems: {', '.join(sorted(tasks))}")

@@ -17,8 +17,9 @@ from ..grade.problem_identity import sha256_of
 from ..ipc.json_text import UNREADABLE
 from ..ipc.text import one_line
 from ..quarantine.contract import Language
-from ..quarantine.submission import submission_of
+from ..shim.vendors import Api
 from .job import Job, Source, Submission, job_of
+from .vendors import check_vendor
 
 LINE_MAX = 8 << 20
 """Bytes of a line of JSONL."""
@@ -90,7 +91,11 @@ def sha256_of_job(job: Job) -> str:
 
 
 def entries_of(
-    paths: Sequence[Path], problems: Mapping[str, str], options: GradeOptions, keys: Keys
+    paths: Sequence[Path],
+    problems: Mapping[str, str],
+    options: GradeOptions,
+    keys: Keys,
+    apis: frozenset[Api],
 ) -> Iterator[Entry]:
     """Every submission, each checked. None of their code runs.
 
@@ -99,9 +104,11 @@ def entries_of(
         problems: PATH or PATH:NAME by name.
         options: how to grade; their language holds for lines without one.
         keys: makes the keys.
+        apis: the vendors whose submissions are graded; see apis_of().
 
     Raises:
         UsageError: a path or a line cannot be used, or an id is there twice. The message has the place.
+        ShimError: a submission is in HIP, and this installation cannot grade HIP.
     """
     seen: set[str] = set()
     for name, problem, submission, place in _submissions(paths, problems, options):
@@ -112,6 +119,7 @@ def entries_of(
         if len(seen) == ENTRIES_MAX:
             raise UsageError(f"{place}: a batch has at most {ENTRIES_MAX} submissions; make another batch")
         seen.add(name)
+        check_vendor(submission, options, apis, place)
         job = job_of(name, problem, submission)
         yield Entry(name, problem, submission, keys.key(job), sha256_of_job(job))
 
@@ -125,18 +133,10 @@ def _submissions(
             for number, line in enumerate(_lines(path), 1):
                 place = f"{path}, line {number}"
                 name, problem, source = _of_line(line, problems, options.language, place)
-                _check_vendor(source.language, place)
                 yield name, problem, source, place
             continue
         problem = _problem(None, problems, str(path))
-        convention = options.convention or "arguments"
-        _check_vendor(submission_of(path, options.language, options.entry, convention).language, str(path))
         yield str(path), problem, path, str(path)
-
-
-def _check_vendor(language: Language, place: str) -> None:
-    if language == "hip":
-        raise UsageError(f"{place}: a batch takes no submission in HIP; use `neutrino-bench grade`")
 
 
 def _lines(path: Path) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ import msgspec
 
 from ..errors import BenchguardError, UsageError
 from ..grade.options import GradeOptions
+from ..shim.vendors import CUDA, HIP
 from .dispatch import Place
 from .job import Job
 from .order import Answer
@@ -55,8 +56,10 @@ class CascadePlace:
 
 def first_options(options: GradeOptions) -> GradeOptions:
     """The options of the first stage. Raises UsageError if there cannot be two stages."""
-    if options.driver == "sim":
-        raise UsageError('a cascade ends on a GPU; leave out cascade or driver="sim"')
+    if options.driver in (CUDA.sim_spec, HIP.sim_spec):
+        raise UsageError(
+            "a cascade ends on a GPU; leave out cascade, or name another driver than the CPU driver"
+        )
     return GradeOptions(
         adapter=options.adapter,
         adapter_options=options.adapter_options,

@@ -20,6 +20,7 @@ from .dispatch import ATTEMPTS, Dispatcher, Place, Places
 from .job import Graded, Submission, jobs_of
 from .local import LocalPlace, LocalPlaces, local_places
 from .ray_engine import ray_places
+from .vendors import apis_of, check_vendor
 
 Engine = Literal["local", "ray"]
 Say = Callable[[str], None]
@@ -68,7 +69,8 @@ async def grade_many(
         never a verdict about the submission.
 
     Raises:
-        UsageError: an option is invalid, or a path does not exist.
+        UsageError: an option is invalid, a path does not exist, or the driver is one of another vendor than a
+            submission's.
         BenchguardError: no machine can grade, or Ray does not answer.
         TypeError: `changes` names no field of GradeOptions.
     """
@@ -76,7 +78,8 @@ async def grade_many(
     check_engine(engine, address, attempts, parallel)
     name = os.fspath(problem) if engine == "local" else str(Path(problem).resolve())
     check_inputs(options, name)
-    jobs = jobs_of(name, submissions)
+    apis = apis_of(options, engine)
+    jobs = jobs_of(name, submissions, lambda each: check_vendor(each, options, apis))
     async with places_of([name], options, engine, address, cascade, say, parallel, one_gpu) as places:
         async for graded in Dispatcher(places, attempts).run(jobs):
             yield graded

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeAlias
@@ -76,12 +76,17 @@ class Graded:
     bundle: str = ""
 
 
-def jobs_of(problem: str, submissions: Iterable[Submission] | Mapping[str, Submission]) -> Iterator[Job]:
+def jobs_of(
+    problem: str,
+    submissions: Iterable[Submission] | Mapping[str, Submission],
+    check: Callable[[Submission], None] = lambda _: None,
+) -> Iterator[Job]:
     """A job for each submission, read when it is asked for.
 
     Args:
         problem: PATH or PATH:NAME.
         submissions: paths and texts; a mapping gives their ids. Otherwise the id is the number, from 0.
+        check: raises UsageError for a submission that cannot be graded.
 
     Raises:
         UsageError: a path cannot be read, or is too large.
@@ -89,6 +94,7 @@ def jobs_of(problem: str, submissions: Iterable[Submission] | Mapping[str, Submi
     pairs: Iterable[tuple[Any, Submission]]
     pairs = submissions.items() if isinstance(submissions, Mapping) else enumerate(submissions)
     for name, submission in pairs:
+        check(submission)
         yield job_of(str(name), problem, submission)
 
 

@@ -50,12 +50,14 @@ class LocalPlaces:
 
 
 def local_places(options: GradeOptions, slots: int, one_gpu: bool, archive: str = "") -> list[LocalPlace]:
-    """A place for each GPU that this process sees; one place if the options or the caller name a GPU, or none is known.
+    """A place for each NVIDIA GPU that this process sees; one place if the options or the caller name a GPU, or none is
+    known, and for a HIP driver.
 
     Raises ShimError if there is no driver.
     """
-    driver = discover(options.driver, api="cuda")
-    gpus = () if one_gpu or options.device or driver.is_sim else visible_gpus(os.environ)
+    driver = discover(options.driver)
+    is_one = one_gpu or options.device or driver.is_sim or driver.api != "cuda"
+    gpus = () if is_one else visible_gpus(os.environ)
     if len(gpus) < 2:
         return [LocalPlace(options, slots, archive=archive)]
     return [LocalPlace(options, slots, each, {"CUDA_VISIBLE_DEVICES": each}, archive) for each in gpus]

@@ -19,9 +19,11 @@ from ..errors import BenchguardError
 from ..grade.grade import check_inputs
 from ..grade.options import GradeOptions
 from ..grade.result import GradeResult
+from ..quarantine.contract import Language
 from .dispatch import ATTEMPTS, Dispatcher, Place, Places
 from .grading import Engine, Say, check_engine, places_of
 from .job import Graded, Job, Source, job_of
+from .vendors import apis_of, check_vendor, languages_of
 
 
 @dataclass
@@ -76,6 +78,7 @@ class GradeService:
         say: Say = lambda _: None,
     ) -> None:
         check_engine(engine, address, attempts)
+        self._options, self._apis = options, apis_of(options, engine)
         self._paths = {each: str(Path(each).resolve()) for each in problems}
         for each in self._paths.values():
             check_inputs(options, each)
@@ -102,6 +105,11 @@ class GradeService:
             self._loop.call_soon_threadsafe(self._task.cancel)
         self._thread.join()
 
+    @property
+    def languages(self) -> frozenset[Language]:
+        """The languages of submissions that its driver can run."""
+        return languages_of(self._apis)
+
     def grade(self, problem: str, source: Source) -> GradeResult:
         """Grade a submission, and wait for it.
 
@@ -114,8 +122,9 @@ class GradeService:
 
         Raises:
             BenchguardError: the machines failed, or the service has ended.
-            UsageError: the submission is too large.
+            UsageError: the submission is too large, or in a language that is not in `languages`.
         """
+        check_vendor(source, self._options, self._apis)
         job = job_of(str(next(self._numbers)), self._paths[problem], source)
         future: Future[Graded] = Future()
         self._waiting[job.id] = future

@@ -14,6 +14,7 @@ import msgspec
 
 from ..archive import Bundle, BundleError, find_bundle, open_bundle
 from ..capture import Capture, CaptureError
+from ..capture.layout import Vendor
 from ..errors import UsageError
 from ..inline.supervise import Inline
 from ..ipc.json_text import UNREADABLE
@@ -35,6 +36,7 @@ from .provenance import searched
 from .regrade_result import RegradeResult, compared
 from .result import AuditBlock, GradeResult, read_result
 from .stored_captures import examine_stored
+from .vendor import api_in
 
 NO_RUN = {
     "language": "the submission does not run again",
@@ -51,11 +53,18 @@ NO_RUN = {
 
 @dataclass(frozen=True)
 class Loaded:
-    """A bundle whose parts were checked. `captures` are files of ours, by case."""
+    """A bundle whose parts were checked. `captures` are files of ours, by case. `api` is the vendor of all of them."""
 
     bundle: Bundle
     result: GradeResult
     captures: Mapping[str, tuple[Path, Path]]
+    api: Api
+
+    @property
+    def language(self) -> Language:
+        """The submission's language, as the result claims it. HIP is certain: its captures have another vendor."""
+        languages: dict[str, Language] = {each: each for each in LANGUAGES.values()}
+        return languages.get(self.result.submission.language, "python")
 
 
 def bundle_named(path: str | os.PathLike[str], archive: str | os.PathLike[str] | None = None) -> Bundle:
@@ -121,13 +130,14 @@ def regrade(
             f"the bundle was graded with another problem, {one_line(identity.name, 200)} of SHA-256 {identity.sha256}, "
             f"and {problem} has {digest}; give that problem"
         )
-    if options.forbid_library or options.allow_images:
-        searched(options.forbid_library, options.allow_images)
-    driver = discover(options.driver, api="cuda")
-    options = for_driver(options, driver)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="neutrino-regrade-")))
         loaded = load(stored, folder)
+        api_in(options, [loaded.language])
+        if options.forbid_library or options.allow_images:
+            searched(options.forbid_library, options.allow_images)
+        driver = discover(options.driver, api=loaded.api)
+        options = for_driver(options, driver)
         smallest = driver.is_sim and not options.cases
         run = RegradeRun(loaded, str(problem), stored.path, options, progress, stack, (), smallest)
         result = run.run()
@@ -149,8 +159,6 @@ def load(bundle: Bundle, folder: Path) -> Loaded:
         raise UsageError(
             f"{bundle.path}: timed with --inline, so there is no capture; grade its source again"
         )
-    if result.submission.language == "hip":
-        raise UsageError(f"{bundle.path}: captures of HIP cannot be regraded yet; grade its source again")
     if not manifest.cases:
         raise UsageError(
             f"{bundle.path}: the verdict {result.verdict} came before a capture; grade its source again"
@@ -166,24 +174,30 @@ def load(bundle: Bundle, folder: Path) -> Loaded:
                     f"cannot write to {folder}: {error.strerror}; name another in TMPDIR"
                 ) from error
         captures[case.name] = paths
+    api: Api = "hip" if result.submission.language == "hip" else "cuda"
+    names = {name: _names(bundle, paths, api) for name, paths in captures.items()}
     for graded in result.cases:
         if graded.name not in captures:
             raise _changed(
                 bundle, f"its result has case {one_line(graded.name, 100)}, of which it has no capture"
             )
-        if graded.capture and graded.capture not in _names(bundle, captures[graded.name]):
+        if graded.capture and graded.capture not in names[graded.name]:
             raise _changed(
                 bundle,
                 f"its result is about another capture of case {one_line(graded.name, 100)} than the stored ones",
             )
-    return Loaded(bundle, result, captures)
+    return Loaded(bundle, result, captures, api)
 
 
-def _names(bundle: Bundle, paths: Sequence[Path]) -> set[str]:
+def _names(bundle: Bundle, paths: Sequence[Path], api: Api) -> set[str]:
+    """The names of a case's captures. Raises BundleError if one was recorded on another vendor's driver than `api`."""
     names = set()
+    vendor = Vendor.HIP if api == "hip" else Vendor.CUDA
     for path in paths:
         try:
             with Capture.open(path, LIMITS) as capture:
+                if capture.device.vendor is not vendor:
+                    raise _changed(bundle, "a capture is from another vendor's driver than its result")
                 names.add(capture.name)
         except CaptureError as error:
             raise _changed(bundle, f"a capture cannot be used: {one_line(str(error), 300)}") from error
@@ -198,20 +212,24 @@ class RegradeRun(ReplayedRun):
     """A grade whose captures come from a bundle. No code of the submission runs on the host."""
 
     def __init__(self, loaded: Loaded, *arguments: Any) -> None:
+        self._loaded = loaded  # before api() is asked
         super().__init__(*arguments)
-        self._loaded = loaded
 
     def api(self) -> Api:
-        return "cuda"  # load() refuses bundles of others
+        return self._loaded.api
 
     def submission(self, opening: Opening) -> Submission:
         del opening
         stored = self._loaded.result.submission
-        languages: dict[str, Language] = {each: each for each in LANGUAGES.values()}
-        language = languages.get(stored.language, "python")
         files = tuple(sorted(self._loaded.bundle.manifest.submission.files))
         return Submission(
-            Path(stored.path), language, one_line(stored.entry, 200), "arguments", stored.sha256, files, ""
+            Path(stored.path),
+            self._loaded.language,
+            one_line(stored.entry, 200),
+            "arguments",
+            stored.sha256,
+            files,
+            "",
         )
 
     def quarantine(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from ..errors import UsageError
+from ..quarantine.contract import Language
 from ..quarantine.submission import submission_of
 from ..shim.vendors import Api
 from ..toolchain.errors import ShimError
@@ -26,9 +28,14 @@ def api_of(options: GradeOptions, *submissions: str | os.PathLike[str]) -> Api:
     ShimError if no HIP kernel can be graded here.
     """
     convention = options.convention or "arguments"
-    languages = [
-        submission_of(each, options.language, options.entry, convention).language for each in submissions
-    ]
+    return api_in(
+        options,
+        [submission_of(each, options.language, options.entry, convention).language for each in submissions],
+    )
+
+
+def api_in(options: GradeOptions, languages: Sequence[Language]) -> Api:
+    """As api_of(), for submissions in these languages."""
     if "hip" not in languages:
         return "cuda"
     if set(languages) != {"hip"}:
@@ -36,9 +43,14 @@ def api_of(options: GradeOptions, *submissions: str | os.PathLike[str]) -> Api:
     for name, why in _CUDA_ALONE.items():
         if getattr(options, name):
             raise UsageError(f"--{name.replace('_', '-')} cannot be used with a submission in HIP: {why}")
-    if not HIP_BRIDGE.is_file():
+    if not can_grade_hip():
         raise ShimError(
             f"{HIP_BRIDGE}: the library that grades HIP is not built; install HIP's headers and run "
             "`python build.py build`"
         )
     return "hip"
+
+
+def can_grade_hip() -> bool:
+    """Whether this installation has the library that grades HIP: HIP's headers were there when it was built."""
+    return HIP_BRIDGE.is_file()

@@ -34,8 +34,6 @@ class RewardRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("give either `response` or `source`")
         if (self.source is None) != (self.language is None):
             raise ValueError("give `language` with `source`, and only then")
-        if self.language == "hip":
-            raise ValueError("submissions in HIP get no reward here; send cuda, ptx or python")
 
 
 def parse_request(data: bytes) -> RewardRequest:
@@ -47,7 +45,7 @@ def parse_request(data: bytes) -> RewardRequest:
 
 
 def answer(rewarder: Rewarder, request: RewardRequest) -> Reward:
-    """Grade a request. Raises UsageError for an unknown problem."""
+    """Grade a request. Raises UsageError for an unknown problem, and for a language that is not graded."""
     if request.source is not None and request.language is not None:
         return rewarder.of_code(request.problem, Code(request.source, request.language))
     return rewarder.of_response(request.problem, request.response or "")

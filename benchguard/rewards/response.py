@@ -14,6 +14,7 @@ LANGUAGES: dict[str, Language] = {
     "cpp": "cuda",
     "cu": "cuda",
     "cuda": "cuda",
+    "hip": "hip",
     "ptx": "ptx",
     "py": "python",
     "python": "python",
@@ -32,13 +33,24 @@ class Code:
     language: Language
 
 
-def code_in(text: str, language: Language | None = None) -> Code | str:
+def listed(languages: frozenset[Language]) -> str:
+    """The languages as words: "cuda, ptx or python"."""
+    *others, last = sorted(languages)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def code_in(
+    text: str,
+    language: Language | None = None,
+    languages: frozenset[Language] = frozenset({"cuda", "ptx", "python"}),
+) -> Code | str:
     """The code of the last closed fenced block in a known language, or the reason why there is no code.
 
     Args:
         text: a model's response in Markdown.
         language: language of the submission; then blocks of other languages are skipped, and a block without a
             language counts. None: the language behind the fence.
+        languages: languages that are graded; blocks of others are skipped.
     """
     if len(text) > TEXT_MAX:
         return f"the response has {len(text)} characters, and {TEXT_MAX} are allowed"
@@ -53,12 +65,12 @@ def code_in(text: str, language: Language | None = None) -> Code | str:
             kind = LANGUAGES.get(word) if word else language
             lines = []
         elif mark.startswith(fence) and not mark.strip(fence[0]):
-            if kind is not None and kind == (language or kind) and any(map(str.strip, lines)):
+            if kind in languages and kind == (language or kind) and any(map(str.strip, lines)):
                 found = Code("\n".join(lines) + "\n", kind)
             fence = ""
         else:
             lines.append(line)
-    wanted = language or "cuda, ptx or python"
+    wanted = language or listed(languages)
     return found or f"the response has no closed ``` block of {wanted} code"
 
 

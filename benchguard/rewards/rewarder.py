@@ -9,7 +9,7 @@ from typing import TypeAlias
 from ..errors import BenchguardError, UsageError
 from ..grade.result import GradeResult
 from ..quarantine.contract import Language
-from .response import Code, code_in
+from .response import Code, code_in, listed
 from .reward import Baseline, Reward, no_reward, reward_of, reward_without_code
 from .scale import Scale
 
@@ -40,6 +40,8 @@ class Rewarder:
     tasks: Mapping[str, RewardTask]
     grade: Grade
     scale: Scale = field(default_factory=Scale)
+    languages: frozenset[Language] = frozenset({"cuda", "ptx", "python"})
+    """The languages that `grade` takes."""
 
     def task(self, name: str) -> RewardTask:
         """Raises UsageError for an unknown name."""
@@ -49,12 +51,19 @@ class Rewarder:
 
     def of_response(self, name: str, text: str) -> Reward:
         """The reward of a model's response, in which the code is a fenced block. Raises UsageError as task()."""
-        code = code_in(text, self.task(name).language)
+        code = code_in(text, self.task(name).language, self.languages)
         return reward_without_code(code, self.scale) if isinstance(code, str) else self.of_code(name, code)
 
     def of_code(self, name: str, code: Code) -> Reward:
-        """The reward of a submission. Without a score if the machine failed. Raises UsageError as task()."""
+        """The reward of a submission. Without a score if the machine failed.
+
+        Raises UsageError as task(), and for a language that is not graded.
+        """
         task = self.task(name)
+        if code.language not in self.languages:
+            raise UsageError(
+                f"no reward for a submission in {code.language}; send one in {listed(self.languages)}"
+            )
         try:
             result = self.grade(task.problem, code)
         except (BenchguardError, OSError) as error:

@@ -14,11 +14,17 @@ from benchguard.fleet.batch import Batch, Settings
 from benchguard.fleet.batch_entry import Entry, Keys, entries_of
 from benchguard.fleet.batch_results import SCHEMA, BatchLine, BatchResults
 from benchguard.grade.options import GradeOptions
+from benchguard.shim.vendors import Api
+from benchguard.toolchain.paths import HIP_BRIDGE
 from tests.support.mixed import PROBLEM
 from tests.support.results import graded_result
 
 OPTIONS = GradeOptions(driver="sim")
+built = pytest.mark.skipif(
+    not HIP_BRIDGE.is_file(), reason=f"{HIP_BRIDGE} is not built: no hip_runtime_api.h on this machine"
+)
 NAMED = {"add": str(PROBLEM)}
+BOTH = frozenset[Api]({"cuda", "hip"})
 KEYS = Keys.of([str(PROBLEM)], OPTIONS, False, "1")
 
 
@@ -37,7 +43,7 @@ def stored(path: Path, *lines: BatchLine) -> bytes:
 
 
 def entries(*paths: Path, options: GradeOptions = OPTIONS) -> list[Entry]:
-    return list(entries_of(paths, NAMED, options, KEYS))
+    return list(entries_of(paths, NAMED, options, KEYS, BOTH))
 
 
 def test_torn_line_at_any_byte_is_removed_and_no_other(tmp_path: Path) -> None:
@@ -161,10 +167,31 @@ def test_hostile_lines_give_entries_or_one_message(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("as_line", [False, True])
-def test_submission_in_hip_is_refused_with_its_place(tmp_path: Path, as_line: bool) -> None:
-    path = tmp_path / ("a.jsonl" if as_line else "a.hip")
-    path.write_text('{"id": "x", "source": "s", "language": "hip"}\n' if as_line else "s")
-    options = GradeOptions()
-    with pytest.raises(UsageError, match="takes no submission in HIP") as caught:
-        list(entries_of([path], {PROBLEM: PROBLEM}, options, Keys.of([PROBLEM], options, False, "0")))
-    assert str(caught.value).startswith(f"{path}, line 1" if as_line else str(path))
+@pytest.mark.parametrize(("suffix", "language", "api"), [(".hip", "hip", "cuda"), (".ptx", "ptx", "hip")])
+@built
+def test_submission_for_another_vendors_driver_is_refused_with_its_place(
+    tmp_path: Path, suffix: str, language: str, api: Api, as_line: bool
+) -> None:
+    path = tmp_path / ("a.jsonl" if as_line else f"a{suffix}")
+    row = {"id": "x", "source": "s", "language": language}
+    path.write_text(json.dumps(row) + "\n" if as_line else "s")
+    with pytest.raises(UsageError, match="cannot be graded on --driver sim here") as caught:
+        list(entries_of([path], NAMED, OPTIONS, KEYS, frozenset({api})))
+    assert str(caught.value).startswith(f"{path}, line 1: " if as_line else f"{path}: ")
+    assert len(entries(path)) == 1
+
+
+@built
+def test_option_for_cuda_alone_is_refused_with_the_place_of_the_hip_submission(tmp_path: Path) -> None:
+    path = tmp_path / "a.hip"
+    path.write_text("s")
+    with pytest.raises(UsageError, match=r"a\.hip: --inline cannot be used with a submission in HIP"):
+        entries(path, options=GradeOptions(driver="sim", inline=True))
+
+
+def test_line_whose_language_is_not_that_of_the_options_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": "x", "source": "s", "language": "ptx"}\n')
+    with pytest.raises(UsageError, match="line 1: its language is ptx, and --language is cuda"):
+        entries(path, options=GradeOptions(driver="sim", language="cuda"))
+    assert len(entries(path, options=GradeOptions(driver="sim", language="ptx"))) == 1

@@ -12,14 +12,15 @@ from benchguard.grade.options import GradeOptions
 
 
 @pytest.mark.parametrize(
-    ("gpus", "device", "one_gpu", "is_sim", "expected"),
+    ("gpus", "device", "one_gpu", "is_sim", "api", "expected"),
     [
-        (("GPU-a", "GPU-b"), 0, False, False, ["GPU-a", "GPU-b"]),
-        (("GPU-a", "GPU-b"), 0, True, False, [None]),
-        (("GPU-a", "GPU-b"), 1, False, False, [None]),
-        (("GPU-a", "GPU-b"), 0, False, True, [None]),
-        (("GPU-a",), 0, False, False, [None]),
-        ((), 0, False, False, [None]),
+        (("GPU-a", "GPU-b"), 0, False, False, "cuda", ["GPU-a", "GPU-b"]),
+        (("GPU-a", "GPU-b"), 0, True, False, "cuda", [None]),
+        (("GPU-a", "GPU-b"), 1, False, False, "cuda", [None]),
+        (("GPU-a", "GPU-b"), 0, False, True, "cuda", [None]),
+        (("GPU-a",), 0, False, False, "cuda", [None]),
+        (("GPU-a", "GPU-b"), 0, False, False, "hip", [None]),
+        ((), 0, False, False, "cuda", [None]),
     ],
 )
 def test_places_are_the_gpus_unless_one_is_named(
@@ -28,9 +29,10 @@ def test_places_are_the_gpus_unless_one_is_named(
     device: int,
     one_gpu: bool,
     is_sim: bool,
+    api: str,
     expected: list[str | None],
 ) -> None:
-    monkeypatch.setattr(local, "discover", lambda *_, **__: SimpleNamespace(is_sim=is_sim))
+    monkeypatch.setattr(local, "discover", lambda *_, **__: SimpleNamespace(is_sim=is_sim, api=api))
     monkeypatch.setattr(local, "visible_gpus", lambda _: gpus)
     places = local_places(GradeOptions(device=device), 3, one_gpu)
     assert [each.environment.get("CUDA_VISIBLE_DEVICES") for each in places] == expected

@@ -40,6 +40,12 @@ def test_response_without_code_gives_a_reason(text: str) -> None:
     assert code_in(text) == "the response has no closed ``` block of cuda, ptx or python code"
 
 
+def test_block_in_a_language_that_is_not_graded_is_skipped() -> None:
+    text = "```ptx\nx\n```\n```hip\ny\n```\n"
+    assert code_in(text) == Code("x\n", "ptx")
+    assert code_in(text, languages=frozenset({"hip"})) == Code("y\n", "hip")
+
+
 def test_long_response_is_refused() -> None:
     assert "characters" in str(code_in("x" * (TEXT_MAX + 1)))
 
