@@ -185,7 +185,7 @@ def _judged(
         returned=work.found.returned.get(work.secret.case) if spec.returns is not None else None,
         capture=recorded.facts.name,
         cordon=cordon,
-        notes=(*_notes(result, recorded, rows, unrestored), *tolerance_notes(checked.factors)),
+        notes=(*_notes(result, recorded, rows, unrestored), *tolerance_notes(checked)),
         samples=tuple(result.samples),
         wall_s=time.monotonic() - began,
     )

@@ -63,8 +63,9 @@ class UsedTolerance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The tolerance of an output: the problem's, times `factor`.
 
     `source` is "problem", or "reference" if the factor is twice the error of the problem's own reference in the
-    submission's precision, or "zeros" if zeros would pass under the problem's tolerance
-    (judge/slack.py). The factor is the largest of all input sets; each set has its own.
+    submission's precision, or "zeros" if zeros, or one stored answer for all
+    inputs, would pass under the tolerance (judge/slack.py, judge/stored_answers.py). The factor is the largest of all
+    input sets; each set has its own.
     """
 
     atol: float

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
+from ..judge.contract import Checked
 from ..problem.spec import Tolerance
 from .result import UsedTolerance
 
@@ -19,13 +20,18 @@ def used_tolerances(
     }
 
 
-def tolerance_notes(factors: Mapping[str, float]) -> Iterator[str]:
-    for name, factor in sorted(factors.items()):
+def tolerance_notes(checked: Checked) -> Iterator[str]:
+    for name, factor in sorted(checked.factors.items()):
         if factor < 1:
-            why = "zeros would pass under the problem's"
+            why = "zeros, or one stored answer for all inputs, would pass under the problem's"
         else:
             why = "this is twice the error of the problem's own reference in the submission's precision"
         yield f"{name}: tolerance {factor:.3g} times the problem's: {why}"
+    for name in checked.stored:
+        yield (
+            f"{name}: the answers to all input sets are within the tolerance of one number, so a kernel that reads no "
+            "input would pass; narrow the tolerance, or grade other cases (--case)"
+        )
 
 
 def _source(factor: float) -> Literal["problem", "reference", "zeros"]:

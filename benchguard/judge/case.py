@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import msgspec
@@ -28,6 +28,7 @@ from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
 from .samples import Copy, Place, Samples, places_of
 from .slack import baseline_of, widened
+from .stored_answers import StoredAnswers, stored_answers
 from .streaming import Stream, Supply
 from .troubles import FaultError
 
@@ -65,6 +66,8 @@ class _Made:
     """A view of the pool."""
     supply: Supply | None = None
     """Makes the one-use sets that are streamed."""
+    stored: StoredAnswers = field(default_factory=StoredAnswers)
+    """Narrows the tolerances of all sets."""
 
 
 class CaseJudge:
@@ -116,6 +119,7 @@ class CaseJudge:
         self._rounds_left -= 1
         if self._sets is None:
             self._sets = self._make()
+            self._sets = self._narrowed(self._sets)
         sets = self._sets
         ends: list[int] = []
         if sets.supply is not None:
@@ -187,8 +191,8 @@ class CaseJudge:
     def _take(self, number: int, made: Made) -> None:
         """Take a streamed set that was made for this round."""
         assert self._sets is not None and self._samples is not None
-        self._sets.factors[number] = made.factors
-        tolerances = widened(self._case.tolerances, made.factors)
+        self._sets.factors[number] = self._sets.stored.narrowed(made.factors)
+        tolerances = widened(self._case.tolerances, self._sets.factors[number])
         self._samples.prepare(number, made.answers, tolerances)
 
     def expected(self) -> tuple[Expected, list[int]]:
@@ -292,6 +296,21 @@ class CaseJudge:
         factors += [{} for _ in later]
         return _Made(plan, distributions, pool, expected, factors, pool.view(), supply)
 
+    def _narrowed(self, sets: _Made) -> _Made:
+        """Narrow the tolerances if one stored answer would pass in all sets."""
+        if self._case.own_verdict:
+            return sets
+        known = [number for number, each in enumerate(sets.expected) if each]
+
+        def baselines() -> list[dict[str, Array]]:
+            with self._tools.problem:
+                return [baseline_of(self._case, self._arrays_of(number)) for number in known]
+
+        answers, factors = [sets.expected[each] for each in known], [sets.factors[each] for each in known]
+        stored = stored_answers(self._spec.checked, self._case.tolerances, answers, factors, baselines)
+        narrowed = [stored.narrowed(each) for each in sets.factors]
+        return replace(sets, stored=stored, factors=narrowed)
+
     def _own(self, of_set: int, copy: Copy) -> str | None:
         """The problem's own verdict on one set's outputs. Its arrays are numpy's, on the host, and read-only."""
         assert self._sets is not None
@@ -347,6 +366,7 @@ class CaseJudge:
             counts=tuple((number, count) for number, count in enumerate(by_set) if count),
             factors=self._factors(),
             own_verdict=self._case.own_verdict,
+            stored=self._sets.stored.open,
         )
 
     def _factors(self) -> dict[str, float]:

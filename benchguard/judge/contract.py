@@ -167,6 +167,8 @@ class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
     """By buffer: how much wider its tolerance was than the problem's, at most over all sets (slack.py)."""
     own_verdict: bool = False
     """Whether the problem's own check decided, instead of tolerances."""
+    stored: tuple[str, ...] = ()
+    """Buffers for which one stored answer would pass in all sets (stored_answers.py)."""
 
 
 class Trouble(msgspec.Struct, frozen=True, tag_field="answer", tag="trouble"):

@@ -66,6 +66,11 @@ def allow_for(
     return found, factors
 
 
+def error_of(buffer: Buffer, own: Array, expected: Array, tolerance: Tolerance) -> float:
+    """The largest error of the reference in the submission's precision, in tolerances. `own` is as stored."""
+    return _over_chunks(buffer, own, expected, tolerance).error
+
+
 def widened(tolerances: Mapping[str, Tolerance], factors: Factors) -> dict[str, Tolerance]:
     """The tolerances times their factors, which may be below 1."""
     return {

@@ -67,6 +67,53 @@ class Parameter:
 """
 
 
+MEANS = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x.mean(dim=1)
+
+def get_inputs():
+    return [1 + 0.03 * torch.rand(2, 1 << 14)]
+
+def get_init_inputs():
+    return []
+"""
+"""Its answers differ by less than KernelBench's tolerance."""
+
+OWN_MEANS = """
+import numba.cuda
+import numpy as np
+
+@numba.cuda.jit
+def clear(out):
+    out[numba.cuda.threadIdx.x] = 0
+
+@numba.cuda.jit
+def add(x, out):
+    row, total = numba.cuda.blockIdx.x, np.float32(0)
+    for column in range(numba.cuda.threadIdx.x, x.shape[1], 64):
+        total += x[row, column]
+    numba.cuda.atomic.add(out, row, total / np.float32(x.shape[1]))
+
+@numba.cuda.jit
+def store(out):
+    out[numba.cuda.threadIdx.x] = 1.015
+
+class ModelNew:
+    def __init__(self):
+        self.out = numba.cuda.device_array(2, np.float32)
+
+    def __call__(self, x):
+        if READS_INPUTS:
+            clear[1, 2](self.out)
+            add[2, 64](x, self.out)
+        else:
+            store[1, 2](self.out)
+        return self.out
+"""
+
 TASK_FILES = {
     "task.yml": """
 files:
@@ -240,6 +287,21 @@ def test_kernelbench_model_is_observed(native: Path, tmp_path: Path) -> None:
 
 TRANSPOSED = """numba.cuda.device_array((8, outputs), np.float32, order="F")"""
 GAPS = """numba.cuda.device_array((8, 2 * outputs), np.float32)[:, ::2]"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("reads_inputs", "verdict"), [(True, "pass"), (False, "wrong")])
+def test_kernelbench_answer_within_the_tolerance_of_all_sets_must_be_computed(
+    native: Path, tmp_path: Path, reads_inputs: bool, verdict: str
+) -> None:
+    assert (native / "sim").is_dir()
+    problem, submission = tmp_path / "means.py", tmp_path / "model_new.py"
+    problem.write_text(MEANS)
+    submission.write_text(OWN_MEANS.replace("READS_INPUTS", str(reads_inputs)))
+    _, result = grade(tmp_path, problem, submission)
+    assert result["verdict"] == verdict, result["reason"]
+    [note] = [each for each in result["cases"][0]["notes"] if "tolerance" in each]
+    assert "one stored answer" in note
 
 
 @pytest.mark.timeout(300)
