@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
@@ -129,7 +130,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _fail(f"{error.format_message().rstrip('.')}; see `{hint} --help`", exit_status.USAGE)
     except BenchguardError as error:
         _fail(str(error), error.status)
-    except (OSError, ClosedPipeError) as error:
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            _fail("too many open files; raise the limit with `ulimit -n`", exit_status.INTERNAL)
+        exit_unwritable(error)
+    except ClosedPipeError as error:
         exit_unwritable(error)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchguard.cli import main
 from tests.conftest import ROOT
 
 COMMANDS = [["--help"], ["--version"], ["completion", "bash"], ["observe", "--help"]]
@@ -60,3 +62,19 @@ def test_observed_command_finds_closed_output_closed(native: Path, tmp_path: Pat
     log = tmp_path / "log"
     result = run(["--driver", "sim", "--log", str(log), "-q", "--", "sh", "-c", "test ! -e /dev/fd/1"], ">&-")
     assert result.returncode == 0, result.stderr
+
+
+def test_too_many_open_files_name_the_limit_to_raise(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(main.cli, "main", fail)
+    with pytest.raises(SystemExit) as left:
+        main.main(["doctor"])
+    assert left.value.code == 70
+    assert (
+        capsys.readouterr().err
+        == "neutrino-bench: error: too many open files; raise the limit with `ulimit -n`\n"
+    )
