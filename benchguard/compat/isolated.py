@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from ..errors import BenchguardError, UsageError
 from ..grade.grade import grade
 from ..grade.options import GradeOptions
-from ..grade.result import GradeResult
+from ..grade.result import GradedCase, GradeResult
 from .locate import file_of, generator_spec
 from .statistics import NOT_RUN, BenchmarkResult
 
@@ -101,7 +102,7 @@ def result_of(graded: GradeResult, repeats: int) -> BenchmarkResult:
     if graded.verdict not in ("pass", "wrong") or not graded.cases:
         raise BenchmarkError(f"{graded.verdict}: {graded.reason}", graded)
     case = graded.cases[0]
-    times = list(case.samples[:repeats])
+    times = _times_of(case, repeats)
     errors = 0
     if graded.verdict == "wrong":
         errors = max(1, case.checks.wrong if case.checks is not None else 1)
@@ -112,6 +113,16 @@ def result_of(graded: GradeResult, repeats: int) -> BenchmarkResult:
         len(times) == repeats,
         graded,
     )
+
+
+def _times_of(case: GradedCase, repeats: int) -> list[float]:
+    """The samples that the case's time is made of, and their median in place of each other one.
+
+    The others may have the times of cached results, and callers compute statistics of the list.
+    """
+    counted = case.scored[:repeats]
+    others = len(case.samples[:repeats]) - len(counted)
+    return [*counted, *([statistics.median(counted)] * others if counted else [])]
 
 
 def do_bench_impl(

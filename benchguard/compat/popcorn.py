@@ -86,7 +86,7 @@ def _benchmark(key: str, case: GradedCase) -> Iterator[str]:
         yield f"{key}.status: fail"
         yield f"{key}.error: {one_line(case.reason, TEXT_MAX)}"
         return
-    times = [each * _NS_PER_US for each in case.samples]
+    times = [each * _NS_PER_US for each in case.scored]
     std = statistics.stdev(times) if len(times) > 1 else 0.0
     yield f"{key}.runs: {len(times)}"
     yield f"{key}.mean: {statistics.fmean(times)}"

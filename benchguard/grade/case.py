@@ -31,7 +31,7 @@ from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding
 from .time_tests import TimeTests, longest_tail
-from .timing import carried_reason, first_use_of, is_one_use_only, is_own_only, reported, untested
+from .timing import believed, carried_reason, first_use_of, is_one_use_only, is_own_only, reported, untested
 from .tolerance import tolerance_notes, used_tolerances
 
 NO_FACTS = Finding("failed", "the captures cannot be used: the reader found nothing in them")
@@ -131,6 +131,7 @@ def _judged(
     spec, known = work.spec, work.secret.sets
     unrestored = recorded.facts.unrestored or unknown_globals(result)
     rows = reported(result.table, unrestored)
+    scored = believed(result.table, unrestored)
     summary = summarise([row.device_us for row in rows]) if rows else None
     median = summary.median if summary else None
     device = result.device.name if result.device else ""
@@ -187,6 +188,7 @@ def _judged(
         cordon=cordon,
         notes=(*_notes(result, recorded, rows, unrestored), *tolerance_notes(checked)),
         samples=tuple(result.samples),
+        scored_samples=() if scored == result.samples else tuple(scored),
         wall_s=time.monotonic() - began,
     )
     confinement = {**result.confinement, **(accesses.confinement if accesses is not None else {})}

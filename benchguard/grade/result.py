@@ -131,7 +131,15 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The accesses that the kernels made, with `cordon_device`."""
     notes: tuple[str, ...] = ()
     samples: tuple[float, ...] = ()
+    scored_samples: tuple[float, ...] = ()
+    """The samples that `time_us` is made of, for statistics such as a mean: none is far below the fastest one-use
+    sample. Empty: as `samples`."""
     wall_s: float = 0.0
+
+    @property
+    def scored(self) -> tuple[float, ...]:
+        """The samples that a score may be made of. The others may have the times of cached results."""
+        return self.scored_samples or self.samples
 
 
 class Sandbox(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

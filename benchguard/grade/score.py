@@ -22,7 +22,7 @@ def score_of(cases: Sequence[GradedCase], ranking: str) -> float | None:
         None without a ranking or without timed benchmarks.
     """
     means = [
-        statistics.fmean(case.samples) / 1e6
+        statistics.fmean(case.scored) / 1e6
         for case in cases
         if case.name.startswith(BENCHMARK) and case.samples
     ]

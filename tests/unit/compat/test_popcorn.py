@@ -95,3 +95,10 @@ def test_lines_are_written_to_popcorn_fd() -> None:
 @pytest.mark.parametrize("environment", [{}, {"POPCORN_FD": "x"}, {"POPCORN_FD": "987654"}])
 def test_missing_descriptor_gives_no_pipe_status(environment: dict[str, str]) -> None:
     assert write_popcorn(made_result(timed_case("test.0", 5.0)), environment) == 111
+
+
+def test_samples_that_do_not_count_are_not_in_the_lines() -> None:
+    lines = popcorn_lines(
+        made_result(timed_case("benchmark.0", 1.0, 1.0, 9.0, 7.0, scored_samples=(9.0, 7.0)))
+    )
+    assert {"benchmark.0.runs: 2", "benchmark.0.mean: 8000.0", "benchmark.0.best: 7000.0"} <= {*lines}

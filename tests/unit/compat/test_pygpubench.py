@@ -61,6 +61,13 @@ def test_missing_repeats_are_minus_one_and_not_full() -> None:
     assert (result.time_us, result.full, result.success) == ([3.0, 4.0, -1, -1], False, False)
 
 
+def test_samples_that_do_not_count_have_the_median_of_the_others() -> None:
+    result = result_of(
+        made_result(timed_case("c", 1.0, 1.0, 9.0, 7.0, 8.0, scored_samples=(9.0, 7.0, 8.0))), 5
+    )
+    assert (result.time_us, result.success) == ([9.0, 7.0, 8.0, 8.0, 8.0], True)
+
+
 def test_wrong_grade_counts_errors() -> None:
     result = result_of(made_result(timed_case("c", 3.0, 4.0, wrong=2)), 2)
     assert (result.errors, result.full, result.success) == (2, True, False)

@@ -23,3 +23,8 @@ def test_score_follows_the_ranking(ranking: str, microseconds: float) -> None:
 def test_suites_without_benchmarks_have_no_score() -> None:
     assert score_of(CASES, "") is None
     assert score_of(CASES[:1], "geom") is None
+
+
+def test_samples_that_do_not_count_are_not_in_the_score() -> None:
+    cases = [timed_case("benchmark.0", 1.0, 1.0, 9.0, scored_samples=(9.0,))]
+    assert score_of(cases, "geom") == pytest.approx(9e-6)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import random
+import statistics
 from collections.abc import Callable
 
 import pytest
 
-from benchguard.grade.timing import first_use_of, least_reason, reported, untested
+from benchguard.grade.timing import believed, first_use_of, least_reason, reported, untested
 from benchguard.replay.result import SampleRow
 
 SETS = 8
@@ -181,3 +182,27 @@ def test_unprimed_samples_on_repeated_inputs_do_not_count() -> None:
 def test_samples_count_where_none_is_primed() -> None:
     rows = [dataclasses.replace(row, unprimed=True) for row in table(200, honest)]
     assert len(reported(rows)) == 200
+
+
+def test_mean_of_results_cached_now_and_then_is_that_of_real_work() -> None:
+    """40 of 100 known inputs are answered at once: the median and the tests see nothing."""
+
+    def seldom(new: bool, draw: random.Random) -> float:
+        return (5 if not new and draw.random() < 0.4 else 100) * draw.lognormvariate(0, 0.01)
+
+    rows = table(200, seldom)
+    assert reasons(rows) == [] and len(reported(rows)) == 200
+    assert statistics.fmean(row.device_us for row in rows) < 70
+    assert statistics.fmean(believed(rows)) > 95
+
+
+def test_mean_of_honest_times_is_theirs() -> None:
+    rows = table(200, honest)
+    assert statistics.fmean(believed(rows)) == pytest.approx(
+        statistics.fmean(row.device_us for row in rows), rel=1e-3
+    )
+
+
+def test_believed_times_are_those_of_one_use_inputs_where_nothing_was_tested() -> None:
+    rows = table(26, remembers)
+    assert untested(rows) and len(believed(rows)) == 12 and min(believed(rows)) > 90
