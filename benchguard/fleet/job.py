@@ -13,7 +13,7 @@ import msgspec
 from ..errors import UsageError
 from ..grade.result import GradeResult
 from ..quarantine.contract import Language
-from ..quarantine.submission import LANGUAGES, files_of
+from ..quarantine.submission import LANGUAGES, check_name, files_of
 
 JOB_BYTES_MAX = 64 << 20
 """Bytes of the files of one submission."""
@@ -105,6 +105,7 @@ def job_of(name: str, problem: str, submission: Submission) -> Job:
         content = submission.source.encode("utf-8", "surrogatepass")
         return _checked(Job(name, problem, file, False, {file: content}))
     path = Path(submission)
+    check_name(path)
     try:
         is_folder = path.is_dir()
         names = files_of(path) if is_folder else (path.name,)

@@ -59,6 +59,7 @@ def submission_of(
         raise UsageError(f"unknown convention {convention!r}; give {', '.join(get_args(Convention))}")
     if entry is not None and not entry.isidentifier():
         raise UsageError(f"invalid entry {entry!r}; give the name of a function or of a class")
+    check_name(place)
     whole = place.is_dir()
     root = place if whole else place.parent
     files = files_of(place) if whole else (place.name,)
@@ -80,6 +81,14 @@ def submission_of(
     )
 
 
+def check_name(path: Path) -> None:
+    """Raises UsageError for a path that is not UTF-8, which messages between processes and results cannot have."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"the submission's path {path} is not UTF-8; rename the file") from error
+
+
 def check_outside(path: Path, submissions: Iterable[str | os.PathLike[str]]) -> None:
     """Raises UsageError for an output's path in a submission.
 
@@ -94,11 +103,13 @@ def check_outside(path: Path, submissions: Iterable[str | os.PathLike[str]]) -> 
 def files_of(root: Path) -> tuple[str, ...]:
     """The files of a tree, relative and sorted, without bytecode and without .git.
 
-    Raises UsageError for a link that leaves the tree, for special files, and for too many files or bytes.
+    Raises UsageError for a link that leaves the tree, for special files, for names that are not UTF-8, and for too many
+    files or bytes.
     """
     names: list[str] = []
     total = 0
     for path in _walk(root, root, 0):
+        check_name(path)
         status = _status_of(path, root)
         total += status.st_size
         names.append(str(path.relative_to(root)))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchguard.errors import UsageError
+from benchguard.fleet.job import job_of
 from benchguard.quarantine import submission as module
 from benchguard.quarantine.submission import check_outside, copy_to, is_altered, submission_of
 
@@ -111,6 +112,10 @@ def _pipe(folder: Path) -> None:
     os.mkfifo(folder / "x")
 
 
+def _not_utf8(folder: Path) -> None:
+    (folder / os.fsdecode(b"parts/\xff.py")).touch()
+
+
 def _deep(folder: Path) -> None:
     (folder / "/".join("d" * 40)).mkdir(parents=True)
 
@@ -132,6 +137,7 @@ def _large(folder: Path) -> None:
         (_link_to_a_folder, "leads outside the submission"),
         (_link_to_itself, "cannot be read"),
         (_pipe, "neither a file nor a folder"),
+        (_not_utf8, "is not UTF-8"),
         (_deep, "deep"),
         (_many, "more than 50 files"),
         (_large, "more than 256 MiB"),
@@ -142,6 +148,15 @@ def test_invalid_trees_refused(folder: Path, monkeypatch: pytest.MonkeyPatch, pr
     prepare(folder)
     with pytest.raises(UsageError, match=why):
         submission_of(folder, None, None, "arguments")
+
+
+def test_path_that_is_not_utf8_refused(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff.py")
+    path.touch()
+    with pytest.raises(UsageError, match="is not UTF-8"):
+        submission_of(path, None, None, "arguments")
+    with pytest.raises(UsageError, match="is not UTF-8"):
+        job_of("0", "problem.py", path)
 
 
 @pytest.mark.parametrize(
