@@ -28,7 +28,7 @@ from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
 from .samples import Copy, Place, Samples, places_of
 from .slack import baseline_of, widened
-from .stored_answers import StoredAnswers, stored_answers
+from .stored_answers import SETS_MIN, StoredAnswers, stored_answers
 from .streaming import Stream, Supply
 from .troubles import FaultError
 
@@ -366,8 +366,34 @@ class CaseJudge:
             counts=tuple((number, count) for number, count in enumerate(by_set) if count),
             factors=self._factors(),
             own_verdict=self._case.own_verdict,
-            stored=self._sets.stored.open,
+            stored=self._sets.stored.open if wrong or self._rounds_left else self._stored(samples),
         )
+
+    def _stored(self, samples: Samples) -> tuple[str, ...]:
+        """The outputs for which one stored answer would pass; with the problem's own check, all or none.
+
+        The own check is given right outputs of one set as those of another.
+        """
+        assert self._sets is not None
+        if not self._case.own_verdict:
+            return self._sets.stored.open
+        own = self._case.distributions[0]
+        sets = [
+            number
+            for number, state in enumerate(samples.sets)
+            if state.same
+            and self._sets.distributions[number] == own
+            and not self._sets.plan.is_streamed(number)
+        ][:SETS_MIN]
+        others = [*sets[1:], *sets[:1]]
+        try:
+            accepts = len(sets) == SETS_MIN and all(
+                self._own(of_set, samples.sets[other].copy) is None
+                for of_set, other in zip(sets, others, strict=True)
+            )
+        except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
+            accepts = False
+        return tuple(each.name for each in self._spec.checked) if accepts else ()
 
     def _factors(self) -> dict[str, float]:
         """The largest factor of each buffer's tolerance over all sets."""

@@ -82,6 +82,43 @@ def get_init_inputs():
 """
 """Its answers differ by less than KernelBench's tolerance."""
 
+MEAN_TASK = """
+files:
+  - {"name": "submission.py", "source": "@SUBMISSION@"}
+  - {"name": "reference.py", "source": "reference.py"}
+lang: "py"
+description: "the mean"
+config: {"main": "eval.py"}
+tests: [{"n": 65536, "seed": 1}]
+"""
+MEAN_REFERENCE = """
+import torch
+
+def generate_input(n, seed):
+    return 1 + 0.03 * torch.rand(n, generator=torch.Generator().manual_seed(seed))
+
+def ref_kernel(x):
+    return x.mean().reshape(1)
+
+def check_implementation(data, output):
+    return torch.allclose(output.cpu(), ref_kernel(data), rtol=1e-3), "different"
+"""
+MEAN_SUBMISSION = """
+import numba.cuda
+import numpy as np
+
+@numba.cuda.jit
+def store(out):
+    out[0] = 1.015
+
+made = []
+
+def custom_kernel(x):
+    made or made.append(numba.cuda.device_array(1, np.float32))
+    store[1, 1](made[0])
+    return made[0]
+"""
+
 OWN_MEANS = """
 import numba.cuda
 import numpy as np
@@ -287,6 +324,19 @@ def test_kernelbench_model_is_observed(native: Path, tmp_path: Path) -> None:
 
 TRANSPOSED = """numba.cuda.device_array((8, outputs), np.float32, order="F")"""
 GAPS = """numba.cuda.device_array((8, 2 * outputs), np.float32)[:, ::2]"""
+
+
+@pytest.mark.timeout(300)
+def test_gpu_mode_check_that_accepts_a_stored_answer_is_noted(native: Path, tmp_path: Path) -> None:
+    assert (native / "sim").is_dir()
+    task, submission = tmp_path / "task", tmp_path / "submission.py"
+    task.mkdir()
+    (task / "task.yml").write_text(MEAN_TASK)
+    (task / "reference.py").write_text(MEAN_REFERENCE)
+    submission.write_text(MEAN_SUBMISSION)
+    _, result = grade(tmp_path, task, submission, "--case", "test.0")
+    assert result["verdict"] == "pass", result["reason"]
+    assert any("a kernel that reads no input could pass" in each for each in result["cases"][0]["notes"])
 
 
 @pytest.mark.timeout(300)
