@@ -11,6 +11,9 @@ from ..replay.statistics import quantile
 STANDARD_ERRORS = 5.0
 """Noise, in standard errors of the difference of two medians; of a single time, in standard deviations."""
 
+SPREAD_FACTOR = 3.0
+"""Samples may vary so much more than empty ones."""
+
 STRAY_P_MAX = 1e-5
 STRAY_SHARE = 0.1
 """Strays disagree if more than this share of the samples are, and chance is less likely than that."""
@@ -55,19 +58,23 @@ def agreement(
     differences: Sequence[float],
     floor: float,
     offset: float = 0.0,
+    bounded: bool = False,
 ) -> Agreement:
     """Compare times in microseconds.
 
     `differences` has the times of the samples beside each empty sample less its own. Clocks and load drift, so these
     differ by less than all samples from all empty samples. Differences up to `floor` are noise in any case. `offset`
-    is how far `samples` are from all samples, if they are only a part; `least` is without it.
+    is how far `samples` are from all samples, if they are only a part; `least` is without it. `bounded`: samples that
+    vary more than empty ones do not make the noise larger, because who moves times can also make them vary.
     """
     middle, expected = median(differences), median(empty)
-    own_spread = _spread(samples, median(samples))
-    error = _MEDIAN_ERROR * math.hypot(
-        _spread(differences, middle) / math.sqrt(len(empty)), own_spread / math.sqrt(len(samples))
-    )
-    far = max(floor, STANDARD_ERRORS * max(own_spread, _spread(empty, expected)))
+    own_spread, usual_spread = _spread(samples, median(samples)), _spread(empty, expected)
+    spread = _spread(differences, middle)
+    if bounded:
+        most = max(SPREAD_FACTOR * usual_spread, floor / 2)
+        own_spread, spread = min(own_spread, most), min(spread, math.hypot(most, usual_spread))
+    error = _MEDIAN_ERROR * math.hypot(spread / math.sqrt(len(empty)), own_spread / math.sqrt(len(samples)))
+    far = max(floor, STANDARD_ERRORS * max(own_spread, usual_spread))
     strays = sum(each > far for each in _deviations(samples, expected))
     usual = sum(each > far for each in _deviations(empty, expected))
     return Agreement(

@@ -130,8 +130,10 @@ def _judged(
 ) -> TimedCase:
     spec, known = work.spec, work.secret.sets
     unrestored = recorded.facts.unrestored or unknown_globals(result)
-    rows = reported(result.table, unrestored)
-    scored = believed(result.table, unrestored)
+    tests = TimeTests(result, unrestored)
+    table = tests.table
+    rows = reported(table, unrestored)
+    scored = believed(rows, tests.safe([row for row in table if row.one_use]))
     summary = summarise([row.device_us for row in rows]) if rows else None
     median = summary.median if summary else None
     device = result.device.name if result.device else ""
@@ -154,7 +156,7 @@ def _judged(
         params=spec.params,
         verdict=outcome.verdict,
         reason=outcome.reason,
-        time_us=time_block(summary, TimeTests(result, unrestored).anchored) if summary else None,
+        time_us=time_block(summary, tests.anchored) if summary else None,
         converged=result.converged,
         gflops=rates.gflops,
         gbytes_per_s=rates.gbytes_per_s,
@@ -186,7 +188,7 @@ def _judged(
         returned=work.found.returned.get(work.secret.case) if spec.returns is not None else None,
         capture=recorded.facts.name,
         cordon=cordon,
-        notes=(*_notes(result, recorded, rows, unrestored), *tolerance_notes(checked)),
+        notes=(*_notes(result, recorded, table, unrestored), *tolerance_notes(checked)),
         samples=tuple(result.samples),
         scored_samples=() if scored == result.samples else tuple(scored),
         wall_s=time.monotonic() - began,
@@ -196,17 +198,18 @@ def _judged(
 
 
 def _notes(
-    result: ReplayResult, recorded: Recorded, rows: Sequence[SampleRow], unrestored: str
+    result: ReplayResult, recorded: Recorded, table: Sequence[SampleRow], unrestored: str
 ) -> Iterator[str]:
+    rows = reported(table, unrestored)
     yield from result.notes
     if recorded.suspicion:
         yield recorded.suspicion
     if recorded.facts.unlisted:
         yield f"{recorded.facts.unlisted} more shapes of launches are not listed in kernels"
-    if rows and is_one_use_only(result.table, unrestored):
-        why = untested(result.table) or unrestored or "samples on repeated inputs are faster"
+    if rows and is_one_use_only(table, unrestored):
+        why = untested(table) or unrestored or "samples on repeated inputs are faster"
         yield f"timed on {len(rows)} samples on one-use inputs only: {why}"
-    if rows and is_own_only(result.table, unrestored):
+    if rows and is_own_only(table, unrestored):
         yield (
             f"timed on {len(rows)} samples on the problem's own distribution: it is faster on the other distributions"
         )

@@ -121,9 +121,6 @@ def _kernels(capture: Capture) -> Iterator[KernelEvidence]:
     images = tuple(capture.images)
     modules = tuple(capture.modules)
     codes = _codes(capture)
-    kernels = tuple(capture.kernels)  # decoded once: launches of one kernel share its name
-    images = tuple(capture.images)
-    modules = tuple(capture.modules)
     for use in launched(capture):
         kernel = kernels[use.kernel]
         image = images[modules[kernel.module].image]

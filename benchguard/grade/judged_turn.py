@@ -17,6 +17,7 @@ from ..replay.statistics import quantile
 from .judged_replay import judged_replay, with_slots
 from .options import COMPARE_SAMPLES, GradeOptions
 from .outcome import Findings, Outcome, outcome_of
+from .time_tests import TimeTests
 from .timing import reported
 
 
@@ -59,11 +60,12 @@ class JudgedTurn:
                 os.close(each)
         if result.capture != capture.sha256:
             raise BenchguardError(f"{capture.path} was replaced while it was compared; compare again")
-        rows = reported(result.table, capture.unrestored)
+        table = TimeTests(result, capture.unrestored).table
+        rows = reported(table, capture.unrestored)
         median = quantile(sorted(row.device_us for row in rows), 0.5) if rows else None
         device = result.device.name if result.device else ""
         rates = rates_of(median, self.spec.flops, self.spec.moved_bytes, device)
         # `carried` is empty: Turns.carried() tests all replays of a side together.
         findings = Findings(result, checked if result.table else None, rates, "", capture.unrestored)
         outcome = outcome_of(findings)
-        return result.table if outcome.verdict == "pass" else outcome
+        return table if outcome.verdict == "pass" else outcome

@@ -139,10 +139,9 @@ def _too_few_primed(replay: ReplayResult) -> str:
 
 
 def _evidence(check: str, unknown: str, reason: Callable[[], str]) -> Evidence:
-    if unknown:
-        return Evidence(check, "could not tell", unknown)
-    text = reason()
-    return Evidence(check, "failed" if text else "held", text)
+    if text := reason():
+        return Evidence(check, "failed", text)
+    return Evidence(check, "could not tell", unknown) if unknown else Evidence(check, "held", "")
 
 
 def _count_mismatch(replay: ReplayResult, checked: Checked) -> str:

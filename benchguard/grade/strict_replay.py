@@ -22,6 +22,7 @@ from ..replay.replay import replay as replay_capture
 from ..replay.result import ReplayResult
 from ..replay.statistics import summarise
 from .outcome import Findings, evidence_of, unknown_globals
+from .time_tests import TimeTests
 from .timing import carried_reason, first_use_of, is_one_use_only, reported, untested
 
 
@@ -46,9 +47,10 @@ def judged(result: ReplayResult, options: ReplayOptions) -> ReplayResult:
     unrestored = unknown_globals(result)
     timing = evidence_of(Findings(result, None, rates_of(None, None, None, ""), carried, unrestored))
     evidence = (*map(evidence_of_outputs, filter(None, (result.checked,))), *timing)
-    rows, notes = reported(result.table, unrestored), result.notes
-    if is_one_use_only(result.table, unrestored):
-        why = untested(result.table) or unrestored or "samples on repeated inputs are faster"
+    table = TimeTests(result, unrestored).table
+    rows, notes = reported(table, unrestored), result.notes
+    if is_one_use_only(table, unrestored):
+        why = untested(table) or unrestored or "samples on repeated inputs are faster"
         notes = (*notes, f"timed on the {len(rows)} one-use inputs only: {why}")
     result = replace(
         result, evidence=evidence, time_us=summarise([row.device_us for row in rows]), notes=notes

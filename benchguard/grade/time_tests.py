@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -60,7 +61,8 @@ class TimeTests:
         self._replay = replay
         self._is_gpu = is_gpu(replay.device)
         self._reported = reported(replay.table, unrestored)
-        if len(self._reported) < LEAST:  # too few on the problem's own inputs
+        self._few = self._reported if len(self._reported) < LEAST else []
+        if self._few:  # too few on the problem's own inputs
             self._reported = counted(replay.table, is_one_use_only(replay.table, unrestored))
         self._rows = [each for each in self._reported if each.span_us > 0]
         empty = [each for each in replay.empty if each.sample.span_us > 0]
@@ -70,7 +72,14 @@ class TimeTests:
 
     @property
     def unknown(self) -> str:
-        """Why the tests could not tell; empty if they could."""
+        """Why the tests could not tell, even if none of them failed; empty if they could."""
+        if self._few and not self._missing:
+            return f"{len(self._few)} samples make the time, and {LEAST} are needed to test it"
+        return self._missing
+
+    @property
+    def _missing(self) -> str:
+        """Why the tests cannot run."""
         if min(len(self._rows), len(self._table), len(self._empty)) < LEAST:
             return (
                 f"{len(self._rows)} samples and {len(self._empty)} empty samples have a second time; "
@@ -88,8 +97,27 @@ class TimeTests:
         found = self._beside
         return Anchored(median([each.device_us for each in self._rows]) + found.shift, found.noise)
 
+    @property
+    def table(self) -> tuple[SampleRow, ...]:
+        """The samples of the replay. Those that make the time are safe() if they are too few to be tested."""
+        replaced = dict(zip(map(id, self._few), self.safe(self._few), strict=True))
+        return tuple(replaced.get(id(row), row) for row in self._replay.table)
+
+    def safe(self, rows: Sequence[SampleRow]) -> list[SampleRow]:
+        """Samples whose times are not shorter than by the device's clock around the events, beyond the noise."""
+        empty = [_beside(each) for each in self._empty]
+        if len(empty) < LEAST:
+            return list(rows)
+        engine, floor = median(empty), self._floor(FLOOR_US, empty)
+        return [
+            replace(row, device_us=row.span_us - engine) if _beside(row) - engine > floor else row
+            for row in rows
+        ]
+
     def anchor_reason(self) -> str:
         """A reason if the events contradict the times that kernels cannot write."""
+        if self._missing:
+            return ""
         found = self._beside
         if self._is_longer(found) or (self._is_gpu and -found.shift > found.noise):
             time = median([each.device_us for each in self._rows])
@@ -103,6 +131,8 @@ class TimeTests:
 
     def host_reason(self) -> str:
         """A reason if more time has passed by the host's clock than by the events."""
+        if self._missing:
+            return ""
         time = median([each.device_us for each in self._rows])
         floor = HOST_FLOOR_US if time < NAP_AFTER_US else NAP_FLOOR_US
         found = self._compare(_beside_by_host, floor)
@@ -110,6 +140,8 @@ class TimeTests:
 
     def tail_reason(self) -> str:
         """A reason if the device works after the end event."""
+        if self._missing or not self._is_gpu:
+            return ""
         found = self._compare(_tail, HOST_FLOOR_US)
         if found.shift <= found.noise:
             return ""
@@ -121,6 +153,8 @@ class TimeTests:
 
     def empty_reason(self) -> str:
         """A reason if empty samples take longer than before any kernel of the submission ran."""
+        if self._missing or not self._is_gpu:
+            return ""
         overhead = self._replay.overhead
         before = overhead.empty_beside_us if overhead is not None else 0.0
         now = self._empty_us
@@ -137,9 +171,9 @@ class TimeTests:
 
     @cached_property
     def _beside(self) -> Agreement:
-        return self._compare(_beside, FLOOR_US)
+        return self._compare(_beside, FLOOR_US, bounded=self._is_gpu)
 
-    def _compare(self, key: Callable[[Timed], float], floor: float) -> Agreement:
+    def _compare(self, key: Callable[[Timed], float], floor: float, *, bounded: bool = False) -> Agreement:
         empty = [key(each) for each in self._empty]
         rows = [key(each) for each in self._rows]
         differences = [
@@ -147,7 +181,7 @@ class TimeTests:
         ]
         # One-use samples are too few to lie beside each empty sample: add how far they are from all samples.
         offset = median(rows) - median([key(each) for each in self._table])
-        return agreement(rows, empty, differences, self._floor(floor, empty), offset)
+        return agreement(rows, empty, differences, self._floor(floor, empty), offset, bounded)
 
     def _is_longer(self, found: Agreement) -> bool:
         """Whether samples are longer than their events say. The CPU driver's load changes from sample to sample, so

@@ -32,14 +32,13 @@ def reported(table: Sequence[SampleRow], unrestored: str = "") -> list[SampleRow
     return scored(table, is_one_use_only(table, unrestored))
 
 
-def believed(table: Sequence[SampleRow], unrestored: str = "") -> list[float]:
+def believed(rows: Sequence[SampleRow], one_use: Sequence[SampleRow]) -> list[float]:
     """The times of the reported samples, for a mean: none is below the fastest one-use sample by more than EFFECT_MIN.
 
     A kernel that uses cached results only now and then changes the mean, but neither the median nor the tests.
     """
-    once = [row.device_us for row in table if row.one_use]
-    least = min(once) / (1 + EFFECT_MIN) if len(once) >= LEAST_MIN else 0.0
-    return [max(row.device_us, least) for row in reported(table, unrestored)]
+    least = min(row.device_us for row in one_use) / (1 + EFFECT_MIN) if len(one_use) >= LEAST_MIN else 0.0
+    return [max(row.device_us, least) for row in rows]
 
 
 def is_own_only(table: Sequence[SampleRow], unrestored: str = "") -> bool:

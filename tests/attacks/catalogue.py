@@ -157,7 +157,12 @@ ATTACK_LIST = (
     Attack(11, "11_events_again.py", "harness's events recorded again", "driver", **TAMPERED),
     Attack(
         11, "11_event_times.py", "start event's time overwritten by a kernel", "device",
-        verdicts=only("violation"), small="deep", large="deep",
+        verdicts=only("violation"), true_time=True, small="deep", large="deep",
+    ),
+    Attack(
+        11, "11_event_times_few.cu", "the same, in the few samples that make the time", "device",
+        verdicts=only("violation"), true_time=True, problem="MixTies", small="deep", large="deep",
+        options=("--samples", "26"),
     ),
     Attack(
         12, "12_device_scan.py", "expected values searched on the device", "driver",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import statistics
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import cast
@@ -13,6 +14,7 @@ import pytest
 
 from benchguard.grade.agreement import agreement
 from benchguard.grade.time_tests import FLOOR_US, TimeTests
+from benchguard.grade.timing import believed, reported
 from benchguard.replay.protocol import Overhead, Sample, TimedSample
 from benchguard.replay.result import ReplayResult, SampleRow
 
@@ -120,6 +122,48 @@ def test_shift_of_the_reported_samples_alone_is_seen() -> None:
     assert "events show 10" in found.anchor_reason()
     assert found.anchored is not None
     assert found.anchored.median == pytest.approx(30, abs=FLOOR_US)
+
+
+@pytest.mark.parametrize("count", [14, 40, 100])
+def test_shifts_that_vary_do_not_count_as_noise(count: int) -> None:
+    draw = random.Random(16)
+    for _ in range(50):
+        table = [shifted(20 * draw.random())(row) for row in rows(count, draw)]
+        assert "events " in replay_with(table, empty(8 + count // 5, draw)).anchor_reason()
+
+
+def few_own(draw: random.Random, shift: float) -> list[SampleRow]:
+    """100 samples of 10 us and of 30 us, which are those on the problem's own inputs. 12 are on one-use inputs, half of
+    these on the problem's own: only there the start event's time is moved."""
+    table = []
+    for n, row in enumerate(rows(100, draw)):
+        own = n % 16 == 4
+        times = {
+            each: getattr(row, each) - (0 if own else 20) for each in ("device_us", "host_us", "span_us")
+        }
+        table.append(dataclasses.replace(row, one_use=n % 8 == 4, own=own, **times))
+    return [shifted(shift)(row) if row.own else row for row in table]
+
+
+def test_few_reported_samples_cannot_tell_and_take_the_time_around_their_events() -> None:
+    draw = random.Random(17)
+    for shift in (0.0, 18.0) * 25:
+        found = replay_with(few_own(draw, shift), empty(28, draw), unrestored="kernels allocate memory")
+        times = [row.device_us for row in reported(found.table, "kernels allocate memory")]
+        assert "6 samples make the time, and 8 are needed" in found.unknown
+        assert len(times) == 6 and statistics.median(times) == pytest.approx(30, abs=FLOOR_US)
+        assert bool(reasons(found)) == (shift > 0)
+
+
+def test_mean_is_not_below_the_time_around_a_one_use_sample() -> None:
+    """Few samples are tampered with, which the tests do not see, and one of them is on one-use inputs."""
+    draw = random.Random(18)
+    table = [dataclasses.replace(row, one_use=n % 8 == 4) for n, row in enumerate(rows(100, draw))]
+    table = [shifted(28)(row) if n == 4 or n % 16 == 7 else row for n, row in enumerate(table)]
+    found = replay_with(table, empty(28, draw))
+    assert reasons(found) == []
+    times = believed(reported(found.table), found.safe([row for row in table if row.one_use]))
+    assert statistics.fmean(times) > 29
 
 
 def test_forged_span_is_contradicted_by_the_host() -> None:
