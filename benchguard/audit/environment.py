@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..shim.interposer import Interposer
 from ..shim.surface import Api
+from ..toolchain.paths import SIM_NVRTC_SONAME
 from .selection import Selection
 from .session import Session
 
@@ -66,6 +67,8 @@ def command_environment(
     if interposer.runtime_folder is not None:
         folders = [str(interposer.runtime_folder), *base.get("LD_LIBRARY_PATH", "").split(os.pathsep)]
         environment["LD_LIBRARY_PATH"] = os.pathsep.join(dict.fromkeys(filter(None, folders)))
+        preloads = [*environment["LD_PRELOAD"].split(":"), str(interposer.runtime_folder / SIM_NVRTC_SONAME)]
+        environment["LD_PRELOAD"] = ":".join(dict.fromkeys(preloads))
     if recorded is not None:
         environment.update(NEUTRINO_CAPTURE=str(recorded.folder), NEUTRINO_REGION=recorded.selection.variable)
     return environment

@@ -33,7 +33,7 @@ class Interposer:
     """Default values of variables that this driver needs."""
     runtime_folder: Path | None = None
     """Folder that the command's loader searches first: NVIDIA's CUDA runtime cannot run on the CPU driver, and the
-    folder has one that can."""
+    folder has one that can, and a library to preload for programs linked with NVRTC."""
     is_sim: bool = False
 
 

@@ -51,6 +51,7 @@ from .paths import (
     REPLAY_ABI,
     REPLAY_SONAME,
     RUNTIME_SONAME,
+    SIM_NVRTC_SONAME,
     SONAME,
     SOURCE,
 )
@@ -65,6 +66,7 @@ from .sources import (
     runtime_library,
     shim_library,
     sim_library,
+    sim_nvrtc_library,
 )
 
 _STAMP = ".fingerprint"
@@ -134,9 +136,13 @@ PARTS = {
         (SOURCE / "preload", SOURCE / "hook" / "core"), (PRELOAD_SONAME,), lambda *_: (preload_library(),)
     ),
     "sim": _Part(
-        tuple(SOURCE / "sim" / part for part in ("driver", "ptx", "runtime")),
-        (SONAME, RUNTIME_SONAME),
-        lambda headers, generated: (sim_library(generated, headers), runtime_library(headers)),
+        tuple(SOURCE / "sim" / part for part in ("driver", "ptx", "runtime", "nvrtc")),
+        (SONAME, RUNTIME_SONAME, SIM_NVRTC_SONAME),
+        lambda headers, generated: (
+            sim_library(generated, headers),
+            runtime_library(headers),
+            sim_nvrtc_library(),
+        ),
         _generate_sim,
     ),
     "replay": _Part(

@@ -19,6 +19,8 @@ SIM = NATIVE / "sim" / SONAME
 RUNTIME_SONAME = "libcudart.so.13"
 SIM_RUNTIME = NATIVE / "sim" / RUNTIME_SONAME
 """The CUDA runtime that works on the CPU driver, and on any other."""
+SIM_NVRTC_SONAME = "libneutrino_nvrtc.so"
+"""Gives PTX to programs that ask NVRTC for machine code."""
 HIP_SONAME = "libamdhip64.so.5"
 HIP_SIM = NATIVE / "hip" / HIP_SONAME
 """The CPU driver as HIP programs call it."""

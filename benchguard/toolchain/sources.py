@@ -24,6 +24,7 @@ from .paths import (
     PRELOAD_SONAME,
     REPLAY_SONAME,
     RUNTIME_SONAME,
+    SIM_NVRTC_SONAME,
     SONAME,
     SOURCE,
 )
@@ -117,6 +118,17 @@ def runtime_library(headers: Headers) -> Library:
         includes=(SOURCE / "sim", runtime),
         system_includes=(headers.folder,),
         libraries=("-pthread", "-ldl"),
+    )
+
+
+def sim_nvrtc_library() -> Library:
+    """A library to preload beside the CPU driver, for programs linked with NVRTC."""
+    nvrtc = SOURCE / "sim" / "nvrtc"
+    return Library(
+        sources=tuple(_sources(nvrtc)),
+        soname=SIM_NVRTC_SONAME,
+        version_script=nvrtc / "nvrtc.map",
+        libraries=("-ldl",),
     )
 
 

@@ -191,6 +191,20 @@ def test_static_runtime_is_refused_in_one_line(compile_cuda: Compile) -> None:
     assert "NVIDIA's CUDA runtime cannot run here" in line and "`nvcc -cudart shared`" in line
 
 
+def test_program_that_has_nvrtc_make_machine_code_gets_ptx(
+    compile_cuda: Compile, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under `--driver sim`; the same program alone cannot load what it gets."""
+    home = Path(str(pytest.importorskip("nvidia.cu13", reason="nvidia-cuda-nvrtc is missing").__path__[0]))
+    monkeypatch.setenv("CPATH", str(home / "include"))
+    monkeypatch.setenv("LIBRARY_PATH", os.pathsep.join([environment["LD_LIBRARY_PATH"], str(home / "lib")]))
+    program = compile_cuda("compiled", "-l:libnvrtc.so.13", "-l:libcuda.so.1")
+    alone = run([program], {**environment, "LD_LIBRARY_PATH": os.environ["LIBRARY_PATH"]})
+    assert (alone.stdout, alone.returncode) == ("not loaded: 209\n", 1), alone.stderr
+    observed = observe_alone(program, LD_LIBRARY_PATH=str(home / "lib"))
+    assert observed.stdout == "set 42, of a virtual architecture 0 bytes\n", observed.stderr
+
+
 @pytest.mark.parametrize("name", list(SAID))
 def test_per_thread_default_stream_variant_runs(
     compile_cuda: Compile, environment: dict[str, str], name: str

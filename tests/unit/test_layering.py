@@ -157,6 +157,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "engine/inline": set(),
     "sim/ptx": set(),
     "sim/driver": {"sim/ptx"},
+    "sim/nvrtc": set(),
     "sim/runtime": set(),
     "sim/hip": {"sim/driver", "sim/ptx", "sim/runtime", "codegen/semantics"},
 }

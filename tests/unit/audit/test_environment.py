@@ -60,6 +60,7 @@ def test_cpu_drivers_runtime_is_searched_first(session: Session) -> None:
     assert command_environment(own, session, None, {})["LD_LIBRARY_PATH"] == "/sim"
     base = {"LD_LIBRARY_PATH": "/cuda/lib64:/sim"}
     assert command_environment(own, session, None, base)["LD_LIBRARY_PATH"] == "/sim:/cuda/lib64"
+    assert command_environment(own, session, None, base)["LD_PRELOAD"].endswith(":/sim/libneutrino_nvrtc.so")
     assert (
         command_environment(interposer("cuda"), session, None, base)["LD_LIBRARY_PATH"] == "/cuda/lib64:/sim"
     )
