@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,6 @@ from tests.device.compare import no_gpu
 ROOT = Path(__file__).resolve().parents[2]
 ONE = Path(__file__).parent / "graded" / "one.py"
 OVERHEAD_MAX = 0.01
-ROUNDS = 5
 
 GRADERS = ("do_bench", "torch_benchmark", "kernelbot", "kernelbench", "pygpubench")
 NEED_FILES = {"kernelbot": ("path", "problem", "spec"), "kernelbench": ("path",), "pygpubench": ()}
@@ -120,10 +120,10 @@ def examine(grader: str, variant: str, settings: dict[str, Any], folder: Path) -
     return Row(grader, variant, time_us, found, problem)
 
 
-def overhead_of(grader: str, settings: dict[str, Any], folder: Path) -> float | None:
+def overhead_of(grader: str, settings: dict[str, Any], folder: Path, rounds: int) -> float | None:
     """The time that the shim adds, as a share of the median; None if the grader failed."""
     plain, observed = [], []
-    for number in range(ROUNDS):
+    for number in range(rounds):
         plain.append(run_one(grader, "honest", settings, None)[0])
         observed.append(run_one(grader, "honest", settings, folder / f"{grader}-{number}.audit.jsonl")[0])
     if None in plain or None in observed:
@@ -135,6 +135,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", action="append", choices=GRADERS, help="a grader; may be repeated")
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="variants at once; their times are then not to be trusted"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="pairs of runs that measure the overhead; 0: none"
+    )
     options = parser.parse_args(arguments)
     try:
         settings = read_manifest(options.folder)
@@ -145,25 +151,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if reason is not None:
         print(f"graders: skipped: {reason}", file=sys.stderr)
         return 0
+    graders = options.only or GRADERS
+    for grader in graders:
+        if grader not in settings:
+            print(f"{grader:16} skipped: not in {options.folder / 'manifest.toml'}")
+    graders = [grader for grader in graders if grader in settings]
     is_good = True
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(os.environ.get("OUT", scratch))
-        for grader in options.only or GRADERS:
-            if grader not in settings:
-                print(f"{grader:16} skipped: not in {options.folder / 'manifest.toml'}")
-                continue
-            for variant in (*HONEST, *ATTACKS):
-                if variant in NOT_EXPOSED.get(grader, ()):
-                    continue
-                row = examine(grader, variant, settings[grader], folder)
+        cases = [
+            (grader, variant)
+            for grader in graders
+            for variant in (*HONEST, *ATTACKS)
+            if variant not in NOT_EXPOSED.get(grader, ())
+        ]
+        with ThreadPoolExecutor(options.jobs) as pool:
+            for row in pool.map(lambda case: examine(case[0], case[1], settings[case[0]], folder), cases):
                 time = "failed" if row.time_us is None else f"{row.time_us:.2f} us"
                 print(
-                    f"{grader:16} {variant:10} {time:>12}  {', '.join(row.found) or '-':50} "
-                    f"{row.problem or 'as expected'}"
+                    f"{row.grader:16} {row.variant:10} {time:>12}  {', '.join(row.found) or '-':50} "
+                    f"{row.problem or 'as expected'}",
+                    flush=True,
                 )
                 is_good &= not row.problem
-            overhead = overhead_of(grader, settings[grader], folder)
-            print(f"{grader:16} overhead   {'failed' if overhead is None else f'{overhead:+.2%}'}")
+        for grader in graders if options.rounds else ():
+            overhead = overhead_of(grader, settings[grader], folder, options.rounds)
+            print(
+                f"{grader:16} overhead   {'failed' if overhead is None else f'{overhead:+.2%}'}", flush=True
+            )
             is_good &= overhead is not None and overhead <= OVERHEAD_MAX
     return int(not is_good)
 
