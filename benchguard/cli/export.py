@@ -29,32 +29,22 @@ from .output import say
 )
 @quiet_option
 def export(results: tuple[Path, ...], target: Path, quiet: bool) -> int:
-    """Write RESULTs of `grade --json` in the format of another suite.
+    """Write RESULTs in the format of another suite. A RESULT is a file of `grade --json`, or of `batch --results`.
 
     Cases whose verdict the format lacks are left out, and counted.
     """
-    from ..errors import UsageError
-    from ..grade.result import read_result
-    from ..ipc.json_text import UNREADABLE, json_line
-    from ..ipc.text import one_line
+    from ..ipc.json_text import json_line
     from ..report.flashinfer_trace import traces_of
+    from ..report.stored_results import stored_results
     from .options import write_text
 
     lines: list[str] = []
     total = 0
     for path in results:
-        try:
-            result = read_result(path)
-            moment = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
-        except OSError as error:
-            raise UsageError(f"the result {path} cannot be read: {error.strerror}; check the path") from error
-        except UNREADABLE as error:
-            raise UsageError(
-                f"{path} is not a result of `grade --json`: {one_line(str(error), 200)}"
-            ) from error
-        name = Path(result.submission.path).name or "submission"
-        lines += [json_line(each).decode() for each in traces_of(result, name, moment.isoformat())]
-        total += len(result.cases)
+        moment = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
+        for name, result in stored_results(path):
+            lines += [json_line(each).decode() for each in traces_of(result, name, moment.isoformat())]
+            total += len(result.cases)
     write_text(target, "".join(f"{line}\n" for line in lines))
     if not quiet:
         say(

@@ -6,6 +6,7 @@ import contextlib
 import errno
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any, NoReturn
 
 import click
@@ -35,12 +36,15 @@ SUMMARIES = {
     "findings": "Examine the timing windows of an observed program.",
     "report": "Show an audit log or a result as a page.",
     "export": "Write results in the format of another suite.",
+    "import": "Show results of another suite, and own grades beside them.",
     "verify-log": "Check the hash chain of an audit log.",
     "doctor": "Check this machine: driver, shim, compiler, headers, sandbox.",
     "build": "Build the shim for a driver.",
     "completion": "Print a shell completion script.",
 }
-"""Each command is the function of its name in the module of its name, which is imported when the command is called."""
+"""Each command is the function of its name in the module of its name, which is imported when the command is called.
+
+A name that is a keyword of Python has an underscore behind it there."""
 
 EXAMPLES = """
 \b
@@ -69,6 +73,7 @@ class _Group(click.Group):
         if cmd_name not in SUMMARIES:
             return None
         name = cmd_name.replace("-", "_")
+        name += "_" if iskeyword(name) else ""
         command: click.Command = getattr(import_module(f".{name}", __package__), name)
         return command
 

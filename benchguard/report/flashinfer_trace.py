@@ -44,9 +44,22 @@ def traces_of(result: GradeResult, solution: str, timestamp: str) -> Iterator[di
             }
 
 
+def workload_id(problem: str, case: GradedCase) -> str:
+    """An id of the test case, which is the same in every export."""
+    return str(uuid.uuid5(_NAMES, f"{problem}\n{case.name}"))
+
+
+def axes_of(case: GradedCase) -> dict[str, int]:
+    """The parameters of the test case that are integers."""
+    return {name: int(value) for name, value in case.params.items() if _is_size(value)}
+
+
+def _is_size(value: str) -> bool:
+    return value.isascii() and value.isdecimal() and len(value) < 20
+
+
 def _workload(problem: str, case: GradedCase) -> dict[str, Any]:
-    axes = {name: int(value) for name, value in case.params.items() if value.isascii() and value.isdecimal()}
-    return {"axes": axes, "inputs": {}, "uuid": str(uuid.uuid5(_NAMES, f"{problem}\n{case.name}"))}
+    return {"axes": axes_of(case), "inputs": {}, "uuid": workload_id(problem, case)}
 
 
 def _evaluation(result: GradeResult, case: GradedCase, timestamp: str) -> dict[str, Any]:

@@ -208,6 +208,19 @@ COMPARED = {
     "cases": [{"name": "one", "ratio": 0.5}],
 }
 
+FLASHINFER_TRACE = {
+    "definition": "problem",
+    "workload": {"axes": {}, "inputs": {}, "uuid": "one"},
+    "solution": "submission",
+    "evaluation": {
+        "status": "PASSED",
+        "environment": {"hardware": "NVIDIA H100"},
+        "timestamp": "2026",
+        "correctness": {},
+        "performance": {"latency_ms": 0.002},
+    },
+}
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -281,6 +294,7 @@ def prepare(folder: Path) -> None:
         "task/typed.py": TYPED,
         "ask.py": ASK,
         "baseline.json": graded_result(medians=(1.0,), device=None).to_json(),
+        "traces.jsonl": json.dumps(FLASHINFER_TRACE) + "\n",
         "token.txt": "a token of 24 characters".replace(" ", "-"),
         "old.jsonl": "old\n",
         "old.ncap": "old\n",
@@ -1016,6 +1030,16 @@ RUNS: dict[str, OptionRun] = {
         {
             "--flashinfer-trace": lambda ran: json.loads(ran.text("t.jsonl"))["definition"],
             "--quiet": lambda ran: ran.status == 0 and not ran.out,
+        },
+    ),
+    "import": OptionRun(
+        ("import", "traces.jsonl", "--result", "baseline.json", "--within", "1.5", "--json", "claims.json", "--quiet"),
+        ("import", "traces.jsonl"),
+        {
+            "--result": lambda ran: json.loads(ran.text("claims.json"))["claims"][0]["ratio"] == 0.5,
+            "--within": lambda ran: ran.status == 1 and "not confirmed" in ran.err,
+            "--json": lambda ran: json.loads(ran.text("claims.json"))["schema"],
+            "--quiet": lambda ran: not ran.out,
         },
     ),
     "regrade": OptionRun(
