@@ -24,6 +24,8 @@ _PARAMETER_INFO, _FRAME_SIZE, _MAX_THREADS, _REGISTERS = 0x17, 0x11, 0x05, 0x2F
 """Attributes of `.nv.info`, as `cuobjdump -elf` of CUDA 13 names them: EIATTR_KPARAM_INFO, EIATTR_FRAME_SIZE,
 EIATTR_MAX_THREADS, EIATTR_REGCOUNT."""
 _ENTRY_FLAG, _FUNCTION, _SYMTAB = 0x10, 2, 2
+_PTX_SECTION = b".nv_debug_ptx_txt"
+"""Lines of PTX that end with NUL."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,18 @@ def cubin_target(code: bytes) -> str:
         return ""
     (flags,) = struct.unpack_from("<I", code, 48)
     return f"sm_{flags >> 8 & 0xFF if code[8] >= 8 else flags & 0xFF}"
+
+
+def ptx_in_cubin(code: bytes) -> bytes:
+    """The PTX that ptxas stored in a cubin because of `-lineinfo`; empty if it has none. Raises ValueError.
+
+    The lines are those of the original. Comments, `.file` and `.loc` are missing (ptxas of CUDA 13.0).
+    """
+    try:
+        found = next((each for each in _sections(code) if each.name == _PTX_SECTION), None)
+    except (struct.error, OverflowError) as error:
+        raise ValueError(f"the cubin is damaged: {error}") from None
+    return code[found.offset : found.offset + found.bytes].replace(b"\0", b"\n") if found else b""
 
 
 def cubin_kernels(code: bytes) -> tuple[Kernel, ...]:

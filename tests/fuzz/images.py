@@ -8,6 +8,7 @@ Mutations depend on the seed alone. Exits with 1 after a finding, whose input is
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 import sys
 import time
@@ -18,10 +19,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))  # run as a script, from anywhere
 
+from benchguard.capture.unpack import CodeError  # noqa: E402
 from benchguard.errors import BenchguardError  # noqa: E402
 from benchguard.images import image as reader  # noqa: E402
 from benchguard.images.kernels import ptx_of  # noqa: E402
 from benchguard.images.source import codes_in  # noqa: E402
+from benchguard.probe.pipeline import worker  # noqa: E402
 from tests.fuzz.decoder import mutated  # noqa: E402
 from tests.fuzz.targets import ROOT  # noqa: E402
 
@@ -69,6 +72,8 @@ def read(data: bytes) -> str:
         for kind, _, raw in codes_in(data):
             if kind == "ptx":
                 ptx_of(raw.decode("utf-8", "replace"), "saxpy")
+        with contextlib.suppress(CodeError):
+            worker.ptx_of(data, 90)
     except BenchguardError:
         return "refused"
     except Exception:  # any other failure is a finding

@@ -17,6 +17,7 @@ import msgspec
 from ...capture import fatbin
 from ...capture.unpack import CodeError
 from ...images.image import format_of
+from ...images.kernels import ptx_in_cubin
 from ...ipc.text import one_line
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -148,23 +149,32 @@ def _end_of(log: Path) -> str:
 
 
 def ptx_of(image: bytes, capability: int) -> bytes | None:
-    """The PTX of an image: of a fat binary's newest target that the device accepts; None if it has none.
+    """Return the PTX of an image, or the text that ptxas stored in its machine code; None if both are missing.
 
-    Raises CodeError.
+    A fat binary gives the PTX of its newest target that the device accepts. Raises CodeError.
     """
     kind = format_of(image)
     if kind == "ptx":
         return image.rstrip(b"\0")
+    if kind == "cubin":
+        return _stored_ptx(image)
     if kind != "fatbin":
         return None
-    texts = [
-        each
-        for each in fatbin.entries(image)
-        if each.kind == fatbin.PTX and (not capability or each.architecture <= capability)
-    ]
-    if not texts:
-        return None
-    newest = max(texts, key=lambda each: each.architecture)
-    if newest.raw_bytes > FILE_BYTES_MAX:
-        raise CodeError(f"its PTX has more than {FILE_BYTES_MAX} bytes")
-    return newest.code(image).rstrip(b"\0")
+    entries = [each for each in fatbin.entries(image) if not capability or each.architecture <= capability]
+    for code in (fatbin.PTX, fatbin.ELF):
+        for each in sorted(entries, key=lambda entry: entry.architecture, reverse=True):
+            if each.kind != code:
+                continue
+            if each.raw_bytes > FILE_BYTES_MAX:
+                raise CodeError(f"its code has more than {FILE_BYTES_MAX} bytes")
+            raw = each.code(image)
+            if text := raw.rstrip(b"\0") if code == fatbin.PTX else _stored_ptx(raw):
+                return text
+    return None
+
+
+def _stored_ptx(cubin: bytes) -> bytes | None:
+    try:
+        return ptx_in_cubin(cubin) or None
+    except ValueError as error:
+        raise CodeError(str(error)) from None

@@ -14,13 +14,18 @@ from benchguard.audit.decode import Probe
 from benchguard.audit.layout import ProbeStage, ProbeState, ProbeUnit
 from benchguard.audit.probe_area import ANSWERS, TRACE_BYTES, ProbeOptions
 from benchguard.audit.session import Session
+from benchguard.capture.unpack import CodeError
 from benchguard.errors import BenchguardError, UsageError
+from benchguard.probe.engine import Request
+from benchguard.probe.engines.count.build import build as count
 from benchguard.probe.pipeline.cache import Cache
 from benchguard.probe.pipeline.engine import find_engine
 from benchguard.probe.pipeline.info import Map, parse_info
 from benchguard.probe.pipeline.service import ProbeService, _trace_file
+from benchguard.probe.pipeline.worker import ptx_of
 from benchguard.probe.trace_file import read_trace
 
+IMAGES = Path(__file__).parents[1] / "hook" / "images"
 INFO = b"add\n2\n3\n0,8\n1,16\n3,4\naddress total_at total\naddress $w%1 weight\n"
 
 
@@ -187,3 +192,35 @@ def test_mutated_trace_is_read_or_refused(tmp_path: Path) -> None:
             assert "\n" not in str(error)
         else:
             assert sum(map(len, trace.maps)) <= len(data)
+
+
+@pytest.mark.parametrize(
+    ("image", "capability", "target"),
+    [
+        ("lineinfo.cubin", 90, "sm_90"),
+        ("lineinfo.fatbin", 90, "sm_90"),
+        ("lineinfo.fatbin", 86, "sm_80"),
+        ("default.fatbin", 90, "sm_90"),
+    ],
+)
+def test_ptx_that_ptxas_stored_in_machine_code_is_probed(image: str, capability: int, target: str) -> None:
+    """Each kernel of the text can be rewritten, and its lines are those of the text that ptxas read."""
+    text = ptx_of((IMAGES / image).read_bytes(), capability)
+    assert text is not None
+    for kernel in ("saxpy", "mixed", "empty"):
+        probed = count(Request(kernel, text.decode()))
+        assert f".target {target}" in probed.ptx
+        assert f".entry {kernel}(" in probed.ptx
+    assert text.splitlines()[8].strip() == b".version 9.0"
+
+
+def test_machine_code_without_ptx_has_none() -> None:
+    assert ptx_of((IMAGES / "sm_90.cubin").read_bytes(), 90) is None
+    assert ptx_of((IMAGES / "lineinfo.fatbin").read_bytes(), 75) is None  # its code is for newer devices
+
+
+def test_damaged_machine_code_is_refused() -> None:
+    whole = (IMAGES / "lineinfo.cubin").read_bytes()
+    damaged = whole[:40] + (1 << 60).to_bytes(8, "little") + whole[48:]
+    with pytest.raises(CodeError, match="the cubin is damaged"):
+        ptx_of(damaged, 90)

@@ -15,3 +15,5 @@ for mode in speed size; do
 done
 nvcc -cubin -arch=sm_90 variables.cu -o variables.cubin
 nvcc -ptx -arch=compute_90 variables.cu -o variables.ptx
+nvcc -cubin -lineinfo -arch=sm_90 kernels.cu -o lineinfo.cubin
+nvcc -fatbin -lineinfo -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=sm_90 kernels.cu -o lineinfo.fatbin
