@@ -78,11 +78,12 @@ def parse_body(cursor: Cursor, function: Function) -> Body:
 
 
 def _declared_names(cursor: Cursor) -> dict[str, str]:
-    """The names of `.reg .b32 %r<3>, a;` with their type: `%r<` for the range, and a."""
+    """The names of `.reg .b32 %r<3>, a;` with their type: `%r<` for the range, and a. Variables have no type."""
     names: dict[str, str] = {}
     last = kind = ""
     wanted, depth = True, 0
     first = cursor.token
+    is_register = first.text == ".reg"
     for token in cursor.skip_past(";"):
         if token.text in _OPENING:
             depth += 1
@@ -98,7 +99,7 @@ def _declared_names(cursor: Cursor) -> dict[str, str]:
             wanted = False
         elif depth == 0 and token.text == "<" and last:
             names[last + "<"] = names.pop(last, kind)
-        elif depth == 0 and wanted and token.kind == "directive":
+        elif depth == 0 and wanted and token.kind == "directive" and is_register:
             kind = token.text
     if not names:
         raise PtxError(f"line {first.line}: a declaration without a name")

@@ -204,6 +204,20 @@ def probe_all(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "declaration", [".shared .u32 word", ".shared .align 4 .f32 word", ".shared .b8 word[8]"]
+)
+def test_address_of_a_variable_of_the_function_is_no_register(declaration: str) -> None:
+    """nvcc declares shared variables in the kernel. `cvt` takes registers only; ptxas refuses variables there."""
+    body = f".reg .b32 %a; {declaration}; ld.shared.u32 %a, [word]; ld.shared.u32 %a, [%a];"
+    rewrite = ptx.Rewrite(ptx.parse(f"{HEADER}.visible .entry k() {{ {body} }}"), "k")
+    snippets = [rewrite.effective_address(rewrite.kernel, one) for one in rewrite.kernel.instructions]
+    assert [snippet for snippet, _ in snippets] == [
+        f"mov.u64 {snippets[0][1]}, word;",
+        f"cvt.u64.u32 {snippets[1][1]}, %a;",
+    ]
+
+
+@pytest.mark.parametrize(
     "count", [pytest.param(400, id="short"), pytest.param(20_000, id="long", marks=pytest.mark.full)]
 )
 def test_mutated_text_raises_no_other_error(count: int) -> None:

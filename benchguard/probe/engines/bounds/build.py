@@ -140,7 +140,7 @@ def _plain(instruction: Instruction) -> source.Instruction:
     for operand in instruction.operands:
         for token in operand.tokens:
             width = SIZES.get(instruction.scope.type_of(token.text).removeprefix("."))
-            if token.kind == "name" and width in (4, 8):  # others are variables of the function
+            if token.kind == "name" and width in (4, 8):
                 widths[token.text] = 8 * width
     return source.Instruction(instruction.line, "", instruction.name, operands, "", 0, widths)
 
