@@ -13,6 +13,10 @@
  * RESIDENT_MAX; a round in which all blocks only waited counts as IDLE rounds. */
 enum { WORKERS_MAX = 256, RESIDENT_MAX = 64, PATIENCE = 64, IDLE = 16, COOPERATIVE_MAX = 1 << 16 };
 
+/* A worker polls the grid when it has started this number of blocks: blocks that end within their first turn
+ * do not poll. */
+enum { BLOCKS_A_POLL = 256 };
+
 uint64_t ptx_now_ns(void)
 {
     struct timespec now;
@@ -24,6 +28,7 @@ struct worker {
     struct grid *grid;
     struct block **blocks; /* `made` blocks; the first `running` of them run */
     uint32_t made, running, room;
+    uint32_t until_poll; /* blocks to start */
 };
 
 static void fail_for_memory(struct grid *grid)
@@ -52,7 +57,12 @@ static bool begin_block(struct worker *worker)
         }
         worker->blocks[worker->made++] = block;
     }
-    ptx_start_block(worker->blocks[worker->running++], number);
+    struct block *block = worker->blocks[worker->running++];
+    ptx_start_block(block, number);
+    if (worker->until_poll-- == 0) {
+        worker->until_poll = BLOCKS_A_POLL;
+        (void)ptx_poll_grid(&block->warps[0], &grid->module->code[grid->launch->kernel->begin]);
+    }
     return true;
 }
 
@@ -95,7 +105,7 @@ static void *work(void *context)
 {
     struct grid *grid = context;
     const uint64_t most = grid->launch->cooperative ? grid->block_count : RESIDENT_MAX;
-    struct worker worker = {.grid = grid, .room = (uint32_t)most};
+    struct worker worker = {.grid = grid, .room = (uint32_t)most, .until_poll = BLOCKS_A_POLL};
     worker.blocks = calloc(worker.room, sizeof *worker.blocks);
     if (worker.blocks == NULL)
         fail_for_memory(grid);

@@ -123,11 +123,11 @@ SETUP = f"""
 context = start()
 module = driver.handle("cuModuleLoadData", {KERNELS!r}.encode())
 memory = driver.allocate(64)
-def run(name, address=0, block=(1, 1, 1)):
+def run(name, address=0, block=(1, 1, 1), grid=(1, 1, 1)):
     value = ctypes.c_uint64(address)
     pointers = (ctypes.c_void_p * 1)(ctypes.addressof(value))
     function = driver.handle("cuModuleGetFunction", module, name.encode())
-    launched = driver.result("cuLaunchKernel", function, 1, 1, 1, *block, 0, None, pointers, None)
+    launched = driver.result("cuLaunchKernel", function, *grid, *block, 0, None, pointers, None)
     return launched or driver.result("cuCtxSynchronize")
 """
 
@@ -169,6 +169,12 @@ def test_fault_returns_its_code_and_is_sticky(sim_path: Path, call: str, code: i
 
 def test_kernel_timeout_stops_kernel(sim_path: Path) -> None:
     assert run(sim_path, "run('spin')", SIM_KERNEL_TIMEOUT_MS="50").answers == [TIMEOUT]
+
+
+def test_kernel_timeout_stops_kernel_of_many_short_blocks(sim_path: Path) -> None:
+    """Each block ends within its first turn; all of them would run for days."""
+    call = "run('nothing', grid=((1 << 31) - 1, 65535, 1))"
+    assert run(sim_path, call, SIM_KERNEL_TIMEOUT_MS="50").answers == [TIMEOUT]
 
 
 AFTERWARDS: dict[str, int | None] = {
