@@ -3,7 +3,7 @@
 
 #include "ptx/engine.h"
 
-enum { FORMAT_MAX = 4096, LINE_MAX_BYTES = 8192 };
+enum { FORMAT_MAX = 4096, LINE_MAX_BYTES = 8192, FLAGS_MAX = 32 };
 
 /* Reads a string of the kernel byte by byte: the next byte may lie in memory that cannot be read. */
 static enum ptx_status read_string(struct warp *warp, const struct instruction *instruction, uint64_t address,
@@ -23,46 +23,96 @@ static enum ptx_status read_string(struct warp *warp, const struct instruction *
     return PTX_OK;
 }
 
+/* The arguments of a printf, which lie in the kernel's memory. */
+struct arguments {
+    uint64_t next; /* address */
+    int32_t read;
+};
+
 static enum ptx_status read_argument(struct warp *warp, const struct instruction *instruction,
-                                     uint64_t *address, unsigned bytes, unsigned lane, uint64_t *value)
+                                     struct arguments *arguments, unsigned bytes, unsigned lane,
+                                     uint64_t *value)
 {
     enum ptx_status status = PTX_OK;
-    *address = (*address + bytes - 1) / bytes * bytes;
-    const void *at = ptx_reach(warp, instruction, SPACE_GENERIC, *address, bytes, ACCESS_READ, lane, &status);
+    const uint64_t address = (arguments->next + bytes - 1) / bytes * bytes;
+    const void *at = ptx_reach(warp, instruction, SPACE_GENERIC, address, bytes, ACCESS_READ, lane, &status);
     *value = 0;
     if (at != NULL)
         memcpy(value, at, bytes);
-    *address += bytes;
+    arguments->next = address + bytes;
+    arguments->read++;
     return status;
 }
 
 /* Formats one conversion, from its % to its letter. Letters that write memory (%n) or read host memory are
  * left out. */
+#define FLAGS "-+ #0123456789.*"
 static size_t conversion_length(const char *format, bool *wide)
 {
-    size_t length = 1 + strspn(format + 1, "-+ #0123456789.");
+    size_t length = 1 + strspn(format + 1, FLAGS);
     *wide = format[length] == 'l' || format[length] == 'z' || format[length] == 'j' || format[length] == 't';
     length += strspn(format + length, "hlzjt");
     return strchr("diouxXcsfFeEgGaAp%", format[length]) != NULL && format[length] != 0 ? length + 1 : 0;
 }
 
+/* Copies the flags, width and precision of a conversion. A * takes an argument. */
+static enum ptx_status copy_flags(struct warp *warp, const struct instruction *instruction, const char *flags,
+                                  size_t length, struct arguments *arguments, unsigned lane, char *to,
+                                  size_t room)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (flags[i] != '*') {
+            to[used++] = flags[i];
+            continue;
+        }
+        uint64_t value = 0;
+        const enum ptx_status status = read_argument(warp, instruction, arguments, 4, lane, &value);
+        if (status != PTX_OK)
+            return status;
+        if ((int32_t)value < 0 && used > 0 && to[used - 1] == '.')
+            used--; /* as if the precision were absent */
+        else
+            used += (size_t)snprintf(to + used, room - used, "%d", (int32_t)value);
+    }
+    to[used] = 0;
+    return PTX_OK;
+}
+
+/* The value as the length modifier h or hh converts it. */
+static uint64_t narrow(uint64_t value, const char *modifier, bool is_signed)
+{
+    if (modifier[0] != 'h')
+        return value;
+    const bool byte = modifier[1] == 'h';
+    return is_signed ? (uint64_t)(byte ? (int64_t)(int8_t)value : (int64_t)(int16_t)value)
+                     : (byte ? (uint8_t)value : (uint16_t)value);
+}
+
 static enum ptx_status append(struct warp *warp, const struct instruction *instruction,
-                              const char *conversion, size_t length, bool wide, uint64_t *arguments,
+                              const char *conversion, size_t length, bool wide, struct arguments *arguments,
                               unsigned lane, char *line, size_t *used)
 {
-    char one[64], text[FORMAT_MAX];
+    char one[FLAGS_MAX * 12], before[FLAGS_MAX * 11], text[FORMAT_MAX];
     const char letter = conversion[length - 1];
-    const size_t flags = 1 + strspn(conversion + 1, "-+ #0123456789.");
+    const size_t flags = strspn(conversion + 1, FLAGS);
     const size_t room = LINE_MAX_BYTES - *used;
     uint64_t value = 0;
+    if (flags > FLAGS_MAX)
+        return PTX_OK;
+    const enum ptx_status copied =
+        copy_flags(warp, instruction, conversion + 1, flags, arguments, lane, before, sizeof before);
+    if (copied != PTX_OK)
+        return copied;
     const bool is_wide = wide || strchr("sfFeEgGaAp", letter) != NULL;
     const enum ptx_status status =
         letter == '%' ? PTX_OK : read_argument(warp, instruction, arguments, is_wide ? 8 : 4, lane, &value);
-    if (status != PTX_OK || flags > 32)
+    if (status != PTX_OK)
         return status;
+    value = narrow(value, conversion + 1 + flags, letter == 'd' || letter == 'i');
     /* Set the length modifier from the argument's size in the kernel: 32 or 64 bits. */
-    snprintf(one, sizeof one, "%.*s%s%c", (int)flags, conversion,
-             strchr("diouxX", letter) != NULL ? "ll" : "", letter == '%' ? '%' : letter);
+    snprintf(one, sizeof one, "%%%s%s%c", before, strchr("diouxX", letter) != NULL ? "ll" : "",
+             letter == '%' ? '%' : letter);
     int written = 0;
     double number;
     memcpy(&number, &value, sizeof number);
@@ -71,7 +121,9 @@ static enum ptx_status append(struct warp *warp, const struct instruction *instr
     if (letter == '%')
         written = snprintf(line + *used, room, "%%");
     else if (letter == 's') {
-        const enum ptx_status read = read_string(warp, instruction, value, lane, text, sizeof text);
+        strcpy(text, "(null)");
+        const enum ptx_status read =
+            value != 0 ? read_string(warp, instruction, value, lane, text, sizeof text) : PTX_OK;
         if (read != PTX_OK)
             return read;
         written = snprintf(line + *used, room, one, text);
@@ -90,11 +142,17 @@ static enum ptx_status append(struct warp *warp, const struct instruction *instr
     return PTX_OK;
 }
 
+/* `result` is that of the kernel's printf: the number of arguments, or -1 without a format (CUDA C++
+ * Programming Guide, "Formatted Output"). */
 static enum ptx_status print(struct warp *warp, const struct instruction *instruction,
-                             uint64_t format_address, uint64_t arguments, unsigned lane)
+                             uint64_t format_address, struct arguments arguments, unsigned lane,
+                             int32_t *result)
 {
     char format[FORMAT_MAX], line[LINE_MAX_BYTES];
     size_t used = 0;
+    *result = -1;
+    if (format_address == 0)
+        return PTX_OK;
     enum ptx_status status = read_string(warp, instruction, format_address, lane, format, sizeof format);
     for (const char *at = format; status == PTX_OK && *at != 0 && used < sizeof line - 1;) {
         bool wide = false;
@@ -108,6 +166,7 @@ static enum ptx_status print(struct warp *warp, const struct instruction *instru
     }
     if (status == PTX_OK)
         fwrite(line, 1, used, stdout);
+    *result = arguments.read;
     return status;
 }
 
@@ -173,6 +232,7 @@ enum ptx_status ptx_run_builtin(struct warp *warp, const struct instruction *ins
         unsigned char *frame = warp->frames + (size_t)lane * warp->frame_room + warp->now->frame;
         const uint64_t first = argument(call, frame, 0);
         enum ptx_status status = PTX_OK;
+        int32_t printed = 0;
         if (instruction->variant == BUILTIN_ASSERT_FAIL)
             status = say_failed(warp, instruction, call, frame, lane);
         else if (instruction->variant == BUILTIN_MALLOC)
@@ -180,7 +240,10 @@ enum ptx_status ptx_run_builtin(struct warp *warp, const struct instruction *ins
         else if (instruction->variant == BUILTIN_FREE)
             release(warp, first);
         else
-            status = print(warp, instruction, first, argument(call, frame, 1), lane);
+            status = print(warp, instruction, first, (struct arguments){.next = argument(call, frame, 1)},
+                           lane, &printed);
+        if (instruction->variant == BUILTIN_VPRINTF && call->result_count != 0)
+            memcpy(frame + call->results[0].offset, &printed, sizeof printed);
         if (status != PTX_OK)
             return status;
     }

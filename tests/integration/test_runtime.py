@@ -91,6 +91,14 @@ any 15
 no parameters: cudaErrorInvalidValue
 changed 70
 """,
+    "printed": """\
+   42|7   |1.23|1.500000e+00|0xff|+0003
+44 1 -1 ffffffffffffffff 4
+   ab|cd   |xy|q|  2.2|1e-10|0x1p+0|0x10|%|(null)
+no arguments
+results 10 0 -1
+cudaSuccess
+""",
     "libraries": """\
 2 kernels, scaled 21
 4 bytes, scaled 35
