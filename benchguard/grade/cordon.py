@@ -83,9 +83,13 @@ def _rewritten(
     path: Path, into: IO[bytes], options: GradeOptions, deadline: float
 ) -> tuple[Plan, dict[str, str]]:
     """Have the kernels rewritten in a sandbox: their PTX is hostile."""
-    user = identity.free_user()
     driver = discover(options.driver, api="cuda")
-    with path.open("rb") as source, tempfile.TemporaryFile() as plan, scratch_folder(user) as scratch:
+    with (
+        path.open("rb") as source,
+        tempfile.TemporaryFile() as plan,
+        identity.claimed_user() as user,
+        scratch_folder(user) as scratch,
+    ):
         descriptors = source.fileno(), into.fileno(), plan.fileno()
         order = Order(*descriptors, is_sim=driver.is_sim)
         confine = Confine(str(scratch), (), user=user, memory_bytes=options.memory_limit, processes=PROCESSES)

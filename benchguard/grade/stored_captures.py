@@ -61,7 +61,6 @@ def examine_stored(
 ) -> Found:
     """Examine both captures of each case for at most `seconds`. Raises BenchguardError if no sandbox starts."""
     found = Found()
-    user = identity.free_user()
 
     def handle(line: bytes) -> bool:
         try:
@@ -77,6 +76,7 @@ def examine_stored(
     with ExitStack() as stack:
         files = [stack.enter_context(path.open("rb")) for pair in captures for path in pair]
         descriptors = tuple(each.fileno() for each in files)
+        user = stack.enter_context(identity.claimed_user())
         scratch = stack.enter_context(scratch_folder(user))
         readable = (os.path.realpath(PACKAGE / "codegen"),)  # a link, in a source tree
         confine = Confine(

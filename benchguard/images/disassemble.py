@@ -64,13 +64,12 @@ def disassemble(cubin: bytes, symbol: int, seconds: float = SECONDS) -> Disassem
             "--sass needs nvdisasm; install it with `pip install nvidia-cuda-nvdisasm`, or put a CUDA toolkit in PATH"
         )
     collected = _Collected()
-    user = identity.free_user()
     code = os.memfd_create("neutrino-cubin", os.MFD_CLOEXEC)
     try:
         with os.fdopen(os.dup(code), "wb") as stream:
             stream.write(cubin)
         os.lseek(code, 0, os.SEEK_SET)
-        with scratch_folder(user) as scratch:
+        with identity.claimed_user() as user, scratch_folder(user) as scratch:
             confine = Confine(
                 str(scratch), (str(tool.parent),), user=user, memory_bytes=MEMORY_BYTES, processes=PROCESSES
             )

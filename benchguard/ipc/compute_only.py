@@ -9,9 +9,7 @@ import resource
 from collections.abc import Callable
 
 from . import libc
-
-USERS = range(61184, 65520)
-"""Users without files of their own: systemd's range for services (https://systemd.io/UIDS-GIDS/)."""
+from .users import WORKERS
 
 CALLS = (
     "read", "write", "close", "exit", "exit_group", "rt_sigreturn", "rt_sigprocmask", "restart_syscall",
@@ -33,7 +31,7 @@ def compute_only(memory_bytes: int) -> None:
     ):
         resource.setrlimit(limit, (most, most))
     if os.geteuid() == 0:
-        user = random.SystemRandom().choice(USERS)
+        user = random.SystemRandom().choice(WORKERS)
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)

@@ -22,8 +22,11 @@ PROBE_SECONDS = 30.0
 
 def features() -> dict[str, str]:
     """For each name in contract.FEATURES: "on", or the reason why it is off. Raises BenchguardError."""
-    user = identity.free_user()
-    with tempfile.TemporaryDirectory(prefix="neutrino-probe-") as folder, Group(64) as group:
+    with (
+        identity.claimed_user() as user,
+        tempfile.TemporaryDirectory(prefix="neutrino-probe-") as folder,
+        Group(64) as group,
+    ):
         Path(folder).chmod(0o755)
         scratch = Path(folder, "scratch")
         scratch.mkdir(mode=0o700)

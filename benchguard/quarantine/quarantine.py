@@ -78,9 +78,9 @@ def quarantine(
     submission did.
     """
     cordon = cordon_for(policy, interposer.surface)
-    user = identity.free_user()
     deadline = Deadline(time.monotonic() + timeout)
     with ExitStack() as stack:
+        user = stack.enter_context(identity.claimed_user())
         where = stack.enter_context(private(submission, folder, user is not None, deadline, files))
         interposer = readable_interposer(interposer, where) if user is not None else interposer
         sender = stack.enter_context(CaseSender(find_cases))

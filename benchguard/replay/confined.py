@@ -42,8 +42,7 @@ def replay_confined(
     A protection is "on", or the reason why it is off. If `sandbox` is "full", the process reads the capture only if
     all are on. Raises BenchguardError.
     """
-    user = identity.free_user()
-    with scratch_folder(user) as scratch:
+    with identity.claimed_user() as user, scratch_folder(user) as scratch:
         replays = replay_environment(os.environ)
         added = {**{name: replays[name] for name in sandboxed_names(replays)}, **target.environment}
         environment = {**quarantine_environment(replays, scratch, target.driver.path), **added}

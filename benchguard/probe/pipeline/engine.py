@@ -162,13 +162,12 @@ def _checked(
 def _run(engine: Engine, task: Job, digest: str) -> tuple[_Collected, str]:
     """Run the engine. Returns its files, and why it failed (empty: it succeeded)."""
     collected = _Collected()
-    user = identity.free_user()
     code = os.memfd_create("neutrino-image", os.MFD_CLOEXEC)
     try:
         with os.fdopen(os.dup(code), "wb") as stream:
             stream.write(task.image)
         os.lseek(code, 0, os.SEEK_SET)
-        with scratch_folder(user) as scratch:
+        with identity.claimed_user() as user, scratch_folder(user) as scratch:
             confine = Confine(
                 str(scratch),
                 (*engine.readable, str(PACKAGE)),

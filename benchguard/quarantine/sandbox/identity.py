@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pwd
 import random
-from collections.abc import Sequence
+import stat
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...ipc.compute_only import USERS
+from ...ipc.users import SANDBOXES
+
+CLAIMS = ("/run/neutrino-bench.users", "/tmp/neutrino-bench.users")
+"""Files of root's, of which the first usable one is used: a lock on byte N claims user N. /run may be read-only in
+containers."""
 
 
 @dataclass(frozen=True)
@@ -20,21 +28,60 @@ class Identity:
     feature: str
 
 
-def free_user() -> int | None:
-    """A user without processes and without an entry in passwd, so that all of its processes belong to one quarantine.
+@contextmanager
+def claimed_user() -> Iterator[int | None]:
+    """A user without processes and without an entry in passwd, which no other sandbox gets while the context lasts.
 
+    A sandbox ends by killing all processes of its user, and processes of one user can signal each other. The user is
     None if this process is not root, or if all users of the range are taken.
     """
     if os.geteuid() != 0:
-        return None
+        yield None
+        return
+    claims = _open_claims()
+    try:
+        yield next((user for user in _free_users() if claims is None or _claim(claims, user)), None)
+    finally:
+        if claims is not None:
+            os.close(claims)  # and with it the lock
+
+
+def _free_users() -> list[int]:
     users = {entry.pw_uid for entry in pwd.getpwall()}
     for place in Path("/proc").glob("[0-9]*"):
         try:
             users.add(place.stat().st_uid)
         except OSError:
             continue
-    free = [user for user in USERS if user not in users]
-    return random.SystemRandom().choice(free) if free else None
+    free = [user for user in SANDBOXES if user not in users]
+    random.SystemRandom().shuffle(free)
+    return free
+
+
+def _open_claims() -> int | None:
+    """None if there is no place for the file. Users are then only unlikely to be the same."""
+    for path in CLAIMS:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError:
+            continue
+        entry = os.fstat(descriptor)
+        if stat.S_ISREG(entry.st_mode) and entry.st_uid == 0 and not entry.st_mode & 0o077:
+            return descriptor
+        os.close(descriptor)
+    return None
+
+
+def _claim(descriptor: int, user: int) -> bool:
+    """Lock the byte of a user. The lock belongs to the open file, so it also holds between threads of one process."""
+    lock = struct.pack("@hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, user, 1, 0)  # struct flock of x86-64
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, lock)
+    except (BlockingIOError, PermissionError):  # fcntl(2): another open file has the lock
+        return False
+    except OSError:  # this file system has no locks
+        return True
+    return True
 
 
 def decide(user: int | None, readable: Sequence[str], reachable: str) -> Identity:
