@@ -31,7 +31,16 @@ from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .run import TimedCase
 from .specification import Finding
 from .time_tests import TimeTests, longest_tail
-from .timing import believed, carried_reason, first_use_of, is_one_use_only, is_own_only, reported, untested
+from .timing import (
+    believed,
+    carried_doubt,
+    carried_reason,
+    first_use_of,
+    is_one_use_only,
+    is_own_only,
+    reported,
+    untested,
+)
 from .tolerance import tolerance_notes, used_tolerances
 
 NO_FACTS = Finding("failed", "the captures cannot be used: the reader found nothing in them")
@@ -130,18 +139,19 @@ def _judged(
 ) -> TimedCase:
     spec, known = work.spec, work.secret.sets
     unrestored = recorded.facts.unrestored or unknown_globals(result)
-    tests = TimeTests(result, unrestored)
+    first_use = first_use_of(result.table)
+    carried, doubt = carried_reason(result.table, first_use), carried_doubt(result.table, first_use)
+    unsafe = unrestored or doubt
+    tests = TimeTests(result, unsafe)
     table = tests.table
-    rows = reported(table, unrestored)
+    rows = reported(table, unsafe)
     scored = believed(rows, tests.safe([row for row in table if row.one_use]))
     summary = summarise([row.device_us for row in rows]) if rows else None
     median = summary.median if summary else None
     device = result.device.name if result.device else ""
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)
-    first_use = first_use_of(result.table)
-    carried = carried_reason(result.table, first_use)
     cordon = accesses.cordon if accesses is not None else None
-    findings = Findings(result, checked if result.table else None, rates, carried, unrestored, cordon)
+    findings = Findings(result, checked if result.table else None, rates, carried, unrestored, doubt, cordon)
     outcome = outcome_of(findings, require_evidence)
     if outcome.verdict == "wrong" and recorded.suspicion:
         outcome = Outcome(
@@ -188,7 +198,7 @@ def _judged(
         returned=work.found.returned.get(work.secret.case) if spec.returns is not None else None,
         capture=recorded.facts.name,
         cordon=cordon,
-        notes=(*_notes(result, recorded, table, unrestored), *tolerance_notes(checked)),
+        notes=(*_notes(result, recorded, table, unsafe), *tolerance_notes(checked)),
         samples=tuple(result.samples),
         scored_samples=() if scored == result.samples else tuple(scored),
         wall_s=time.monotonic() - began,
@@ -198,18 +208,18 @@ def _judged(
 
 
 def _notes(
-    result: ReplayResult, recorded: Recorded, table: Sequence[SampleRow], unrestored: str
+    result: ReplayResult, recorded: Recorded, table: Sequence[SampleRow], unsafe: str
 ) -> Iterator[str]:
-    rows = reported(table, unrestored)
+    rows = reported(table, unsafe)
     yield from result.notes
     if recorded.suspicion:
         yield recorded.suspicion
     if recorded.facts.unlisted:
         yield f"{recorded.facts.unlisted} more shapes of launches are not listed in kernels"
-    if rows and is_one_use_only(table, unrestored):
-        why = untested(table) or unrestored or "samples on repeated inputs are faster"
+    if rows and is_one_use_only(table, unsafe):
+        why = untested(table) or unsafe or "samples on repeated inputs are faster"
         yield f"timed on {len(rows)} samples on one-use inputs only: {why}"
-    if rows and is_own_only(table, unrestored):
+    if rows and is_own_only(table, unsafe):
         yield (
             f"timed on {len(rows)} samples on the problem's own distribution: it is faster on the other distributions"
         )

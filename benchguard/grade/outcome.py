@@ -49,6 +49,8 @@ class Findings:
     carried: str
     unrestored: str = ""
     """Why a kernel may keep something in memory that the replay does not restore; empty if it cannot."""
+    doubt: str = ""
+    """Why results may be carried, by too little for `carried`; empty if nothing shows that."""
     cordon: Cordon | None = None
     """The device cordon's findings, if it was asked for."""
 
@@ -108,7 +110,7 @@ def evidence_of(found: Findings) -> tuple[Evidence, ...]:
         ("work after the end event", shared or tests.unknown, tests.tail_reason),
         ("empty samples", shared or tests.unknown, tests.empty_reason),
         (RESTORED, found.unrestored, lambda: ""),
-        ("carried results", "" if found.carried else untested(replay.table), lambda: found.carried),
+        ("carried results", untested(replay.table) or found.doubt, lambda: found.carried),
     ]
     if found.rates.is_counted:
         ceiling = "" if found.rates.floor_us is not None else "the ceilings of this device were not measured"

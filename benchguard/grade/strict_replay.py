@@ -23,7 +23,7 @@ from ..replay.result import ReplayResult
 from ..replay.statistics import summarise
 from .outcome import Findings, evidence_of, unknown_globals
 from .time_tests import TimeTests
-from .timing import carried_reason, first_use_of, is_one_use_only, reported, untested
+from .timing import carried_doubt, carried_reason, first_use_of, is_one_use_only, reported, untested
 
 
 def replay(
@@ -43,14 +43,16 @@ def replay(
 
 def judged(result: ReplayResult, options: ReplayOptions) -> ReplayResult:
     """The result with its evidence, and the verdict and the time that follow from it."""
-    carried = carried_reason(result.table, first_use_of(result.table))
+    first_use = first_use_of(result.table)
+    carried, doubt = carried_reason(result.table, first_use), carried_doubt(result.table, first_use)
     unrestored = unknown_globals(result)
-    timing = evidence_of(Findings(result, None, rates_of(None, None, None, ""), carried, unrestored))
+    timing = evidence_of(Findings(result, None, rates_of(None, None, None, ""), carried, unrestored, doubt))
+    unsafe = unrestored or doubt
     evidence = (*map(evidence_of_outputs, filter(None, (result.checked,))), *timing)
-    table = TimeTests(result, unrestored).table
-    rows, notes = reported(table, unrestored), result.notes
-    if is_one_use_only(table, unrestored):
-        why = untested(table) or unrestored or "samples on repeated inputs are faster"
+    table = TimeTests(result, unsafe).table
+    rows, notes = reported(table, unsafe), result.notes
+    if is_one_use_only(table, unsafe):
+        why = untested(table) or unsafe or "samples on repeated inputs are faster"
         notes = (*notes, f"timed on the {len(rows)} one-use inputs only: {why}")
     result = replace(
         result, evidence=evidence, time_us=summarise([row.device_us for row in rows]), notes=notes

@@ -11,7 +11,7 @@ from ..replay.statistics import quantile
 from .comparison import Block
 from .outcome import Outcome
 from .power import Power, by_block, power_of
-from .timing import carried_reason, first_use_of, is_one_use_only, scored
+from .timing import carried_doubt, carried_reason, first_use_of, is_one_use_only, scored
 
 ORDER = (0, 1, 1, 0)
 """The side of each replay of a block. Drift of clocks and temperature cancels."""
@@ -57,7 +57,7 @@ class Turns:
     def is_one_use(self, side: int) -> bool:
         """Whether a side is timed on its one-use inputs only, as a grade of all its samples would be."""
         rows = [row for table in self.tables[side] for row in table]
-        return is_one_use_only(rows, self.unrestored[side])
+        return is_one_use_only(rows, self.unrestored[side] or carried_doubt(rows, first_use_of(rows)))
 
     def power(self, value: Callable[[Power], float]) -> tuple[Block, ...]:
         """A value of the power state, block by block."""
@@ -66,9 +66,10 @@ class Turns:
 
     def blocks(self) -> list[Block]:
         """The medians, block by block."""
+        one_use = [self.is_one_use(side) for side in (0, 1)]
         a, b = (
-            [_median(table, self.is_one_use(side)) for table in tables]
-            for side, tables in enumerate(self.tables)
+            [_median(table, only) for table in tables]
+            for tables, only in zip(self.tables, one_use, strict=True)
         )
         pairs = range(0, len(a), 2)
         return [Block(a1=a[first], b1=b[first], b2=b[first + 1], a2=a[first + 1]) for first in pairs]

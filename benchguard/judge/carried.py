@@ -49,13 +49,17 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class FirstUse:
-    """Medians in microseconds, NaN without samples. `remembered`: repeated inputs are faster, as `text` explains."""
+    """Medians in microseconds, NaN without samples. `remembered`: repeated inputs are faster, as `text` explains.
+
+    `slower`: by which share the one-use inputs take longer, without the drift of the samples.
+    """
 
     one_use_us: float
     repeated_us: float
     p_value: float
     remembered: bool
     text: str
+    slower: float = 0.0
 
 
 def first_use(rows: Sequence[tuple[float, bool]], sets: Sequence[int] | None = None) -> FirstUse:
@@ -79,12 +83,12 @@ def first_use(rows: Sequence[tuple[float, bool]], sets: Sequence[int] | None = N
         unlikely = unlikely and by_sets < SETS_P_MAX
         p_value = max(p_value, by_sets)
     if slower <= EFFECT_MIN or not unlikely:
-        return FirstUse(one_use, repeated, p_value, False, "")
+        return FirstUse(one_use, repeated, p_value, False, "", slower)
     text = (
         f"one-use inputs take {one_use:.4g} us, repeated inputs {repeated:.4g} us ({slower:.1%} "
-        f"slower, p = {p_value:.1g}): the kernel keeps results from one sample to the next"
+        f"slower, p = {p_value:.1g})"
     )
-    return FirstUse(one_use, repeated, p_value, True, text)
+    return FirstUse(one_use, repeated, p_value, True, text, slower)
 
 
 def untestable(one_use: int, repeated: int, one_use_sets: int, repeated_sets: int) -> str:

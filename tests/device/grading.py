@@ -89,7 +89,8 @@ def grade_pair(
         *pair.arguments(), *within, "--wait-for-gpu", f"{wait:.0f}", "--driver", driver, "--json", str(document),
         "--quiet",
     ]  # fmt: skip
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": path}
     if gpu:
         environment["CUDA_VISIBLE_DEVICES"] = gpu
     began = time.monotonic()

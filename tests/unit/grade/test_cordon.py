@@ -95,7 +95,7 @@ def test_missing_or_short_map_could_not_tell(maps: tuple[bytes, ...]) -> None:
 
 
 def findings_of(cordon: Cordon | None) -> Findings:
-    return Findings(replayed(ROWS), checked(ROWS), rates_of(None, None, None, ""), "", "", cordon)
+    return Findings(replayed(ROWS), checked(ROWS), rates_of(None, None, None, ""), "", cordon=cordon)
 
 
 def test_failed_cordon_is_a_violation_and_an_unknown_one_is_unproven() -> None:

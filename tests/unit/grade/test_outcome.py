@@ -214,3 +214,10 @@ def test_mostly_unprimed_samples_do_not_pass() -> None:
     verdict, reason = outcome(rows)
     assert (verdict, "101 of 200 samples began before they were queued" in reason) == ("unconverged", True)
     assert outcome([dataclasses.replace(row, unprimed=n < 20) for n, row in enumerate(ROWS)]) == ("pass", "")
+
+
+def test_doubt_about_carried_results_could_not_tell() -> None:
+    rates = rates_of(100.0, None, None, "")
+    findings = Findings(replayed(ROWS), checked(ROWS), rates, "", doubt="one-use inputs take 2.7 % longer")
+    assert outcome_of(findings).verdict == "pass"
+    assert outcome_of(findings, require_evidence=True).verdict == "unproven"

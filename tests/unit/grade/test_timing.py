@@ -10,7 +10,16 @@ from collections.abc import Callable
 
 import pytest
 
-from benchguard.grade.timing import believed, first_use_of, least_reason, reported, untested
+from benchguard.grade.timing import (
+    ACCUSED_MIN,
+    believed,
+    carried_doubt,
+    carried_reason,
+    first_use_of,
+    least_reason,
+    reported,
+    untested,
+)
 from benchguard.replay.result import SampleRow
 
 SETS = 8
@@ -70,7 +79,7 @@ def easy(new: bool, draw: random.Random) -> float:
 def reasons(rows: list[SampleRow]) -> list[str]:
     first_use = first_use_of(rows)
     assert first_use is not None
-    return [text for text in (first_use.text, least_reason(rows)) if text]
+    return [text for text in (first_use.text, least_reason(rows, ACCUSED_MIN)) if text]
 
 
 @pytest.mark.full
@@ -91,7 +100,18 @@ def test_partly_caching_kernel_is_detected_by_fastest_sample() -> None:
     first_use = first_use_of(rows)
     assert first_use is not None
     assert not first_use.remembered
-    assert "the fastest of" in least_reason(rows)
+    assert "the fastest of" in least_reason(rows, ACCUSED_MIN)
+
+
+@pytest.mark.parametrize(("slower", "is_accused"), [(1.0, False), (1.05, False), (1.2, True)])
+def test_one_use_inputs_that_take_little_longer_make_the_time_and_no_accusation(
+    slower: float, is_accused: bool
+) -> None:
+    rows = table(200, lambda new, draw: (slower if new else 1.0) * draw.lognormvariate(3, 0.002))
+    reason, doubt = (each(rows, first_use_of(rows)) for each in (carried_reason, carried_doubt))
+    assert bool(reason) is is_accused
+    assert bool(doubt) is (slower > 1.0)
+    assert all(row.one_use for row in reported(rows, doubt)) is (slower > 1.0)
 
 
 @pytest.mark.parametrize("n", [1, 5, 12, 20, 31])
@@ -147,7 +167,7 @@ def test_kernel_whose_time_does_not_depend_on_its_inputs_is_timed_on_all() -> No
 def test_without_one_use_sets_no_reason_is_given() -> None:
     rows = table(50, remembers, one_use=0)
     assert first_use_of(rows) is None
-    assert least_reason(rows) == ""
+    assert least_reason(rows, ACCUSED_MIN) == ""
     assert reported(rows) == rows
 
 

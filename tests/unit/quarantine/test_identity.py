@@ -44,7 +44,7 @@ def test_user_after_the_end_of_its_claim_free_again() -> None:
             assert again == last is not None
 
 
-def test_claims_of_another_process_respected(few_users: Path) -> None:
+def test_claims_of_another_process_respected() -> None:
     ready, theirs = os.pipe()
     go_on, done = os.pipe()
     child = os.fork()
