@@ -43,6 +43,7 @@ from .timing import (
 )
 from .tolerance import tolerance_notes, used_tolerances
 
+NO_KERNELS = "the call launched no kernel: check that its code is built for this GPU, and the error that its launch returned"
 NO_FACTS = Finding("failed", "the captures cannot be used: the reader found nothing in them")
 
 
@@ -153,6 +154,8 @@ def _judged(
     cordon = accesses.cordon if accesses is not None else None
     findings = Findings(result, checked if result.table else None, rates, carried, unrestored, doubt, cordon)
     outcome = outcome_of(findings, require_evidence)
+    if outcome.verdict == "wrong" and not recorded.facts.kernels:
+        outcome = Outcome("wrong", f"{NO_KERNELS}; {outcome.reason}")
     if outcome.verdict == "wrong" and recorded.suspicion:
         outcome = Outcome(
             "unreplayable", f"{recorded.suspicion}; {ON_THE_DEVICE}. On other inputs {outcome.reason}"

@@ -95,6 +95,14 @@ def test_wrong_answer_reason_names_the_element(tmp_path: Path) -> None:
     assert words.splitlines()[-1].startswith("neutrino-bench: wrong: case small: ")
 
 
+def test_wrong_answer_of_a_call_without_kernels_says_so(tmp_path: Path) -> None:
+    """As with code that is built for another GPU only: its launch fails, and the caller ignores the error."""
+    text = 'extern "C" void solution(const float *a, const float *b, float *c, long n) { (void)c; }'
+    result, _ = graded(tmp_path, "vector_add", written(tmp_path, "nothing.cu", text))
+    assert result.verdict == "wrong"
+    assert result.reason.startswith("case small: the call launched no kernel: check that its code is built")
+
+
 def test_cached_answer_is_wrong_on_other_inputs(tmp_path: Path) -> None:
     """The work is done in the first calls; what is recorded copies what came of them."""
     cached = """static float *kept; static int calls;
