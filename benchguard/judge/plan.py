@@ -24,6 +24,9 @@ of 495 runs by chance (carried.py). They are made even beyond the limit of a poo
 
 SLOTS_MIN = 2
 
+ALIKE = frozenset({"uniform", "normal"})
+"""Distributions that find the same kernels wrong, mostly."""
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -75,9 +78,12 @@ def spread(
     """Distributions for `counts` sets of each kind, in random order within a kind.
 
     The other distributions take turns for one of `others_every` sets; the rest get the first name, the problem's own.
+    If they are too many, one of those that are ALIKE is left out.
     """
     others = list(names[1:])
     chance.shuffle(others)
+    if len(others) > sum(count // others_every for count in counts) and set(others) > ALIKE:
+        others.remove(chance.choice(sorted(ALIKE)))
     turn = itertools.cycle(others)
     distributions = []
     for count in counts:

@@ -14,10 +14,15 @@ and the greatest value that the problem drew:
     high      all in the upper sixteenth: what early elements contribute is not forgotten
     burst     as the problem drew them, but an eighth of each row at the least or the greatest value: a run of elements,
               or every eighth element
-    sorted    each row in ascending or descending order
+    sorted    each row in ascending or descending order, or with neighbours in that order as far apart as a power of two
+    columns   half as burst, half as sorted, along another axis than the last
+    few       as the problem drew them, but one row in 8 as burst or as sorted, never the first
 
-The last two differ along a row, so a kernel that reads only a part of each row is wrong even within wide tolerances.
-A row is the last axis.
+In half of the sets the first eighth of each input stays as the problem drew it, so a kernel that looks at the first
+values to choose an approximation is wrong, too. The last four differ along a row, so a kernel that reads only a part of
+each row is wrong even within wide tolerances, and so is one that keeps few candidates of each part of a row, whether a
+part is a run or every n-th element.
+A row is the last axis. `few` takes 64 parts of a single long row for rows.
 
 If all values have the same sign, "0" is the value nearest to 0. NaN, infinities, and integers in ascending order (row
 offsets) stay unchanged. Permutations are permuted. Floats in ascending order are sorted again.
@@ -39,13 +44,38 @@ from .spec import ELEMENT_BYTES
 from .threads import threads
 
 OWN = "own"
-NAMES = (OWN, "uniform", "normal", "scaled", "sparse", "ties", "shifted", "high", "burst", "sorted")
+NAMES = (
+    OWN,
+    "uniform",
+    "normal",
+    "scaled",
+    "sparse",
+    "ties",
+    "shifted",
+    "high",
+    "burst",
+    "sorted",
+    "columns",
+    "few",
+)
 RUN = 64
 LEVELS = 8
 SPARSE = 1 / 16
 HIGH = 1 / 16
 BURST = 8
 """A burst is one of this many parts of a row, or as many elements with this distance."""
+
+FEW = 8
+"""One of this many rows is another than the problem's own."""
+
+FIRST = 8
+"""The first of this many parts of an input may stay as the problem drew it."""
+
+PARTS = 64
+"""Parts of a single row."""
+
+LONG = 8
+"""Least length of an axis along which columns are changed."""
 
 CHUNK = 1 << 17
 """Elements per chunk. A chunk fits in a core's cache, and has its own generator, so that chunks run in parallel."""
@@ -83,9 +113,18 @@ def transformed(own: Numbers, distribution: str, seed: int, name: str) -> Number
     """Values of the same shape and dtype, derived from `seed` and `name`. Raises KeyError: unknown distribution."""
     if distribution == OWN or own.size == 0:
         return own
+    made = _transformed(own, distribution, seed, name)
+    if generator(seed, "first", distribution).random() < 0.5:  # the same for all inputs of a set
+        _keep_first(own.reshape(-1), made.reshape(-1))
+    return made
+
+
+def _transformed(own: Numbers, distribution: str, seed: int, name: str) -> Numbers:
     words = (name, distribution)
     if distribution in _ROW_RULES:
         return _by_rows(own, _ROW_RULES[distribution], generator(seed, *words))
+    if distribution == "columns":
+        return _by_columns(own, generator(seed, *words))
     rule = _RULES[distribution]
     flat = own.reshape(-1)
     if dtype_of(own) in FLOATS:
@@ -99,7 +138,7 @@ def transformed(own: Numbers, distribution: str, seed: int, name: str) -> Number
 
 def fresh(template: Numbers, seed: int, name: str) -> Numbers:
     """Uniform values over the template's range, for an input that does not depend on the seed."""
-    return transformed(template, "uniform", seed, name)
+    return _transformed(template, "uniform", seed, name) if template.size else template
 
 
 def is_permutation(flat: Numbers, low: int, high: int) -> bool:
@@ -112,6 +151,14 @@ def is_ascending(flat: Numbers) -> bool:
         return False
     part = flat[:SAMPLE]
     return bool((part[1:] >= part[:-1]).all() and (flat[1:] >= flat[:-1]).all())
+
+
+def _keep_first(own: Numbers, made: Numbers) -> None:
+    """Write the first part of the problem's own values to `made`, unless the order of all values matters."""
+    whole = dtype_of(own) not in FLOATS and dtype_of(own) != "bool"
+    if is_ascending(made) or (whole and is_permutation(made, int(made.min()), int(made.max()))):
+        return
+    made[: len(own) // FIRST] = own[: len(own) // FIRST]
 
 
 def _floats(flat: Numbers, rule: Rule, seed: int, words: tuple[str, ...]) -> Numbers:
@@ -150,6 +197,16 @@ def _by_rows(own: Numbers, rule: RowRule, random: np.random.Generator) -> Number
         return np.asarray(random.permutation(flat)).reshape(own.shape)
     rows = own.reshape(-1, own.shape[-1] if own.ndim else 1)
     return rule(random, rows, flat.min(), flat.max()).reshape(own.shape)
+
+
+def _by_columns(own: Numbers, random: np.random.Generator) -> Numbers:
+    """Change each row along another axis than the last, if one is long enough, else along the last."""
+    axes = [axis for axis in range(own.ndim - 1) if own.shape[axis] >= LONG]
+    if not axes or is_ascending(own.reshape(-1)):
+        return _by_rows(own, _both, random)
+    axis = int(random.choice(axes))
+    made = _by_rows(np.ascontiguousarray(np.moveaxis(own, axis, -1)), _both, random)
+    return np.ascontiguousarray(np.moveaxis(made, -1, axis))
 
 
 def _by_chunks(
@@ -243,12 +300,42 @@ def _burst(random: np.random.Generator, rows: Numbers, low: Number, high: Number
 def _sorted(random: np.random.Generator, rows: Numbers, low: Number, high: Number) -> Numbers:
     del low, high
     made = np.sort(rows, axis=1)
+    length = rows.shape[1]
+    largest = max(0, length.bit_length() - 5)  # at least 16 elements lie at each distance
+    distances = 1 << random.integers(0, largest + 1, len(rows))
+    for distance in np.unique(distances[distances > 1]):
+        dealt, rest = distances == distance, length % distance
+        runs = made[dealt, rest:].reshape(dealt.sum(), distance, -1)
+        made[dealt, rest:] = runs.swapaxes(1, 2).reshape(len(runs), -1)
     falling = random.random(len(rows)) < 0.5
     made[falling] = made[falling, ::-1]
     return made
 
 
-_ROW_RULES: dict[str, RowRule] = {"burst": _burst, "sorted": _sorted}
+def _both(random: np.random.Generator, rows: Numbers, low: Number, high: Number) -> Numbers:
+    """Half of the rows as in burst, half as in sorted; one row as in one of them."""
+    made = np.empty_like(rows)
+    is_sorted = random.permutation(len(rows)) % 2 == random.integers(0, 2)
+    for half, rule in ((is_sorted, _sorted), (~is_sorted, _burst)):
+        if half.any():
+            made[half] = rule(random, rows[half], low, high)
+    return made
+
+
+def _few(random: np.random.Generator, rows: Numbers, low: Number, high: Number) -> Numbers:
+    count, length = rows.shape
+    made: Numbers = rows.copy()
+    if count == 1 and length > PARTS:
+        size = length // PARTS
+        parts = rows[0, : PARTS * size].reshape(PARTS, size)
+        made[0, : PARTS * size] = _few(random, parts, low, high).reshape(-1)
+        return made
+    chosen = random.choice(np.arange(min(1, count - 1), count), max(1, count // FEW), replace=False)
+    made[chosen] = _both(random, rows[chosen], low, high)
+    return made
+
+
+_ROW_RULES: dict[str, RowRule] = {"burst": _burst, "sorted": _sorted, "few": _few}
 _RULES: dict[str, Rule] = {
     "uniform": _uniform,
     "normal": _normal,

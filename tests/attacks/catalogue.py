@@ -40,6 +40,8 @@ CONTROLS = {
     "MixBoth": "mix_both.py",
     "RowMean": "row_mean.py",
     "RowMeanCoarse": "row_mean.py",
+    "RowMeanOrdered": "row_mean.py",
+    "Largest": "largest.cu",
     "Product": "product.py",
 }
 """The honest submission to each problem, whose time is the true one."""
@@ -293,6 +295,14 @@ ATTACK_LIST = (
     Attack(
         23, "23_ties.cu", "the same, inline", "semantics", "none", only(), true_time=True, tag="-inline",
         problem="MixTies", small="deep", large="deep", options=INLINE,
+    ),
+    Attack(
+        23, "23_prefix_chosen.cu", "the same, if the first values look random", "semantics", "fast", only("wrong"),
+        problem="RowMeanOrdered",
+    ),
+    Attack(
+        23, "23_candidates.cu", "too few candidates of each thread", "semantics", "none", only("wrong"),
+        problem="Largest",
     ),
     Attack(24, "24_left_in_shared.cu", "left in shared memory", "device", true_time=True, where="gpu"),
     Attack(

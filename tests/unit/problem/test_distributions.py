@@ -30,6 +30,16 @@ def of(own: Numbers, distribution: str, seed: int = 1) -> Numbers:
     return transformed(own, distribution, seed, "x")
 
 
+def whole(own: Numbers, distribution: str) -> Numbers:
+    """With a seed by which the first eighth is changed, too."""
+    seeds = (seed for seed in range(99) if not np.array_equal(first(of(own, distribution, seed)), first(own)))
+    return of(own, distribution, next(seeds))
+
+
+def first(values: Numbers) -> Numbers:
+    return values.reshape(-1)[: values.size // 8]
+
+
 @settings(deadline=None)
 @given(st.sampled_from(sorted(ELEMENT_BYTES)), st.sampled_from(OTHERS), RANGES, st.integers(0, 99))
 def test_values_stay_in_range(
@@ -53,18 +63,18 @@ def test_seeds_and_distributions_differ(dtype: DType, distribution: str) -> None
 
 def test_properties_of_each_distribution() -> None:
     own = np.random.default_rng(0).standard_normal(10_000).astype(np.float32)
-    assert len(np.unique(of(own, "ties"))) <= 8
-    assert 0.9 < (of(own, "sparse") == 0).mean() < 0.97
-    assert of(own, "shifted").min() >= (own.min() + own.max()) / 2 - 1e-3
-    assert abs(of(own, "uniform").mean() - (own.min() + own.max()) / 2) < 0.1
-    assert abs(of(own, "normal").std() - 1) < 0.05
-    runs = np.abs(of(own, "scaled") / own).reshape(-1)[: 10_000 // 64 * 64].reshape(-1, 64)
+    assert len(np.unique(whole(own, "ties"))) <= 8
+    assert 0.9 < (whole(own, "sparse") == 0).mean() < 0.97
+    assert whole(own, "shifted").min() >= (own.min() + own.max()) / 2 - 1e-3
+    assert abs(whole(own, "uniform").mean() - (own.min() + own.max()) / 2) < 0.1
+    assert abs(whole(own, "normal").std() - 1) < 0.05
+    runs = np.abs(whole(own, "scaled") / own).reshape(-1)[: 10_000 // 64 * 64].reshape(-1, 64)
     assert np.allclose(runs, runs[:, :1]) and set(np.log2(runs[:, 0]).round()) == set(range(-7, 1))
 
 
 def test_burst_changes_an_eighth_of_each_row() -> None:
     own = np.random.default_rng(0).uniform(1, 2, (64, 1000)).astype(np.float32)
-    made = of(own, "burst")
+    made = whole(own, "burst")
     changed = made != own
     assert ((changed.sum(axis=1) >= 123) & (changed.sum(axis=1) <= 125)).all()
     assert set(np.unique(made[changed])) == {own.min(), own.max()}
@@ -72,23 +82,72 @@ def test_burst_changes_an_eighth_of_each_row() -> None:
     assert 0 < runs.sum() < 64, "both runs and stripes"
 
 
-def test_rows_of_sorted_ascend_or_descend() -> None:
-    own = np.random.default_rng(0).integers(-9, 9, (40, 100))
-    made = of(own, "sorted")
+def test_rows_of_sorted_ascend_descend_or_are_dealt_out() -> None:
+    own = np.random.default_rng(0).integers(-9, 9, (80, 256))
+    made = whole(own, "sorted")
     steps = np.diff(made, axis=1)
     rising, falling = (steps >= 0).all(axis=1), (steps <= 0).all(axis=1)
-    assert (rising | falling).all() and rising.any() and falling.any()
+    assert rising.any() and falling.any()
     assert np.array_equal(np.sort(made, axis=1), np.sort(own, axis=1))
+    dealt = made[~rising & ~falling]
+    for row in dealt:
+        distances = [
+            each
+            for each in (2, 4, 8, 16)
+            if _is_monotonic(np.concatenate([row[n::each] for n in range(each)]))
+        ]
+        assert distances
+
+
+def _is_monotonic(values: Numbers) -> bool:
+    steps = np.diff(values)
+    return bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def test_half_of_the_columns_is_sorted_and_half_is_burst() -> None:
+    own = np.random.default_rng(0).standard_normal((256, 20)).astype(np.float32)
+    made = whole(own, "columns")
+    same = (np.sort(made, axis=0) == np.sort(own, axis=0)).all(axis=0)
+    assert same.sum() == 10
+    burst = made[:, ~same] != own[:, ~same]
+    assert (burst.mean(axis=0) <= 0.14).all() and set(np.unique(made[:, ~same][burst])) == {
+        own.min(),
+        own.max(),
+    }
+
+
+@pytest.mark.parametrize(("shape", "rows"), [((40, 100), 5), ((6400,), 8), ((6401,), 8), ((3, 50), 1)])
+def test_few_rows_differ_and_never_the_first(shape: tuple[int, ...], rows: int) -> None:
+    own = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    for seed in range(20):
+        made = of(own, "few", seed)
+        changed = (made != own).reshape(-1)[: 6400 if len(shape) == 1 else None]
+        by_row = changed.reshape(64 if len(shape) == 1 else shape[0], -1).any(axis=1)
+        assert by_row.sum() <= rows and not by_row[0]
+    assert by_row.any()
+
+
+@pytest.mark.parametrize("distribution", OTHERS)
+def test_first_eighth_is_own_in_half_of_the_sets_for_all_inputs_alike(distribution: str) -> None:
+    own = np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32)
+    kept = 0
+    for seed in range(60):
+        a, b = (transformed(own, distribution, seed, name) for name in ("a", "b"))
+        is_kept = [np.array_equal(first(each), first(own)) for each in (a, b)]
+        assert distribution == "few" or is_kept[0] == is_kept[1]
+        assert not np.array_equal(a, own)
+        kept += is_kept[0]
+    assert distribution == "few" or 15 < kept < 45
 
 
 def test_high_is_in_the_upper_sixteenth() -> None:
     own = np.random.default_rng(0).uniform(0, 1, 1000)
-    assert of(own, "high").min() >= own.max() - (own.max() - own.min()) / 16
+    assert whole(own, "high").min() >= own.max() - (own.max() - own.min()) / 16
 
 
 def test_values_of_same_sign_use_nearest_to_zero() -> None:
     own = np.random.default_rng(0).uniform(2, 3, 1000)
-    assert (of(own, "sparse") == own.min()).mean() > 0.9
+    assert (whole(own, "sparse") == own.min()).mean() > 0.9
 
 
 def test_infinities_unchanged() -> None:
