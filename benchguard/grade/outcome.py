@@ -102,7 +102,7 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
 def evidence_of(found: Findings) -> tuple[Evidence, ...]:
     """The checks of the time. Each held, failed, or could not tell."""
     replay = found.replay
-    tests = TimeTests(replay, found.unrestored)
+    tests = TimeTests(replay, found.unrestored or found.doubt)
     shared = "" if is_gpu(replay.device) else "the CPU driver shares its cores with the host"
     checks = [
         ("anchored time", tests.unknown, tests.anchor_reason),

@@ -58,7 +58,7 @@ class TimeTests:
     """
 
     def __init__(self, replay: ReplayResult, unrestored: str = "") -> None:
-        self._replay = replay
+        self.replay = replay
         self._is_gpu = is_gpu(replay.device)
         self._reported = reported(replay.table, unrestored)
         self._few = self._reported if len(self._reported) < LEAST else []
@@ -101,7 +101,7 @@ class TimeTests:
     def table(self) -> tuple[SampleRow, ...]:
         """The samples of the replay. Those that make the time are safe() if they are too few to be tested."""
         replaced = dict(zip(map(id, self._few), self.safe(self._few), strict=True))
-        return tuple(replaced.get(id(row), row) for row in self._replay.table)
+        return tuple(replaced.get(id(row), row) for row in self.replay.table)
 
     def safe(self, rows: Sequence[SampleRow]) -> list[SampleRow]:
         """Samples whose times are not shorter than by the device's clock around the events, beyond the noise."""
@@ -155,7 +155,7 @@ class TimeTests:
         """A reason if empty samples take longer than before any kernel of the submission ran."""
         if self._missing or not self._is_gpu:
             return ""
-        overhead = self._replay.overhead
+        overhead = self.replay.overhead
         before = overhead.empty_beside_us if overhead is not None else 0.0
         now = self._empty_us
         if now - before <= max(START_FLOOR_US, START_SHARE * before):
@@ -191,7 +191,7 @@ class TimeTests:
     def _floor(self, floor: float, empty: Sequence[float]) -> float:
         if not self._is_gpu:
             return max(floor, SHARED_SHARE * median(empty))
-        prepared = self._replay.prepared
+        prepared = self.replay.prepared
         if prepared is None or not prepared.primed:
             return max(floor, LIVE_FLOOR_US)
         return floor if prepared.streams == 1 else max(floor, STREAMS_FLOOR_US)

@@ -13,8 +13,10 @@ import msgspec
 import pytest
 
 from benchguard.grade.agreement import agreement
+from benchguard.grade.outcome import Findings, evidence_of
 from benchguard.grade.time_tests import FLOOR_US, TimeTests
 from benchguard.grade.timing import believed, reported
+from benchguard.judge.ceilings import rates_of
 from benchguard.replay.protocol import Overhead, Sample, TimedSample
 from benchguard.replay.result import ReplayResult, SampleRow
 
@@ -130,6 +132,17 @@ def test_shifts_that_vary_do_not_count_as_noise(count: int) -> None:
     for _ in range(50):
         table = [shifted(20 * draw.random())(row) for row in rows(count, draw)]
         assert "events " in replay_with(table, empty(8 + count // 5, draw)).anchor_reason()
+
+
+def test_one_use_samples_that_make_the_time_because_of_a_doubt_are_tested() -> None:
+    draw = random.Random(19)
+    table = rows(100, draw)
+    for n in range(4, 100, 8):
+        table[n] = shifted(20)(dataclasses.replace(table[n], one_use=True, input_set=n))
+    replay = replay_with(table, empty(28, draw)).replay
+    for doubt, state in (("", "held"), ("one-use inputs take longer", "failed")):
+        evidence = evidence_of(Findings(replay, None, rates_of(None, None, None, ""), "", doubt=doubt))
+        assert evidence[0].check == "anchored time" and evidence[0].state == state
 
 
 def few_own(draw: random.Random, shift: float) -> list[SampleRow]:
