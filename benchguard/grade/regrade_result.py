@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Literal
@@ -121,10 +122,13 @@ def _contradictions(
     if result.verdict != stored.verdict:
         why = f": {result.reason}" if result.reason else ""
         yield f"the stored verdict is {stored.verdict}, and the regrade's is {result.verdict}{why}"
-    names = {each.name for each in cases}
+    names, known = {each.name for each in cases}, {each.name for each in stored.cases}
     for each in stored.cases:
         if each.name not in names:
             yield f"the stored result has case {one_line(each.name, 100)}, and the regrade has none"
+    for each in result.cases:
+        if each.name not in known:
+            yield f"the regrade has case {each.name}, and the stored result has none"
     for case in cases:
         if case.ratio is None or case.stored_us is None or case.regraded_us is None:
             if (case.stored_us is None) != (case.regraded_us is None):
@@ -135,6 +139,29 @@ def _contradictions(
                 f"{case.regraded_us.median:.3f} us: a ratio of {case.ratio:.3f}, and {1 / within:.3f} to {within:.3f} "
                 "is expected"
             )
+    yield from _ranked_contradictions(stored, result, within)
+
+
+def _ranked_contradictions(stored: GradeResult, result: GradeResult, within: float | None) -> Iterator[str]:
+    """Numbers besides the medians by which leaderboards rank."""
+    before, now = _ranked(stored), _ranked(result)
+    for what in sorted(before.keys() | now.keys()):
+        if what not in before or what not in now:
+            yield f"{what}: only one of the two results has it"
+        elif within is not None and not 1 / within <= now[what] / before[what] <= within:
+            yield f"{what}: {before[what]:.4g} is stored, and the regrade has {now[what]:.4g}"
+
+
+def _ranked(result: GradeResult) -> dict[str, float]:
+    numbers = {"the score": result.score_s}
+    for case in result.cases:
+        place = f"case {one_line(case.name, 100)}: the"
+        numbers[f"{place} mean of the samples that count"] = (
+            statistics.fmean(case.scored) if case.scored else None
+        )
+        numbers[f"{place} GFLOP/s"] = case.gflops
+        numbers[f"{place} GB/s"] = case.gbytes_per_s
+    return {what: number for what, number in numbers.items() if number}
 
 
 def _case(

@@ -114,6 +114,39 @@ def test_forged_time_is_not_confirmed(graded: dict[str, Path], archive: Path) ->
     assert not found.confirmed and "the stored median is" in found.reason
 
 
+def forged_mean(result: Any) -> None:
+    result["cases"][0]["scored_samples"] = [0.001, 0.001]
+
+
+def forged_rate(result: Any) -> None:
+    result["cases"][0]["gbytes_per_s"] *= 1000
+
+
+def forged_score(result: Any) -> None:
+    result["score_s"] = 1e-9
+
+
+def no_case(result: Any) -> None:
+    result["cases"] = []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (forged_mean, "mean of the samples that count: 0.001 is stored"),
+        (forged_rate, "GB/s: "),
+        (forged_score, "the score: only one"),
+        (no_case, "the stored result has none"),
+    ],
+)
+def test_forged_number_that_ranks_is_not_confirmed(
+    graded: dict[str, Path], archive: Path, change: Callable[[Any], None], said: str
+) -> None:
+    bundle = forged(archive, graded["honest"].name, lambda _, result: change(result))
+    found = regrade(bundle, PROBLEM, OPTIONS, within=20.0)
+    assert not found.confirmed and said in found.reason
+
+
 def other_result(_: Any, result: Any) -> None:
     result["cases"][0]["capture"] = "0" * 64
 
