@@ -70,6 +70,11 @@ _OF_OTHERS = (
     ("setpriority", 1), ("ioprio_set", 1), ("migrate_pages", 0), ("move_pages", 0),
 )  # fmt: skip
 
+_HUGE = (("mmap", 3, 0x40000), ("memfd_create", 1, 0x4))
+"""Calls, the argument with their flags, and MAP_HUGETLB and MFD_HUGETLB. The machine has one pool of such pages for all
+programs, and a process's resident memory does not contain them, so the watch would not see them. Where the pool is
+empty, as by default, programs get ENOMEM, too."""
+
 # Older versions of libseccomp lack these names. Since Linux 5.1 numbers are the same on all architectures.
 NUMBERS = {
     "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428, "move_mount": 429,
@@ -161,6 +166,8 @@ def _deny_all(rules: _Rules, shares_user: bool) -> None:
     for name in _ATTRIBUTES:
         rules.deny(name, number=errno.ENOTSUP)
     rules.deny("clone3", number=errno.ENOSYS)
+    for name, argument, flag in _HUGE:
+        rules.deny(name, (argument, _MASKED, flag, flag), number=errno.ENOMEM)
     for flag in _NAMESPACES:
         rules.deny("clone", (0, _MASKED, flag, flag))
     rules.deny("personality", (0, _NOT_EQUAL, _QUERY_PERSONALITY, 0))

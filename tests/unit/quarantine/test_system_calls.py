@@ -136,6 +136,29 @@ def test_outside_file_lockable_by_others(outside: Path, filtered: Filter) -> Non
                 lock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+HUGE = """
+libc.mmap.restype = ctypes.c_long
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+def mapped(flags):
+    if libc.mmap(None, 1 << 21, 3, flags, -1, 0) == -1:
+        raise OSError(ctypes.get_errno(), "mmap")
+tried("huge", lambda: mapped(0x2 | 0x20 | 0x4000 | 0x40000))
+tried("huge with a size", lambda: mapped(0x2 | 0x20 | 0x4000 | 0x40000 | 21 << 26))
+tried("huge file", lambda: os.memfd_create("x", os.MFD_HUGETLB))
+tried("small", lambda: mapped(0x2 | 0x20))
+tried("small file", lambda: os.memfd_create("x"))
+"""
+
+
+@pytest.mark.parametrize("filtered", ["own user", "shared user"])
+def test_pages_of_the_machines_huge_pool_are_denied(outside: Path, filtered: Filter) -> None:
+    without = results(HUGE, "none", outside)
+    assert results(HUGE, filtered, outside) == {
+        "huge": "ENOMEM", "huge with a size": "ENOMEM", "huge file": "ENOMEM", "small": "done", "small file": "done"
+    }  # fmt: skip
+    assert without["huge file"] == "done"
+
+
 OBJECTS = """
 tried("lease", lambda: fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK))
 tried("notify", lambda: fcntl.fcntl(os.open(outside.parent, os.O_RDONLY), fcntl.F_NOTIFY, fcntl.DN_ACCESS))
