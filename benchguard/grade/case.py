@@ -43,7 +43,10 @@ from .timing import (
 )
 from .tolerance import tolerance_notes, used_tolerances
 
-NO_KERNELS = "the call launched no kernel: check that its code is built for this GPU, and the error that its launch returned"
+NO_KERNELS = (
+    "the call launched no kernel: check that its code is built for this GPU, and the error that its launch "
+    "returned"
+)
 NO_FACTS = Finding("failed", "the captures cannot be used: the reader found nothing in them")
 
 
