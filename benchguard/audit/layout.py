@@ -109,6 +109,8 @@ class PolicySubject(enum.IntEnum):
     POINTED = 8
     TIMING_EVENT = 9
     IS_TIMED_STREAM = 10
+    GRAPH_KERNEL = 11
+    NODE_EVENT = 12
 
 
 class PolicyTest(enum.IntEnum):

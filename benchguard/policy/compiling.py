@@ -11,7 +11,7 @@ from ..audit.cordon import Cordon
 from ..audit.layout import Action, Once, PolicyFlag, PolicySubject
 from ..shim.surface import Export, Surface
 from .codes import code_of
-from .facts import BOOLEANS, FactError, Place, Test, place_of, test_of
+from .facts import BOOLEANS, FactError, Place, Test, launches_kernels, place_of, test_of
 from .file import Phase, Policy, Rule
 
 _PREFIXES = {"cuda": ("cu",), "hip": ("hip", "__hip", "_Z")}
@@ -20,6 +20,8 @@ _EVERY_PHASE = (1 << len(_PHASES)) - 1
 _EVENT_RECORDS = ("cuEventRecord", "cuEventRecordWithFlags", "hipEventRecord", "hipEventRecordWithFlags")
 _WORK_GROUPS = ("launch", "copy", "set")
 _WORK_CALLS = ("cuGraphLaunch", "hipGraphLaunch")
+LAUNCHES = "launches"
+"""In place of a call: every call that launches kernels."""
 
 
 @dataclass
@@ -117,6 +119,9 @@ def _add_rule(table: _Table, policy: Policy, number: int, rule: Rule, surface: S
     for slot in _slots(rule, surface, lambda message: fail(message, "call")):
         export = surface.exports[slot]
         if rule.action == "deny" and export.status is False:
+            if LAUNCHES in rule.call:
+                table.uncovered.append(f"{export.name}: {rule.name}")
+                continue
             raise fail(f"{export.name} returns no status, so it cannot be denied; log it", "call")
         if export.kind == "untyped" and (
             any(name != "library" for name, *_ in tests) or (rule.action == "deny" and surface.api == "hip")
@@ -134,7 +139,12 @@ def _add_rule(table: _Table, policy: Policy, number: int, rule: Rule, surface: S
 
 def _slots(rule: Rule, surface: Surface, fail: object) -> list[int]:
     slots: set[int] = set()
+    prefixes = (*(prefix for each in _PREFIXES.values() for prefix in each), "*", "?", "[")
     for pattern in (*rule.call, *rule.optional):
+        if pattern != LAUNCHES and not pattern.startswith(prefixes):
+            raise fail(  # type: ignore[operator]
+                f"driver calls begin with cu or hip, unlike {pattern}; correct the name, or write {LAUNCHES!r}"
+            )
         matches = {slot for slot, export in enumerate(surface.exports) if _matches(pattern, export)}
         is_ours = pattern.startswith((*_PREFIXES[surface.api], "*", "?", "["))
         if is_ours and not matches and pattern in rule.call:
@@ -146,6 +156,8 @@ def _slots(rule: Rule, surface: Surface, fail: object) -> list[int]:
 
 
 def _matches(pattern: str, export: Export) -> bool:
+    if pattern == LAUNCHES:
+        return launches_kernels(export)
     return fnmatchcase(export.name, pattern) or fnmatchcase(export.base, pattern)
 
 

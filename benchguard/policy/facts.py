@@ -11,6 +11,7 @@ from ..shim.surface import Export
 from .file import Span, Value
 
 _WORD_MAX = (1 << 64) - 1
+_GRAPH_LAUNCHES = ("cuGraphLaunch", "hipGraphLaunch")
 _CONFIGURATION = ("cuLaunchKernelEx", "hipLaunchKernelExC", "hipDrvLaunchKernelEx")
 _NODE_WORDS = dict.fromkeys(
     ("cuGraphAddNode", "cuGraphNodeSetParams", "cuGraphExecNodeSetParams", "hipGraphAddNode"), ("nodeParams",)
@@ -73,7 +74,10 @@ def _special(name: str, export: Export) -> Place | None:
         ),
         "node_type": lambda: _of_name(export, _NODE_WORDS.get(export.base, ()), PolicySubject.POINTED),
         "flags": lambda: _of_name(export, ("instantiateParams",), PolicySubject.POINTED),
-        "timing_event": lambda: _of_role(export, ("event",), PolicySubject.TIMING_EVENT),
+        "timing_event": lambda: (
+            _of_role(export, ("event",), PolicySubject.TIMING_EVENT)
+            or _of_name(export, _NODE_WORDS.get(export.base, ()), PolicySubject.NODE_EVENT)
+        ),
         "timed_stream": lambda: _of_role(export, ("stream",), PolicySubject.IS_TIMED_STREAM),
         "attribute": lambda: _of_name(export, ("attr", "attrib", "attribute"), PolicySubject.WORD),
     }
@@ -84,6 +88,12 @@ def _special(name: str, export: Export) -> Place | None:
 
 
 def _kernel(export: Export) -> Place | None:
+    if export.base in _GRAPH_LAUNCHES:
+        return _of_role(export, ("graph_exec",), PolicySubject.GRAPH_KERNEL)
+    if (
+        export.base == "cuLaunchCooperativeKernelMultiDevice"
+    ):  # each item of the list begins with the one kernel
+        return _of_name(export, ("launchParamsList",), PolicySubject.NODE_KERNEL)
     if "KernelNode" in export.base:
         # HIP's node parameters have another order, which the shim does not read.
         words = ("nodeParams",) if export.base.startswith("cu") else ()
@@ -91,6 +101,12 @@ def _kernel(export: Export) -> Place | None:
     return _of_role(export, ("function", "kernel"), PolicySubject.KERNEL) or _of_name(
         export, ("function_address", "f", "fPtr", "func"), PolicySubject.KERNEL
     )
+
+
+def launches_kernels(export: Export) -> bool:
+    """Whether the call launches kernels whose names the shim can tell."""
+    is_launch = export.group == "launch" or export.base in _GRAPH_LAUNCHES
+    return export.kind == "recorded" and is_launch and _kernel(export) is not None
 
 
 def _word(name: str, export: Export) -> Place | None:

@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))  # run as a script, not as a module of tests/
 
 from benchguard.codegen.headers import find_headers
 from benchguard.shim.driver import discover
-from tests.integration.test_policy import ATTACKS, HONEST, HONEST_BEFORE_TIMING
+from tests.integration.test_policy import ATTACKS, GPU_ATTACKS, HONEST, HONEST_BEFORE_TIMING
 
 PROGRAM = ROOT / "tests" / "integration" / "programs" / "policy_calls.c"
 
@@ -71,10 +71,12 @@ def main() -> int:
             ["cc", "-O1", include, str(PROGRAM), "-o", program, f"-L{folder}", "-lcuda", "-ldl"], check=True
         )
 
+        attacks = ATTACKS if driver.is_sim else {**ATTACKS, **GPU_ATTACKS}
+
         def attack(call: str) -> Trial:
             free = run([program, call], None, options.driver, folder / f"{call}-free.audit.jsonl")
             held = run([program, call], "grading", options.driver, folder / f"{call}-held.audit.jsonl")
-            is_right = held == Run("800 0", [ATTACKS[call]])
+            is_right = held == Run("800 0", [attacks[call]])
             return Trial(call, "timing", is_right, f"alone {free.said}; grading {held.said} {held.decisions}")
 
         def honest(phase: str) -> Callable[[str], Trial]:
@@ -90,7 +92,7 @@ def main() -> int:
 
         with ThreadPoolExecutor(options.jobs) as pool:
             trials = [
-                *pool.map(attack, ATTACKS),
+                *pool.map(attack, attacks),
                 *pool.map(honest("timing"), HONEST),
                 *pool.map(honest("setup"), HONEST_BEFORE_TIMING),
             ]

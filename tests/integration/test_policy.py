@@ -31,7 +31,13 @@ ATTACKS = {
     "reset_l2": "reset of persisting L2",
     "stream_window": "access policies of streams and nodes",
     "launch_window": "access policies of launches",
+    "many_attributes": "access policies of launches",
     "event_elsewhere": "timing events on other streams",
+    "per_thread_event": "timing events on other streams",
+    "event_node": "timing events in graphs",
+    "any_event_node": "timing events in nodes of any graph",
+    "external_event": "timing events in captured graphs",
+    "peer_copy": "copies between devices",
     "stream_priority": "priority of streams and nodes",
     "launch_priority": "priority of launches",
     "graph_upload": "graph upload",
@@ -40,6 +46,8 @@ ATTACKS = {
     "reset": "device reset",
     "context": "further contexts",
 }
+GPU_ATTACKS = {"context_event": "timing events of contexts"}
+"""Calls that the CPU driver lacks."""
 WITHOUT_SIM = {"ipc": 801, "peer": 217}
 """Calls that the CPU driver refuses by itself, and its code."""
 HONEST = (
@@ -47,6 +55,9 @@ HONEST = (
     "honest_stream_attribute",
     "honest_launch",
     "honest_event",
+    "honest_legacy_event",
+    "honest_event_node",
+    "honest_external_event",
     "honest_untimed_event",
     "honest_instantiate",
     "honest_graph_launch",
@@ -188,6 +199,28 @@ def test_kernels_are_allowed_by_name(observe: Observe, program: Program, api: Ap
     assert sum(observed.launches.values()) == 2
 
 
+@both_apis
+def test_kernels_of_graphs_are_decided_at_their_launch(
+    observe: Observe, program: Program, api: Api, tmp_path: Path
+) -> None:
+    """Also after a change of a node; the kernels of a child graph that was replaced are not known."""
+    policy = rules_file(tmp_path, 'action = "deny"\ncall = ["launches"]\nunless = { kernel = ["noth*"] }')
+    allowed = ("load", "launch:nothing", "graph:nothing", "swap:nothing")
+    denied = ("launch:something", "graph:something", "swap:something", "child:something")
+    code = {"cuda": 800, "hip": 801}[api.name]
+    free = observe([program("policy_rules"), *allowed, *denied])
+    assert returned(free) == [f"{step} 0" for step in (*allowed, *denied)]
+    observed = observe([program("policy_rules"), *allowed, *denied], "--policy", policy)
+    assert returned(observed) == [*(f"{step} 0" for step in allowed), *(f"{step} {code}" for step in denied)]
+    assert [line["kernel"] for line in observed.of_kind("decision")] == [
+        "something",
+        "something",
+        "something",
+        None,
+    ]
+    assert {name for name, *_ in observed.driver_launches} == {"nothing"}
+
+
 @pytest.mark.quick
 def test_images_are_allowed_by_hash_in_memory_and_in_files(
     observe: Observe, program: Program, tmp_path: Path
@@ -280,6 +313,16 @@ def test_policy_with_unknown_call_is_refused_with_its_line(observe: Observe, tmp
     observed = observe(["true"], "--policy", policy)
     assert observed.status == 2 and observed.lines == []
     assert f"{policy}:7: rule 'rule 0': the driver has no call cuMemAlok" in observed.stderr
+
+
+def test_word_that_is_no_call_is_refused(observe: Observe, tmp_path: Path) -> None:
+    policy = rules_file(tmp_path, 'action = "deny"\ncall = ["LaunchKernel"]')
+    observed = observe(["true"], "--policy", policy)
+    assert observed.status == 2
+    assert (
+        f"{policy}:7: rule 'rule 0': driver calls begin with cu or hip, unlike LaunchKernel"
+        in observed.stderr
+    )
 
 
 def test_policy_of_unknown_name_is_refused(observe: Observe) -> None:

@@ -248,3 +248,10 @@ static void forget(void)
 }
 
 const struct nb_component nb_driver_component = {.forget = forget};
+
+bool nb_export_is_per_thread(uint32_t slot)
+{
+    const char *suffix = strrchr(nb_export_names[slot], '_');
+    return suffix != NULL && (strcmp(suffix, "_ptsz") == 0 || strcmp(suffix, "_ptds") == 0 ||
+                              strcmp(suffix, "_spt") == 0 /* HIP's */);
+}

@@ -4,6 +4,7 @@
 #ifndef NEUTRINO_SLOTS_H
 #define NEUTRINO_SLOTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define NB_HIDDEN __attribute__((visibility("hidden")))
@@ -45,6 +46,9 @@ int nb_refused(void) NB_HIDDEN;
 
 /* Return the slot of the driver's export at this address, or -1 (see cuGetProcAddress). */
 int nb_slot_of_address(const void *address) NB_HIDDEN;
+
+/* Does 0 as a stream mean the calling thread's default stream in this export? */
+bool nb_export_is_per_thread(uint32_t slot) NB_HIDDEN;
 
 /* Constants of a vendor, defined in hook/<vendor>/vendor.c. */
 extern const unsigned nb_vendor NB_HIDDEN;      /* enum nb_capture_vendor */

@@ -15,7 +15,7 @@ void nb_graphmap_set(uint64_t handle, struct nb_graph_entry *entry)
     nb_handle_map_set(&graphs, handle, entry);
 }
 
-const struct nb_graph_entry *nb_graphmap_get(uint64_t handle)
+struct nb_graph_entry *nb_graphmap_get(uint64_t handle)
 {
     return nb_handle_map_get(&graphs, handle);
 }

@@ -12,7 +12,7 @@
 #include "core/image/sha256.h"
 #include "core/policy/events.h"
 
-#define ATTRIBUTES_MAX 64u /* attributes of a launch that are looked at */
+#define NODE_EVENT_AT 16u /* offset of the event in CUgraphNodeParams and hipGraphNodeParams */
 
 const char *nb_origin_of(const struct nb_decided_call *call)
 {
@@ -44,10 +44,9 @@ static bool fits_text(const struct nb_policy_table *table, const struct nb_polic
 static bool fits_attribute(const struct nb_policy_table *table, const struct nb_policy_fact *fact,
                            const struct nb_policy_facts *vendor, uint64_t config)
 {
-    uint32_t ids[ATTRIBUTES_MAX];
-    const uint32_t count = vendor->config_attributes(config, ids, ATTRIBUTES_MAX);
-    for (uint32_t i = 0; i < count; i++)
-        if (fits_number(table, fact, ids[i]))
+    uint32_t id;
+    for (uint32_t i = 0; vendor->config_attribute(config, i, &id); i++)
+        if (fits_number(table, fact, id))
             return true;
     return false;
 }
@@ -104,6 +103,13 @@ static bool fits_kernel(const struct nb_policy_table *table, const struct nb_pol
     return fits_text(table, fact, call->kernel);
 }
 
+static uint64_t read_node_event(uint64_t parameters)
+{
+    uint64_t event;
+    memcpy(&event, (const char *)(uintptr_t)parameters + NODE_EVENT_AT, sizeof event);
+    return event;
+}
+
 /* If a call does not have the value (a NULL structure), no value fits. */
 static bool fits(const struct nb_policy_table *table, const struct nb_policy_fact *fact,
                  const struct nb_policy_facts *vendor, struct nb_decided_call *call)
@@ -120,6 +126,8 @@ static bool fits(const struct nb_policy_table *table, const struct nb_policy_fac
         return fits_kernel(table, fact, vendor, call, word);
     case NB_SUBJECT_NODE_KERNEL:
         return fits_kernel(table, fact, vendor, call, word != 0 ? vendor->node_kernel(word) : 0);
+    case NB_SUBJECT_GRAPH_KERNEL:
+        return call->kernel != NULL && fits_text(table, fact, call->kernel);
     case NB_SUBJECT_IMAGE:
     case NB_SUBJECT_IMAGE_FILE:
         return fits_image(table, fact, call, word);
@@ -132,14 +140,16 @@ static bool fits(const struct nb_policy_table *table, const struct nb_policy_fac
     case NB_SUBJECT_TIMING_EVENT:
         return fits_number(table, fact, nb_policy_event_keeps_time(word));
     case NB_SUBJECT_IS_TIMED_STREAM:
-        return fits_number(table, fact, nb_policy_is_timed_stream(word));
+        return fits_number(table, fact, nb_policy_is_timed_stream(call->slot, word));
+    case NB_SUBJECT_NODE_EVENT:
+        return word != 0 && fits_number(table, fact, nb_policy_event_keeps_time(read_node_event(word)));
     case NB_SUBJECT_LIBRARY:
         break;
     }
     return false;
 }
 
-bool nb_policy_entry_holds(const struct nb_policy_table *table, const struct nb_policy_entry *entry,
+static bool all_facts_hold(const struct nb_policy_table *table, const struct nb_policy_entry *entry,
                            const struct nb_policy_facts *vendor, struct nb_decided_call *call)
 {
     for (uint32_t i = 0; i < entry->facts; i++) {
@@ -148,4 +158,27 @@ bool nb_policy_entry_holds(const struct nb_policy_table *table, const struct nb_
             return false;
     }
     return true;
+}
+
+/* The fact that asks for the kernels of a graph; NULL if the entry has none. */
+static const struct nb_policy_fact *find_graph_fact(const struct nb_policy_table *table,
+                                                    const struct nb_policy_entry *entry)
+{
+    for (uint32_t i = 0; i < entry->facts; i++)
+        if (table->facts[entry->first_fact + i].subject == NB_SUBJECT_GRAPH_KERNEL)
+            return &table->facts[entry->first_fact + i];
+    return NULL;
+}
+
+bool nb_policy_entry_holds(const struct nb_policy_table *table, const struct nb_policy_entry *entry,
+                           const struct nb_policy_facts *vendor, struct nb_decided_call *call)
+{
+    const struct nb_policy_fact *graph = find_graph_fact(table, entry);
+    if (graph == NULL)
+        return all_facts_hold(table, entry, vendor, call);
+    const uint64_t executable = graph->position < call->count ? call->words[graph->position] : 0;
+    for (uint32_t i = 0; (call->kernel = vendor->graph_kernel(call->thread, executable, i)) != NULL; i++)
+        if (all_facts_hold(table, entry, vendor, call))
+            return true;
+    return false;
 }

@@ -4,9 +4,11 @@
 #include <stddef.h>
 
 #include "core/base/handle_map.h"
+#include "core/driver/slots.h"
 #include "core/policy/phase.h"
+#include "core/ring/ring.h"
 
-#define LEGACY_STREAM 1u /* CU_STREAM_LEGACY and hipStreamLegacy: another name of stream 0 */
+enum { LEGACY_STREAM = 1, PER_THREAD_STREAM = 2 }; /* handles of both vendors */
 
 static struct nb_handle_map timing_events = NB_HANDLE_MAP_INITIALIZER; /* to a value that is not NULL */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;               /* guards what follows */
@@ -32,28 +34,32 @@ bool nb_policy_event_keeps_time(uint64_t event)
     return nb_handle_map_get(&timing_events, event) != NULL;
 }
 
-static uint64_t stream_key(uint64_t stream)
+/* A number for each stream: a default stream has two handles, and each thread has a per-thread default
+ * stream. */
+static uint64_t stream_key(uint32_t slot, uint64_t stream)
 {
-    return stream == LEGACY_STREAM ? 0 : stream;
+    const bool is_default = stream == 0 && !nb_export_is_per_thread(slot);
+    const bool is_per_thread = stream == PER_THREAD_STREAM || (stream == 0 && !is_default);
+    return is_default ? LEGACY_STREAM : is_per_thread ? (uint64_t)(uintptr_t)&nb_thread : stream;
 }
 
-bool nb_policy_is_timed_stream(uint64_t stream)
+bool nb_policy_is_timed_stream(uint32_t slot, uint64_t stream)
 {
     if (atomic_load_explicit(&nb_phase_now, memory_order_relaxed) != NB_PHASE_TIMING)
         return true;
     pthread_mutex_lock(&lock);
     const uint32_t marks = atomic_load_explicit(&nb_phase_marks, memory_order_relaxed);
     if (!has_timed_stream || timed_phase != marks)
-        timed_stream = stream_key(stream);
+        timed_stream = stream_key(slot, stream);
     has_timed_stream = true;
     timed_phase = marks;
-    const bool is_timed = timed_stream == stream_key(stream);
+    const bool is_timed = timed_stream == stream_key(slot, stream);
     pthread_mutex_unlock(&lock);
     return is_timed;
 }
 
 /* An event on another stream than the window's first neither ends the window nor begins one. */
-void nb_policy_window_event(uint64_t event, uint64_t stream, const void *caller)
+void nb_policy_window_event(uint32_t slot, uint64_t event, uint64_t stream, const void *caller)
 {
     if (!nb_policy_event_keeps_time(event))
         return;
@@ -61,7 +67,7 @@ void nb_policy_window_event(uint64_t event, uint64_t stream, const void *caller)
     pthread_mutex_lock(&lock);
     window_is_open = window_is_open && now == NB_PHASE_TIMING; /* the program may have left it by itself */
     const bool begins = !window_is_open && now != NB_PHASE_TIMING;
-    const bool ends = window_is_open && window_has_work && timed_stream == stream_key(stream);
+    const bool ends = window_is_open && window_has_work && timed_stream == stream_key(slot, stream);
     const enum nb_phase next = begins ? NB_PHASE_TIMING : phase_before;
     if (begins) {
         phase_before = now;
@@ -71,7 +77,7 @@ void nb_policy_window_event(uint64_t event, uint64_t stream, const void *caller)
     if (begins || ends)
         nb_phase_enter(next, NB_PHASE_BY_EVENTS, "", caller);
     if (begins) {
-        timed_stream = stream_key(stream);
+        timed_stream = stream_key(slot, stream);
         has_timed_stream = true;
         timed_phase = atomic_load_explicit(&nb_phase_marks, memory_order_relaxed);
     }

@@ -16,11 +16,11 @@ void nb_policy_event_created(uint64_t event, bool keeps_time) __attribute__((vis
 bool nb_policy_event_keeps_time(uint64_t event) __attribute__((visibility("hidden")));
 
 /* Is this the timed stream, that of the phase's first timing event? The first stream that is asked for in a
- * phase of timing becomes the timed stream. */
-bool nb_policy_is_timed_stream(uint64_t stream) __attribute__((visibility("hidden")));
+ * phase of timing becomes the timed stream. `slot` is the call that names it. */
+bool nb_policy_is_timed_stream(uint32_t slot, uint64_t stream) __attribute__((visibility("hidden")));
 
 /* For policies whose phase of timing is the time between two timing events with work between them. */
-void nb_policy_window_event(uint64_t event, uint64_t stream, const void *caller)
+void nb_policy_window_event(uint32_t slot, uint64_t event, uint64_t stream, const void *caller)
     __attribute__((visibility("hidden")));
 void nb_policy_window_work(void) __attribute__((visibility("hidden")));
 

@@ -131,7 +131,7 @@ static void watch(const struct nb_policy_entry *entry, const struct nb_decided_c
     const uint32_t event = table.facts[entry->first_fact].position;
     const uint32_t stream = table.facts[entry->first_fact + 1].position;
     if (event < call->count && stream < call->count)
-        nb_policy_window_event(call->words[event], call->words[stream], call->caller);
+        nb_policy_window_event(call->slot, call->words[event], call->words[stream], call->caller);
 }
 
 /* Return the number of the first rule that holds; UINT32_MAX if none does. */

@@ -28,12 +28,12 @@ static bool is_value_valid(const struct nb_policy_table *table, const struct nb_
 static bool is_fact_valid(const struct nb_policy_table *table, const struct nb_policy_fact *fact)
 {
     const bool is_text = fact->subject == NB_SUBJECT_LIBRARY || fact->subject == NB_SUBJECT_KERNEL ||
-                         fact->subject == NB_SUBJECT_NODE_KERNEL;
+                         fact->subject == NB_SUBJECT_NODE_KERNEL || fact->subject == NB_SUBJECT_GRAPH_KERNEL;
     const bool is_image = fact->subject == NB_SUBJECT_IMAGE || fact->subject == NB_SUBJECT_IMAGE_FILE;
     const bool fits = is_text    ? fact->test == NB_TEST_GLOB
                       : is_image ? fact->test == NB_TEST_HASH
                                  : fact->test <= NB_TEST_BITS;
-    if (fact->subject > NB_SUBJECT_IS_TIMED_STREAM || !fits || fact->position >= NB_ARGUMENTS_MAX ||
+    if (fact->subject > NB_SUBJECT_NODE_EVENT || !fits || fact->position >= NB_ARGUMENTS_MAX ||
         !is_span_valid(fact->first_value, fact->values, table->head.values))
         return false;
     for (uint32_t i = 0; i < fact->values; i++)

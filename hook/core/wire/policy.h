@@ -53,7 +53,10 @@ enum nb_subject {
     NB_SUBJECT_CONFIG_ATTRIBUTE = 7, /* numbers of its attributes; one that fits suffices */
     NB_SUBJECT_POINTED = 8,          /* 32-bit number at the start of a structure */
     NB_SUBJECT_TIMING_EVENT = 9,     /* 1 if the event keeps time, else 0 */
-    NB_SUBJECT_IS_TIMED_STREAM = 10  /* 1 for the stream of the phase's first timing event, else 0 */
+    NB_SUBJECT_IS_TIMED_STREAM = 10, /* 1 for the stream of the phase's first timing event, else 0 */
+    NB_SUBJECT_GRAPH_KERNEL = 11, /* names of the kernels of an executable graph: the rule holds if it holds
+                                     for one of them */
+    NB_SUBJECT_NODE_EVENT = 12    /* 1 if the event in a graph node's parameters keeps time, else 0 */
 };
 
 enum nb_test {

@@ -7,18 +7,11 @@
 
 atomic_bool nb_stream_capture_was_used;
 
-static bool is_per_thread(const struct nb_call *call)
-{
-    const char *suffix = strrchr(nb_export_names[call->slot], '_');
-    return suffix != NULL && (strcmp(suffix, "_ptsz") == 0 || strcmp(suffix, "_ptds") == 0 ||
-                              strcmp(suffix, "_spt") == 0 /* HIP's */);
-}
-
 CUstream nb_stream_resolve(const struct nb_call *call, CUstream stream)
 {
     if (stream != NULL)
         return stream;
-    return is_per_thread(call) ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+    return nb_export_is_per_thread(call->slot) ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
 }
 
 uint64_t nb_stream_query_number(CUstream stream)

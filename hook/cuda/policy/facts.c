@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 
+#include "core/maps/graphmap.h"
 #include "cuda/kernel/function.h"
 #include "cuda/kernel/handle.h"
 #include "real.h"
@@ -39,18 +40,29 @@ static uint64_t find_config_stream(uint64_t config)
     return nb_handle(((const CUlaunchConfig *)pointer(config))->hStream);
 }
 
-static uint32_t list_config_attributes(uint64_t config, uint32_t *ids, uint32_t most)
+static bool find_config_attribute(uint64_t config, uint32_t index, uint32_t *id)
 {
     const CUlaunchConfig *launch = pointer(config);
-    const uint32_t given = launch->attrs != NULL ? launch->numAttrs : 0;
-    const uint32_t count = given < most ? given : most;
-    for (uint32_t i = 0; i < count; i++)
-        ids[i] = (uint32_t)launch->attrs[i].id;
-    return count;
+    if (launch->attrs == NULL || index >= launch->numAttrs)
+        return false;
+    *id = (uint32_t)launch->attrs[index].id;
+    return true;
+}
+
+/* A graph with nodes that could not be listed has one kernel more, which is unknown. */
+static const char *find_graph_kernel(struct nb_thread *thread, uint64_t executable, uint32_t index)
+{
+    const struct nb_graph_entry *entry = nb_graphmap_get(executable);
+    const uint32_t known = entry != NULL ? entry->kernel_count : 0;
+    const bool has_unknown = entry == NULL || __atomic_load_n(&entry->opaque, __ATOMIC_RELAXED) > 0;
+    if (index < known)
+        return find_kernel(thread, __atomic_load_n(&entry->kernels[index].function, __ATOMIC_RELAXED));
+    return index == known && has_unknown ? "" : NULL;
 }
 
 const struct nb_policy_facts nb_cuda_policy_facts = {.context = query_context,
                                                      .kernel = find_kernel,
                                                      .node_kernel = find_node_kernel,
                                                      .config_stream = find_config_stream,
-                                                     .config_attributes = list_config_attributes};
+                                                     .graph_kernel = find_graph_kernel,
+                                                     .config_attribute = find_config_attribute};

@@ -27,12 +27,17 @@ struct listing {
     struct nb_thread *thread;
     uint64_t number;
     uint32_t nodes, opaque, kernels;
-    struct nb_vector kernel_nodes; /* handles of the listed kernel nodes */
+    struct nb_vector listed; /* of struct nb_graph_kernel */
 };
+
+static CUfunction function_of(const CUDA_KERNEL_NODE_PARAMS *node)
+{
+    return node->func != NULL ? node->func : (CUfunction)node->kern;
+}
 
 static void write_node(const struct listing *listing, uint32_t position, const CUDA_KERNEL_NODE_PARAMS *node)
 {
-    CUfunction function = node->func != NULL ? node->func : (CUfunction)node->kern;
+    CUfunction function = function_of(node);
     const struct nb_description *description = nb_describe(listing->thread, function);
     if (description == NULL)
         return;
@@ -88,13 +93,14 @@ static void list_node(struct listing *listing, CUgraphNode node, int depth)
     CUgraphNodeType type;
     CUDA_KERNEL_NODE_PARAMS parameters;
     CUgraph child = NULL;
-    const uint64_t handle = nb_handle(node);
+    struct nb_graph_kernel kernel = {.node = nb_handle(node)};
     listing->nodes++;
     if (NB_REAL(cuGraphNodeGetType)(node, &type) != CUDA_SUCCESS) {
         listing->opaque++;
     } else if (type == CU_GRAPH_NODE_TYPE_KERNEL) {
-        if (nb_graph_kernel_parameters(node, &parameters) == CUDA_SUCCESS &&
-            nb_vector_append(&listing->kernel_nodes, &handle))
+        const bool is_known = nb_graph_kernel_parameters(node, &parameters) == CUDA_SUCCESS;
+        kernel.function = is_known ? nb_handle(function_of(&parameters)) : 0;
+        if (is_known && nb_vector_append(&listing->listed, &kernel))
             write_node(listing, listing->kernels++, &parameters);
         else
             listing->opaque++;
@@ -123,18 +129,17 @@ static void list_graph(struct listing *listing, CUgraph graph, int depth)
 static void publish(struct listing *listing, CUgraphExec exec)
 {
     write_graph(listing, nb_handle(exec));
-    struct nb_graph_entry *entry = calloc(1, sizeof *entry + listing->kernels * sizeof *entry->kernel_nodes);
+    struct nb_graph_entry *entry = calloc(1, sizeof *entry + listing->kernels * sizeof *entry->kernels);
     if (entry != NULL) {
         entry->number = listing->number;
         entry->nodes = listing->nodes;
         entry->opaque = listing->opaque;
-        entry->kernels = listing->kernels;
+        entry->kernel_count = listing->kernels;
         if (listing->kernels != 0)
-            memcpy(entry->kernel_nodes, listing->kernel_nodes.items,
-                   listing->kernels * sizeof *entry->kernel_nodes);
+            memcpy(entry->kernels, listing->listed.items, listing->kernels * sizeof *entry->kernels);
         nb_graphmap_set(nb_handle(exec), entry);
     }
-    nb_vector_free(&listing->kernel_nodes);
+    nb_vector_free(&listing->listed);
 }
 
 static void trace_instantiation(const struct nb_call *call, CUresult result, const CUgraphExec *exec,
@@ -145,7 +150,7 @@ static void trace_instantiation(const struct nb_call *call, CUresult result, con
     const int saved = errno;
     struct listing listing = {.thread = call->thread,
                               .number = nb_graphmap_next_number(),
-                              .kernel_nodes = NB_VECTOR_INITIALIZER(uint64_t)};
+                              .listed = NB_VECTOR_INITIALIZER(struct nb_graph_kernel)};
     list_graph(&listing, graph, 0);
     publish(&listing, *exec);
     if (nb_capture_enabled())
@@ -181,8 +186,9 @@ static void trace_update(const struct nb_call *call, CUresult result, CUgraphExe
     if (result != CUDA_SUCCESS || entry == NULL || !nb_hook_enter(call))
         return;
     const int saved = errno;
-    struct listing listing = {
-        .thread = call->thread, .number = entry->number, .kernel_nodes = NB_VECTOR_INITIALIZER(uint64_t)};
+    struct listing listing = {.thread = call->thread,
+                              .number = entry->number,
+                              .listed = NB_VECTOR_INITIALIZER(struct nb_graph_kernel)};
     list_graph(&listing, graph, 0);
     publish(&listing, exec);
     if (nb_capture_enabled())
@@ -210,7 +216,7 @@ void nb_post_graph_exec_update(const struct nb_call *call, CUresult result, CUgr
 static void trace_kernel_change(const struct nb_call *call, CUresult result, CUgraphExec exec,
                                 CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *parameters)
 {
-    const struct nb_graph_entry *entry = nb_graphmap_get(nb_handle(exec));
+    struct nb_graph_entry *entry = nb_graphmap_get(nb_handle(exec));
     if (result != CUDA_SUCCESS || entry == NULL || parameters == NULL || !nb_hook_enter(call))
         return;
     const int saved = errno;
@@ -218,9 +224,11 @@ static void trace_kernel_change(const struct nb_call *call, CUresult result, CUg
                                     .number = entry->number,
                                     .nodes = entry->nodes,
                                     .opaque = entry->opaque,
-                                    .kernels = entry->kernels};
-    for (uint32_t position = 0; position < entry->kernels; position++)
-        if (entry->kernel_nodes[position] == nb_handle(node)) {
+                                    .kernels = entry->kernel_count};
+    for (uint32_t position = 0; position < entry->kernel_count; position++)
+        if (entry->kernels[position].node == nb_handle(node)) {
+            __atomic_store_n(&entry->kernels[position].function, nb_handle(function_of(parameters)),
+                             __ATOMIC_RELAXED);
             write_node(&listing, position, parameters);
             write_graph(&listing, nb_handle(exec));
         }
@@ -266,13 +274,23 @@ static void capture_memset_change(const struct nb_call *call, CUgraphExec exec, 
     nb_hook_leave(call);
 }
 
-static void capture_child_change(const struct nb_call *call, CUgraphExec exec, CUgraphNode node,
-                                 CUgraph child)
+/* The kernels of the new child are not listed. */
+static void trace_child_change(const struct nb_call *call, CUgraphExec exec, CUgraphNode node, CUgraph child)
 {
-    if (!nb_capture_enabled() || !nb_hook_enter(call))
+    struct nb_graph_entry *entry = nb_graphmap_get(nb_handle(exec));
+    if (!nb_hook_enter(call))
         return;
     const int saved = errno;
-    nb_capture_change_graph_child(call, exec, node, child);
+    if (entry != NULL) {
+        const struct listing listing = {.thread = call->thread,
+                                        .number = entry->number,
+                                        .nodes = entry->nodes,
+                                        .opaque = __atomic_add_fetch(&entry->opaque, 1, __ATOMIC_RELAXED),
+                                        .kernels = entry->kernel_count};
+        write_graph(&listing, nb_handle(exec));
+    }
+    if (nb_capture_enabled())
+        nb_capture_change_graph_child(call, exec, node, child);
     errno = saved;
     nb_hook_leave(call);
 }
@@ -299,7 +317,7 @@ void nb_post_graph_exec_child_node_set_params(const struct nb_call *call, CUresu
                                               CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
 {
     if (result == CUDA_SUCCESS)
-        capture_child_change(call, hGraphExec, hNode, childGraph);
+        trace_child_change(call, hGraphExec, hNode, childGraph);
 }
 
 /* The newest parameter structures begin with the older ones. */
@@ -319,7 +337,7 @@ void nb_post_graph_exec_node_set_params(const struct nb_call *call, CUresult res
     } else if (nodeParams->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
         capture_copy_change(call, hGraphExec, hNode, &nodeParams->memcpy.copyParams);
     } else if (nodeParams->type == CU_GRAPH_NODE_TYPE_GRAPH) {
-        capture_child_change(call, hGraphExec, hNode, nodeParams->graph.graph);
+        trace_child_change(call, hGraphExec, hNode, nodeParams->graph.graph);
     }
 }
 

@@ -122,6 +122,8 @@ static CUresult add_node(CUgraphNodeType type)
     parameters.type = type;
     if (type == CU_GRAPH_NODE_TYPE_HOST)
         parameters.host.fn = on_host;
+    if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+        parameters.eventRecord.event = timed;
 #if CUDA_VERSION >= 13000
     return cuGraphAddNode(&node, graph, NULL, NULL, 0, &parameters);
 #else
@@ -148,6 +150,74 @@ static CUresult record_after_first(CUevent event, CUstream where)
     float milliseconds;
     effect = event == untimed || cuEventElapsedTime(&milliseconds, timed, event) == CUDA_SUCCESS;
     return result;
+}
+
+/* A timing event on the legacy default stream, then one on `where` by a function of this name. */
+static CUresult record_after_default(const char *name, CUstream where)
+{
+    union {
+        void *address;
+        CUresult (*record)(CUevent, CUstream);
+    } function = {dlsym(RTLD_DEFAULT, name)};
+    CHECK(cuEventRecord(timed, NULL));
+    const CUresult result = function.record(later, where);
+    CHECK(cuCtxSynchronize());
+    float milliseconds;
+    effect = cuEventElapsedTime(&milliseconds, timed, later) == CUDA_SUCCESS;
+    return result;
+}
+
+/* The CPU driver lacks cuCtxRecordEvent. */
+static CUresult record_in_context(void)
+{
+    union {
+        void *address;
+        CUresult (*record)(CUcontext, CUevent);
+    } function = {dlsym(RTLD_DEFAULT, "cuCtxRecordEvent")};
+    return function.address != NULL ? function.record(context, later) : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult record_in_capture(CUevent event)
+{
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    const CUresult result = cuEventRecordWithFlags(event, stream, CU_EVENT_RECORD_EXTERNAL);
+    CHECK(cuStreamEndCapture(stream, &graph));
+    size_t nodes = 0;
+    CHECK(cuGraphGetNodes(graph, NULL, &nodes));
+    effect = nodes != 0;
+    return result;
+}
+
+static CUresult add_event_node(CUevent event)
+{
+    CUgraphNode node = NULL;
+    const CUresult result = cuGraphAddEventRecordNode(&node, graph, NULL, 0, event);
+    effect = node != NULL;
+    return result;
+}
+
+/* The last attribute is the access policy. */
+static CUresult launch_with_many(unsigned count)
+{
+    CUlaunchAttribute attributes[128] = {{.id = CU_LAUNCH_ATTRIBUTE_IGNORE}};
+    for (unsigned i = 0; i < count; i++)
+        attributes[i].id =
+            i + 1 < count ? CU_LAUNCH_ATTRIBUTE_IGNORE : CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW;
+    const CUlaunchConfig config = {.gridDimX = 1,
+                                   .gridDimY = 1,
+                                   .gridDimZ = 1,
+                                   .blockDimX = 1,
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .hStream = stream,
+                                   .attrs = attributes,
+                                   .numAttrs = count};
+    return cuLaunchKernelEx(&config, function, NULL, NULL);
+}
+
+static CUresult copy_between_devices(void)
+{
+    return cuMemcpyPeerAsync(memory, context, memory + 2048, context, 64, stream);
 }
 
 static CUresult reset_device(void)
@@ -210,6 +280,16 @@ static CUresult do_call(const char *name)
     CALL("stream_callback", cuStreamAddCallback(stream, on_stream, NULL, 0))
     CALL("host_node", add_host_node())
     CALL("any_host_node", add_node(CU_GRAPH_NODE_TYPE_HOST))
+    CALL("any_event_node", add_node(CU_GRAPH_NODE_TYPE_EVENT_RECORD))
+    CALL("event_node", add_event_node(timed))
+    CALL("honest_event_node", add_event_node(untimed))
+    CALL("external_event", record_in_capture(timed))
+    CALL("honest_external_event", record_in_capture(untimed))
+    CALL("context_event", record_in_context())
+    CALL("per_thread_event", record_after_default("cuEventRecord_ptsz", NULL))
+    CALL("honest_legacy_event", record_after_default("cuEventRecord", CU_STREAM_LEGACY))
+    CALL("many_attributes", launch_with_many(100))
+    CALL("peer_copy", copy_between_devices())
     CALL("honest_node", add_node(CU_GRAPH_NODE_TYPE_EMPTY))
     CALL("ipc", share())
     CALL("profiler", cuProfilerStart())

@@ -2,7 +2,9 @@
  *
  *     allocate:N   N bytes        launch:NAME   a kernel   load   the image again   table   cuGetExportTable
  *     context      makes a context and makes it current   fork   takes the other steps in a child
- *     timing       a timing event on the stream           loadfile:PATH */
+ *     timing       a timing event on the stream           loadfile:PATH
+ *     graph:NAME   launches a graph of one kernel         swap:NAME      the same, whose kernel was `nothing`
+ * before child:NAME   the same, with the kernel in a child graph that replaced another */
 #include <cuda.h>
 #include <cudaProfiler.h>
 #include <stdio.h>
@@ -31,6 +33,47 @@ static CUresult launch(const char *name)
                                   : cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL);
 }
 
+static CUDA_KERNEL_NODE_PARAMS node_of(const char *name)
+{
+    CUDA_KERNEL_NODE_PARAMS node = {
+        .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1};
+    cuModuleGetFunction(&node.func, module, name);
+    return node;
+}
+
+static CUgraph graph_of(const char *name, CUgraphNode *node)
+{
+    CUgraph graph = NULL;
+    const CUDA_KERNEL_NODE_PARAMS kernel = node_of(name);
+    cuGraphCreate(&graph, 0);
+    cuGraphAddKernelNode(node, graph, NULL, 0, &kernel);
+    return graph;
+}
+
+static CUresult launch_graph(const char *first, const char *name)
+{
+    CUgraphNode node;
+    CUgraphExec executable;
+    const CUDA_KERNEL_NODE_PARAMS kernel = node_of(name);
+    CUresult result = cuGraphInstantiateWithFlags(&executable, graph_of(first, &node), 0);
+    if (result == CUDA_SUCCESS && strcmp(first, name) != 0)
+        result = cuGraphExecKernelNodeSetParams(executable, node, &kernel);
+    return result != CUDA_SUCCESS ? result : cuGraphLaunch(executable, stream);
+}
+
+static CUresult launch_child(const char *name)
+{
+    CUgraph graph = NULL;
+    CUgraphNode inner, child;
+    CUgraphExec executable;
+    cuGraphCreate(&graph, 0);
+    cuGraphAddChildGraphNode(&child, graph, NULL, 0, graph_of("nothing", &inner));
+    CUresult result = cuGraphInstantiateWithFlags(&executable, graph, 0);
+    if (result == CUDA_SUCCESS)
+        result = cuGraphExecChildGraphNodeSetParams(executable, child, graph_of(name, &inner));
+    return result != CUDA_SUCCESS ? result : cuGraphLaunch(executable, stream);
+}
+
 static CUresult make_context(void)
 {
     CUcontext made;
@@ -56,6 +99,12 @@ static CUresult take(const char *step)
         return cuMemAlloc(&address, strtoull(colon + 1, NULL, 10));
     if (strncmp(step, "launch:", 7) == 0)
         return launch(colon + 1);
+    if (strncmp(step, "graph:", 6) == 0)
+        return launch_graph(colon + 1, colon + 1);
+    if (strncmp(step, "swap:", 5) == 0)
+        return launch_graph("nothing", colon + 1);
+    if (strncmp(step, "child:", 6) == 0)
+        return launch_child(colon + 1);
     if (strncmp(step, "loadfile:", 9) == 0)
         return cuModuleLoad(&module, colon + 1);
     if (strcmp(step, "load") == 0)
