@@ -44,6 +44,12 @@ START_FLOOR_US = 20.0
 START_SHARE = 0.2
 """Empty samples may take so much longer than before the submission's kernels ran, or this share."""
 
+SKIPPED_SHARE = 0.5
+"""By this share they may be shorter, because clocks rise. Most of such a sample makes the caches cold."""
+
+HIDDEN_SHARE = 0.5
+"""If the noise is a larger share of the time, the tests could not tell."""
+
 LEAST = 8
 """Least number of samples of each kind."""
 
@@ -75,7 +81,20 @@ class TimeTests:
         """Why the tests could not tell, even if none of them failed; empty if they could."""
         if self._few and not self._missing:
             return f"{len(self._few)} samples make the time, and {LEAST} are needed to test it"
-        return self._missing
+        return self._missing or self._hidden
+
+    @property
+    def _hidden(self) -> str:
+        """Why the noise could hide most of the time, where streams or the host add to it."""
+        if not self._is_gpu or self._floor(FLOOR_US, ()) <= FLOOR_US:
+            return ""
+        noise, time = self._beside.noise, median([each.device_us for each in self._rows])
+        if noise <= HIDDEN_SHARE * time:
+            return ""
+        return (
+            f"differences up to {noise:.2g} us are noise where a call uses several streams or cannot be queued first, "
+            f"and the time is {time:.4g} us"
+        )
 
     @property
     def _missing(self) -> str:
@@ -99,8 +118,10 @@ class TimeTests:
 
     @property
     def table(self) -> tuple[SampleRow, ...]:
-        """The samples of the replay. Those that make the time are safe() if they are too few to be tested."""
-        replaced = dict(zip(map(id, self._few), self.safe(self._few), strict=True))
+        """The samples of the replay. Those that make the time are safe() if they are too few to be tested, or if the
+        noise of the tests could hide most of it."""
+        rows = self._few or (self._reported if not self._missing and self._hidden else [])
+        replaced = dict(zip(map(id, rows), self.safe(rows), strict=True))
         return tuple(replaced.get(id(row), row) for row in self.replay.table)
 
     def safe(self, rows: Sequence[SampleRow]) -> list[SampleRow]:
@@ -108,7 +129,7 @@ class TimeTests:
         empty = [_beside(each) for each in self._empty]
         if len(empty) < LEAST:
             return list(rows)
-        engine, floor = median(empty), self._floor(FLOOR_US, empty)
+        engine, floor = median(empty), FLOOR_US if self._is_gpu else self._floor(FLOOR_US, empty)
         return [
             replace(row, device_us=row.span_us - engine) if _beside(row) - engine > floor else row
             for row in rows
@@ -152,12 +173,17 @@ class TimeTests:
         )
 
     def empty_reason(self) -> str:
-        """A reason if empty samples take longer than before any kernel of the submission ran."""
+        """A reason if empty samples take longer than before any kernel of the submission ran, or much less."""
         if self._missing or not self._is_gpu:
             return ""
         overhead = self.replay.overhead
         before = overhead.empty_beside_us if overhead is not None else 0.0
         now = self._empty_us
+        if before - now > max(START_FLOOR_US, SKIPPED_SHARE * before):
+            return (
+                f"an empty sample keeps the device busy for {now:.0f} us, and {before:.0f} us before the "
+                "submission's kernels ran: caches are not made cold any more"
+            )
         if now - before <= max(START_FLOOR_US, START_SHARE * before):
             return ""
         return (
