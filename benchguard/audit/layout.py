@@ -216,7 +216,8 @@ POLICY_RULE = Struct("<IIIi")  # action, phases, once, code
 POLICY_FACT = Struct("<IIIIII")  # subject, position, test, is_negated, first_value, values
 POLICY_VALUE = Struct("<QQ")  # low, high
 POLICY_ENTRY = Struct("<IIII")  # slot, rule, first_fact, facts
-PROBE_MAP = Struct("<QI4x")  # bytes, unit
+PROBE_MAP = Struct("<QQII")  # bytes, entries, unit, is_counted
+PROBE_COUNTED = Struct("<QQ")  # capacity, position
 # kernel, at, bytes, stream, stage, answer, grid, block, shared_bytes, table_bytes
 PROBE = Struct("<QQQQII3I3III")
 PROBE_TABLE = Struct("<QII")  # count, missing, flags

@@ -69,8 +69,11 @@ class ProbeArea:
     def refuse(self, answer: int) -> None:
         self._set(answer, layout.ProbeState.REFUSED)
 
-    def answer(self, answer: int, image: bytes, maps: list[tuple[int, int]], text: bytes) -> bool:
-        """Hand a probed image back; `maps` are (bytes, unit). False if there is no room for it."""
+    def answer(self, answer: int, image: bytes, maps: list[tuple[int, int, int, bool]], text: bytes) -> bool:
+        """Hand a probed image back. False if there is no room for it.
+
+        `maps` are (bytes, entries, unit, is counted), as in struct nb_probe_map.
+        """
         needed = -(-(len(image) + 1 + len(text)) // layout.PAGE) * layout.PAGE  # a NUL ends the image
         if answer >= ANSWERS or self._image_next + needed > IMAGE_BYTES:
             return False
@@ -80,9 +83,9 @@ class ProbeArea:
         self._memory[self._images + text_at : self._images + text_at + len(text)] = text
         place = self._answers + answer * layout.PROBE_ANSWER_BYTES + layout.PROBE_ANSWER_AT
         layout.PROBE_ANSWER.pack_into(self._memory, place, len(maps), at, len(image), text_at, len(text))
-        for index, (size, unit) in enumerate(maps):
+        for index, each in enumerate(maps):
             where = place + layout.PROBE_ANSWER.size + index * layout.PROBE_MAP.size
-            layout.PROBE_MAP.pack_into(self._memory, where, size, unit)
+            layout.PROBE_MAP.pack_into(self._memory, where, *each)
         self._set(answer, layout.ProbeState.PROBED)
         return True
 

@@ -17,10 +17,8 @@ from typing import Any
 from benchguard.errors import BenchguardError, UsageError
 from benchguard.probe.ptx import PtxError, Rewrite, parse
 
-CONTRACT = 2
+CONTRACT = 3
 """The version of the files between supervisor and engine."""
-COUNTED = -1
-"""The bytes of a map whose size a counting launch measures."""
 REQUEST_LIMIT = 1 << 20
 TEXT_LIMIT = 64 << 20
 
@@ -42,11 +40,13 @@ class Map:
 
     Attributes:
         unit: The unit that gets a region of its own.
-        bytes: The size of a region, or `COUNTED`.
+        bytes: The size of a region, or of an entry.
+        is_counted: A region is a list of entries, as long as launches need (benchguard.probe.counted).
     """
 
     unit: Unit
     bytes: int
+    is_counted: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,6 @@ class Probed:
         parameters: The number of the original kernel's parameters.
         maps: The maps, in the order of the added parameters.
         addresses: Symbols of the rewritten module, and the variables of the original module whose addresses they hold.
-        pruned: The original kernel alone, for a benchmark launch.
-        countd: The counting kernel, if a map is `COUNTED`.
         unprobed: Functions that the probe does not see, with the reason.
     """
 
@@ -103,8 +101,6 @@ class Probed:
     parameters: int
     maps: Sequence[Map]
     addresses: Sequence[tuple[str, str]] = ()
-    pruned: str | None = None
-    countd: str | None = None
     unprobed: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -146,14 +142,11 @@ def read_request(workdir: Path, kernel: str) -> Request:
 
 
 def write_answer(workdir: Path, kernel: str, probed: Probed) -> None:
-    """Write `kernel.info`, `probed.bin` and the optional images."""
+    """Write `kernel.info` and `probed.bin`."""
     lines = [kernel, str(probed.parameters), str(len(probed.maps))]
-    lines += [f"{int(one.unit)},{one.bytes}" for one in probed.maps]
+    lines += [f"{int(one.unit)},{one.bytes}{',counted' * one.is_counted}" for one in probed.maps]
     lines += [f"address {symbol} {variable}" for symbol, variable in probed.addresses]
-    images = {"probed.bin": probed.ptx, "pruned.bin": probed.pruned, "countd.bin": probed.countd}
-    for name, text in images.items():
-        if text is not None:
-            (workdir / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+    (workdir / "probed.bin").write_bytes(probed.ptx.encode("utf-8", "surrogateescape"))
     (workdir / "kernel.info").write_text("\n".join(lines) + "\n")
 
 
@@ -195,5 +188,5 @@ def _bounded(path: Path, limit: int) -> bytes:
 
 
 __all__ = [
-    "COUNTED", "Map", "Probed", "PtxError", "Request", "Unit", "finish", "main", "read_request", "write_answer",
+    "Map", "Probed", "PtxError", "Request", "Unit", "finish", "main", "read_request", "write_answer",
 ]  # fmt: skip

@@ -13,15 +13,18 @@ from pathlib import Path
 
 import pytest
 
+from benchguard.probe.counted import read_lists
 from benchguard.probe.engine import Request, write_answer
 from benchguard.probe.engines.count.build import build
 from benchguard.probe.pipeline.cache import Cache
 from benchguard.probe.pipeline.engine import Job, cache_key, find_engine
+from benchguard.probe.trace_file import read_traces
 from tests.conftest import ROOT
 from tests.integration.apis import Api, both_apis
 from tests.integration.support import PROGRAMS
 
 ENTRIES = PROGRAMS / "engines" / "entries.py"
+LOADS = PROGRAMS / "engines" / "loads.py"
 FORMS = ("plain", "packed", "configured", "cooperative", "empty", "beside")
 LACKING = {"cuda": (), "hip": ("cooperative",)}
 """Forms that HIP 5.2 has for host stubs alone."""
@@ -182,6 +185,49 @@ def test_traces_outlive_a_module_or_context_that_ends_before_a_wait(
         if engine != "bounds":
             traces = [first_words(outcome.folder / str(each["file"])) for each in outcome.traces]
             assert traces == [list(range(1, 129))] * 3
+
+
+def loads_of(outcome: Probed) -> list[list[tuple[int, list[int]]]]:
+    """For each trace and block: the number of loads, and the addresses that the trace has, from the first of all."""
+    found = []
+    for _, trace in read_traces(outcome.folder):
+        lists = read_lists(trace.maps[0], trace.grid[0], 8)
+        addresses = [sorted(int.from_bytes(entry, "little") for entry in each.entries) for each in lists]
+        begin = min([address for each in addresses for address in each], default=0)
+        found.append(
+            [
+                (each.needed, [address - begin for address in places])
+                for each, places in zip(lists, addresses, strict=True)
+            ]
+        )
+    return found
+
+
+NEEDED = [32, 32, 32, 4]
+"""Loads of each block of the kernel `add`."""
+
+
+@both_apis
+def test_map_of_counted_size_is_measured_by_a_launch_and_has_room_from_then_on(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
+) -> None:
+    """The size is kept for later runs, too."""
+    all_of_them = [(count, [128 * block + 4 * i for i in range(count)]) for block, count in enumerate(NEEDED)]
+    outcome = probe(str(LOADS), [program("probed"), "plain", "plain"])
+    assert (outcome.status, outcome.stdout) == (0, plain("plain", "plain")), outcome.stderr
+    assert loads_of(outcome) == [[(count, []) for count in NEEDED], all_of_them]
+    assert loads_of(probe(str(LOADS), [program("probed"), "plain"], out="again")) == [all_of_them]
+
+
+def test_map_of_counted_size_keeps_what_the_limit_allows_and_counts_all(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
+) -> None:
+    options = ["--option", "bytes=1024", "--max-map-bytes", "64K"]  # 3 entries of 4 blocks fit into a quarter
+    outcome = probe(str(LOADS), [program("probed"), "plain", "plain"], *options)
+    assert (outcome.status, outcome.stdout) == (0, plain("plain", "plain")), outcome.stderr
+    traces = [read_lists(trace.maps[0], 4, 1024) for _, trace in read_traces(outcome.folder)]
+    assert [[each.needed for each in lists] for lists in traces] == [NEEDED, NEEDED]
+    assert [[len(each.entries) for each in lists] for lists in traces] == [[0, 0, 0, 0], [3, 3, 3, 3]]
 
 
 BROKEN = {

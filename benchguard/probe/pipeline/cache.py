@@ -6,9 +6,10 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -22,6 +23,10 @@ OUTCOME_BYTES = 1 << 10
 """Bytes of an outcome beside its files, about."""
 
 _OUTCOME = "outcome.json"
+_ENTRIES = "entries.json"
+
+
+_Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
 
 
 class _Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -78,6 +83,21 @@ class Cache:
             self._bytes = self._bytes and self._bytes + sum(map(len, files.values())) + OUTCOME_BYTES
             if self._bytes is None or self._bytes > self._bytes_max:
                 self._shrink()
+
+    def entries(self, key: str) -> list[int]:
+        """The entries that launches needed in each map of counted size; empty if they are not known."""
+        try:
+            return msgspec.json.decode(_read(self.folder / key, _ENTRIES), type=list[_Count])
+        except (OSError, ValueError, *UNREADABLE):
+            return []
+
+    def put_entries(self, key: str, entries: Sequence[int]) -> None:
+        """Keep them beside the outcome of the kernel."""
+        place = self.folder / key
+        with contextlib.suppress(OSError):
+            new = place / f".{os.getpid()}"
+            new.write_bytes(msgspec.json.encode(list(entries)))
+            new.rename(place / _ENTRIES)
 
     def _shrink(self) -> None:
         places = [(each.stat().st_mtime, each) for each in self.folder.iterdir() if each.is_dir()]

@@ -11,16 +11,21 @@ from ...errors import BenchguardError
 INFO_BYTES_MAX = 4 << 20
 MAP_BYTES_MAX = 1 << 40
 TABLE_BYTES_MIN, TABLE_BYTES_MAX = PROBE_TABLE.size + PROBE_ROW.size, 1 << 26
+ENTRY_BYTES_MAX = 1 << 20
 _NAME = re.compile(r"[A-Za-z_$%.][\w$%.]*", re.ASCII)
 _WHERE = "kernel.info"
 
 
 @dataclass(frozen=True)
 class Map:
-    """Memory that the probed kernel fills: `bytes` for each of the launch's units."""
+    """Memory that the probed kernel fills: `bytes` for each of the launch's units.
+
+    `is_counted`: each unit has a list instead, of entries of `bytes`; a launch counts how many it needs.
+    """
 
     unit: ProbeUnit
     bytes: int
+    is_counted: bool = False
 
     def items(self, grid: tuple[int, int, int], block: tuple[int, int, int]) -> int:
         """The number of regions of a launch."""
@@ -70,11 +75,16 @@ def _number(text: str, most: int, what: str) -> int:
 
 
 def _map(line: str) -> Map:
-    unit, _, size = line.partition(",")
-    if size.strip() == "-1":
-        raise BenchguardError(f"{_WHERE}: maps of counted size (-1) are not supported; give a size in bytes")
+    unit, _, rest = line.partition(",")
+    size, _, mark = (word.strip() for word in rest.partition(","))
+    if size == "-1" or mark not in ("", "counted"):
+        raise BenchguardError(f"{_WHERE}: write a map of counted size as TYPE,BYTES_OF_AN_ENTRY,counted")
     number = _number(unit.strip(), 4, "a map's type")
-    found = Map(ProbeUnit(number), _number(size.strip(), MAP_BYTES_MAX, "bytes of a map"))
+    found = Map(ProbeUnit(number), _number(size, MAP_BYTES_MAX, "bytes of a map"), bool(mark))
+    if found.is_counted and (found.unit is ProbeUnit.ALLOCATIONS or not 1 <= found.bytes <= ENTRY_BYTES_MAX):
+        raise BenchguardError(
+            f"{_WHERE}: a counted map is of type 0 to 3, and has entries of 1 to {ENTRY_BYTES_MAX:,} bytes"
+        )
     if found.unit is ProbeUnit.ALLOCATIONS and not TABLE_BYTES_MIN <= found.bytes <= TABLE_BYTES_MAX:
         raise BenchguardError(
             f"{_WHERE}: a table of allocations (type 4) has {TABLE_BYTES_MIN} to {TABLE_BYTES_MAX:,} bytes"

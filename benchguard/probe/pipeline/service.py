@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,18 +19,16 @@ from pathlib import Path
 import msgspec
 
 from ...audit.decode import Probe
-from ...audit.layout import ProbeStage, ProbeState, ProbeUnit
+from ...audit.layout import ProbeStage, ProbeState
 from ...audit.probe_area import ANSWERS, TRACE_BYTES, ProbeArea
 from ...audit.session import Session
 from ...errors import BenchguardError
 from ...ipc.text import one_line
-from ..trace_file import HEADER, SECTION, TRACES, TraceLine
+from ..trace_file import TRACES, TraceLine
 from .cache import Cache
-from .engine import Engine, Job, Outcome, probe
+from .engine import Engine, Job, Outcome, cache_key, probe
 from .info import KernelInfo
-
-MAP_ALIGNMENT = 256
-"""Maps of a launch lie behind each other at multiples of it, in the shim's trace as in the file."""
+from .maps import read_maps
 
 CALLBACK_SECONDS = 60.0
 
@@ -54,6 +52,8 @@ class _Known:
     kernel: str
     folder: str
     outcome: Outcome
+    key: str
+    """The name of the outcome in the cache."""
 
 
 class ProbeService:
@@ -89,6 +89,7 @@ class ProbeService:
         self._callbacks = ThreadPoolExecutor(max_workers=1, thread_name_prefix="callback")
         self._asked_answers: set[int] = set()
         self._late: dict[tuple[str, str, int], Outcome] = {}
+        self._entries: dict[str, tuple[int, ...]] = {}
         self._trace_count = 0
         self._trace_bytes = 0
         self.problem = ""
@@ -142,7 +143,9 @@ class ProbeService:
         with self._lock:
             self._known[record.answer] = known
         assert known.outcome.info is not None
-        if not _hand_over(self._area, record.answer, known.outcome.info, known.outcome.image):
+        if not _hand_over(
+            self._area, record.answer, known.outcome.info, known.outcome.image, self._entries_of(known)
+        ):
             self._refuse(record.answer, "the session has no room for the probed image")
 
     def _probed(self, process: tuple[int, int], record: Probe) -> _Known | None:
@@ -163,7 +166,7 @@ class ProbeService:
         if outcome.problem or outcome.info is None:
             self._refuse(record.answer, outcome.problem)
             return None
-        return _Known(process, record.text, folder, outcome)
+        return _Known(process, record.text, folder, outcome, cache_key(self._engine, job))
 
     def _refuse(self, answer: int, reason: str) -> None:
         with self._lock:
@@ -200,13 +203,15 @@ class ProbeService:
             return
         assert known.outcome.info is not None
         try:
-            text = _trace_file(known.outcome.info, record, data)
+            maps = read_maps(known.outcome.info, record, data)
         finally:
             data.release()
             self._area.forget_trace(record.at, record.bytes)
-        if text is None:
+        if maps is None:
             self.counts.lost_traces += 1
             return
+        self._learn(known, maps.longest)
+        text = maps.text
         self._trace_bytes += len(text)
         if self._trace_bytes > TRACE_BYTES:
             self.problem = (
@@ -232,6 +237,26 @@ class ProbeService:
         if self._callback:
             self._callbacks.submit(self._call_back, self._out / file)
 
+    def _entries_of(self, known: _Known) -> Sequence[int]:
+        """The entries that each map of the kernel needed in launches of this run or of earlier ones."""
+        assert known.outcome.info is not None
+        count = len(known.outcome.info.maps)
+        with self._lock:
+            if known.key not in self._entries:
+                stored = self._cache.entries(known.key) if self._cache is not None else ()
+                self._entries[known.key] = tuple(stored) if len(stored) == count else (0,) * count
+            return self._entries[known.key]
+
+    def _learn(self, known: _Known, longest: Sequence[int]) -> None:
+        before = self._entries_of(known)
+        after = tuple(map(max, before, longest))
+        if after == before:
+            return
+        with self._lock:
+            self._entries[known.key] = after
+        if self._cache is not None:
+            self._cache.put_entries(known.key, after)
+
     def _call_back(self, path: Path) -> None:
         words = [*self._callback, str(path)]
         try:
@@ -245,28 +270,10 @@ class ProbeService:
             self.problem = self.problem or f"--callback failed for {path}: {why}"
 
 
-def _hand_over(area: ProbeArea, answer: int, info: KernelInfo, image: bytes) -> bool:
+def _hand_over(area: ProbeArea, answer: int, info: KernelInfo, image: bytes, entries: Sequence[int]) -> bool:
     text = b"".join(f"{symbol}\0{variable}\0".encode() for symbol, variable in info.addresses)
-    return area.answer(answer, image, [(each.bytes, int(each.unit)) for each in info.maps], text)
-
-
-def _trace_file(info: KernelInfo, record: Probe, data: memoryview) -> bytes | None:
-    """The trace in Neutrino's layout; None if the sizes do not fit the launch."""
-    threads = record.block[0] * record.block[1] * record.block[2]
-    shared_by = {
-        ProbeUnit.THREAD: 1, ProbeUnit.WARP: 32, ProbeUnit.BLOCK: max(threads, 1), ProbeUnit.LAUNCH: 0,
-        ProbeUnit.ALLOCATIONS: 0,
-    }  # fmt: skip
-    head = [HEADER.pack(*record.grid, *record.block, record.shared_bytes, len(info.maps))]
-    at = HEADER.size + SECTION.size * len(info.maps)
-    read, bodies = 0, []
-    for each in info.maps:
-        item = record.table_bytes if each.unit is ProbeUnit.ALLOCATIONS else each.bytes
-        size = each.items(record.grid, record.block) * item
-        if read + size > len(data) or item > min(each.bytes, 0xFFFFFFFF) or shared_by[each.unit] > 0xFFFFFFFF:
-            return None
-        head.append(SECTION.pack(item, shared_by[each.unit], at))
-        bodies.append(bytes(data[read : read + size]))
-        at += size
-        read += -(-size // MAP_ALIGNMENT) * MAP_ALIGNMENT
-    return b"".join([*head, *bodies])
+    maps = [
+        (each.bytes, known, int(each.unit), each.is_counted)
+        for each, known in zip(info.maps, entries, strict=True)
+    ]
+    return area.answer(answer, image, maps, text)

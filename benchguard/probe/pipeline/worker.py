@@ -21,7 +21,7 @@ from ...images.kernels import ptx_in_cubin
 from ...ipc.text import one_line
 
 PACKAGE = Path(__file__).resolve().parents[2]
-CONTRACT = 2
+CONTRACT = 3
 """The version of the files between supervisor and engine."""
 
 CHUNK = 1 << 15

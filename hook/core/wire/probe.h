@@ -74,9 +74,17 @@ struct nb_probe_row {
 };
 
 struct nb_probe_map {
-    uint64_t bytes; /* of one item */
-    uint32_t unit;  /* enum nb_probe_unit */
-    uint32_t reserved;
+    uint64_t bytes;      /* of one item; of one entry of a counted map */
+    uint64_t entries;    /* of each item of a counted map, until a launch has counted more */
+    uint32_t unit;       /* enum nb_probe_unit */
+    uint32_t is_counted; /* the map begins with struct nb_probe_counted */
+};
+
+/* A map whose items are lists. The kernel counts the entries of each list, and stores those that fit. */
+struct nb_probe_counted {
+    uint64_t capacity; /* entries of each list that fit */
+    uint64_t position; /* of the first list, from the begin of the map */
+    /* uint32_t counts[items], then at `position` the lists, of capacity entries each */
 };
 
 struct nb_probe_answer {
@@ -114,6 +122,8 @@ struct nb_probe {
 
 _Static_assert(sizeof(struct nb_probe_area) == 80, "layout is a wire format");
 _Static_assert(sizeof(struct nb_probe_answer) == 40, "layout is a wire format");
+_Static_assert(sizeof(struct nb_probe_map) == 24, "layout is a wire format");
+_Static_assert(sizeof(struct nb_probe_counted) == 16, "layout is a wire format");
 _Static_assert(sizeof(struct nb_probe_table) == 16, "layout is a wire format");
 _Static_assert(sizeof(struct nb_probe_row) == 32, "layout is a wire format");
 _Static_assert(sizeof(struct nb_probe) == 104, "layout is a wire format");

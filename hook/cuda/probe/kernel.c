@@ -153,6 +153,8 @@ static const char *prepare(const struct nb_call *call, struct nb_probe_kernel *k
         kernel->is_pageable = nb_device_is_pageable();
         kernel->map_count = reply.map_count;
         memcpy(kernel->maps, reply.maps, reply.map_count * sizeof *reply.maps);
+        for (uint32_t i = 0; i < reply.map_count; i++)
+            atomic_store(&kernel->entries[i], reply.maps[i].entries);
         return NULL;
     }
     if (kernel->module != NULL)

@@ -24,6 +24,7 @@ struct nb_probe_kernel {
     uint32_t answer;
     uint32_t map_count;
     struct nb_probe_map maps[NB_PROBE_MAPS_MAX];
+    _Atomic uint64_t entries[NB_PROBE_MAPS_MAX]; /* the most that an item of a counted map needed so far */
 };
 
 /* Why one launch runs the original. */

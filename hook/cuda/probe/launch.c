@@ -28,6 +28,12 @@ struct buffer {
     struct buffer *next;
 };
 
+/* The counters of a counted map in its launch's buffer. */
+struct counts {
+    uint64_t position;
+    uint64_t items; /* 0: the map is not counted */
+};
+
 struct launch {
     struct nb_probed_launch shown;
     struct nb_probe_kernel *kernel;
@@ -36,6 +42,7 @@ struct launch {
     CUstream stream;
     bool is_on_host; /* see struct places */
     CUdeviceptr maps[NB_PROBE_MAPS_MAX];
+    struct counts counts[NB_PROBE_MAPS_MAX];
     struct launch *next;
     void *parameters[];
 };
@@ -129,6 +136,8 @@ static void give_buffer(struct buffer *buffer)
 /* Where the maps of a launch are in its buffer. */
 struct places {
     uint64_t of_map[NB_PROBE_MAPS_MAX];
+    struct nb_probe_counted counted[NB_PROBE_MAPS_MAX];
+    struct counts counts[NB_PROBE_MAPS_MAX];
     uint64_t bytes; /* of all */
     uint64_t table; /* the table of allocations; NB_NO_TABLE if the engine wants none */
     uint32_t table_bytes;
@@ -155,6 +164,30 @@ static bool count_items(const struct nb_launch_form *launch, uint32_t unit, uint
     return !__builtin_mul_overflow(blocks, of_block, items);
 }
 
+static uint64_t aligned(uint64_t bytes)
+{
+    return (bytes + MAP_ALIGNMENT - 1) / MAP_ALIGNMENT * MAP_ALIGNMENT;
+}
+
+/* The bytes of a counted map, with lists as long as `wanted` if a quarter of the limit allows it, so that
+ * other launches have room: shorter lists still count what they lack. UINT64_MAX: not even the counters fit.
+ */
+static uint64_t place_counted(uint64_t items, uint64_t entry, uint64_t wanted, uint64_t used,
+                              struct nb_probe_counted *counted)
+{
+    const uint64_t limit = nb_probe_map_limit() / 4;
+    if (items > limit / sizeof(uint32_t) || used > limit)
+        return UINT64_MAX;
+    counted->position = aligned(sizeof *counted + items * sizeof(uint32_t));
+    if (counted->position > limit - used)
+        return UINT64_MAX;
+    const uint64_t room = (limit - used - counted->position) / MAP_ALIGNMENT * MAP_ALIGNMENT;
+    uint64_t each = 0; /* bytes of one entry of every list */
+    if (items > 0 && entry > 0 && !__builtin_mul_overflow(items, entry, &each))
+        counted->capacity = wanted < room / each ? wanted : room / each;
+    return counted->position + counted->capacity * each;
+}
+
 /* Positions of the maps behind each other. False if they exceed the limit. */
 static bool place_maps(const struct nb_probe_kernel *kernel, const struct nb_launch_form *launch,
                        struct places *places)
@@ -164,8 +197,16 @@ static bool place_maps(const struct nb_probe_kernel *kernel, const struct nb_lau
     *places = (struct places){.table = NB_NO_TABLE};
     for (uint32_t i = 0; i < kernel->map_count; i++) {
         uint64_t items = 0, bytes = 0;
-        if (!count_items(launch, kernel->maps[i].unit, &items) ||
-            __builtin_mul_overflow(items, kernel->maps[i].bytes, &bytes) || bytes > nb_probe_map_limit())
+        if (!count_items(launch, kernel->maps[i].unit, &items))
+            return false;
+        if (kernel->maps[i].is_counted) {
+            const uint64_t wanted = atomic_load(&kernel->entries[i]);
+            bytes = place_counted(items, kernel->maps[i].bytes, wanted, *total, &places->counted[i]);
+            places->counts[i] = (struct counts){*total + sizeof(struct nb_probe_counted), items};
+        } else if (__builtin_mul_overflow(items, kernel->maps[i].bytes, &bytes)) {
+            return false;
+        }
+        if (bytes > nb_probe_map_limit())
             return false;
         all_of_launch &= kernel->maps[i].unit >= NB_PROBE_LAUNCH;
         if (kernel->maps[i].unit == NB_PROBE_ALLOCATIONS) {
@@ -176,7 +217,7 @@ static bool place_maps(const struct nb_probe_kernel *kernel, const struct nb_lau
             places->table_bytes = (uint32_t)bytes;
         }
         places->of_map[i] = *total;
-        *total += (bytes + MAP_ALIGNMENT - 1) / MAP_ALIGNMENT * MAP_ALIGNMENT;
+        *total += aligned(bytes);
         if (*total > nb_probe_map_limit())
             return false;
     }
@@ -221,6 +262,23 @@ static void copy_attributes(const struct nb_probe_kernel *kernel)
     }
 }
 
+/* Queue the heads of counted maps, from the launch's own pinned memory. */
+static bool fill_heads(const struct launch *made, const struct places *places)
+{
+    const struct buffer *buffer = made->buffer;
+    for (uint32_t i = 0; i < made->kernel->map_count; i++) {
+        if (places->counts[i].items == 0)
+            continue;
+        const uint64_t at = places->of_map[i];
+        memcpy(buffer->host + at, &places->counted[i], sizeof places->counted[i]);
+        if (!places->is_on_host &&
+            NB_REAL(cuMemcpyHtoDAsync_v2)(buffer->device + at, buffer->host + at, sizeof places->counted[i],
+                                          made->stream) != CUDA_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
 /* Queue the maps' first content. The launch's own pinned memory holds the table, so that nothing waits. */
 static bool fill_maps(const struct launch *made, const struct places *places)
 {
@@ -228,6 +286,8 @@ static bool fill_maps(const struct launch *made, const struct places *places)
     if (places->is_on_host)
         memset(buffer->host, 0, places->bytes);
     else if (NB_REAL(cuMemsetD8Async)(buffer->device, 0, places->bytes, made->stream) != CUDA_SUCCESS)
+        return false;
+    if (!fill_heads(made, places))
         return false;
     if (places->table == NB_NO_TABLE)
         return true;
@@ -259,6 +319,7 @@ static struct launch *make(const struct nb_call *call, struct nb_probe_kernel *k
         return nb_probe_skip(call, kernel, NB_SKIP_PARAMETERS), NULL;
     }
     made->is_on_host = places.is_on_host;
+    memcpy(made->counts, places.counts, sizeof made->counts);
     made->buffer = places.bytes > 0 ? take_buffer(context, places.bytes) : NULL;
     if (places.bytes > 0 && (made->buffer == NULL || !fill_maps(made, &places))) {
         give_buffer(made->buffer);
@@ -281,9 +342,26 @@ static struct launch *make(const struct nb_call *call, struct nb_probe_kernel *k
     return made;
 }
 
+/* Give later launches lists as long as the longest of this one. */
+static void learn_entries(const struct launch *made)
+{
+    for (uint32_t i = 0; i < made->kernel->map_count; i++) {
+        const uint32_t *counts =
+            (const uint32_t *)(const void *)(made->buffer->host + made->counts[i].position);
+        uint32_t most = 0;
+        for (uint64_t item = 0; item < made->counts[i].items; item++)
+            most = counts[item] > most ? counts[item] : most;
+        uint64_t known = atomic_load(&made->kernel->entries[i]);
+        while (most > known && !atomic_compare_exchange_weak(&made->kernel->entries[i], &known, most))
+            ;
+    }
+}
+
 /* Hand the maps of a launch to the supervisor. */
 static void hand_over(const struct nb_call *call, struct launch *made, bool is_whole)
 {
+    if (is_whole)
+        learn_entries(made);
     void *room = is_whole ? nb_probe_trace(made->note.bytes, &made->note.at) : NULL;
     if (room != NULL) {
         memcpy(room, made->buffer->host, made->note.bytes);

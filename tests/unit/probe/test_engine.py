@@ -34,7 +34,7 @@ PTX = """.version 7.8
 @pytest.fixture
 def workdir(tmp_path: Path) -> Path:
     (tmp_path / "original.ptx").write_text(PTX)
-    (tmp_path / "request.json").write_text(json.dumps({"contract": 2, "kernel": "add", "options": {}}))
+    (tmp_path / "request.json").write_text(json.dumps({"contract": 3, "kernel": "add", "options": {}}))
     return tmp_path
 
 
@@ -81,8 +81,8 @@ def test_engine_finds_the_package_where_it_is_not_installed(tmp_path: Path) -> N
         ("original.ptx", PTX.replace("add(", "other("), "no kernel 'add'"),
         ("request.json", None, "missing"),
         ("request.json", "{", "not JSON"),
-        ("request.json", '{"contract": 1}', "contract 2"),
-        ("request.json", '{"contract": 2, "options": {"depth": "3"}}', "no option 'depth'"),
+        ("request.json", '{"contract": 1}', "contract 3"),
+        ("request.json", '{"contract": 3, "options": {"depth": "3"}}', "no option 'depth'"),
     ],
 )
 def test_engine_that_fails_prints_one_line_and_writes_no_image(

@@ -16,12 +16,14 @@ from benchguard.audit.probe_area import ANSWERS, TRACE_BYTES, ProbeOptions
 from benchguard.audit.session import Session
 from benchguard.capture.unpack import CodeError
 from benchguard.errors import BenchguardError, UsageError
+from benchguard.probe.counted import read_lists
 from benchguard.probe.engine import Request
 from benchguard.probe.engines.count.build import build as count
 from benchguard.probe.pipeline.cache import Cache
 from benchguard.probe.pipeline.engine import find_engine
 from benchguard.probe.pipeline.info import Map, parse_info
-from benchguard.probe.pipeline.service import ProbeService, _trace_file
+from benchguard.probe.pipeline.maps import read_maps
+from benchguard.probe.pipeline.service import ProbeService
 from benchguard.probe.pipeline.worker import ptx_of
 from benchguard.probe.trace_file import read_trace
 
@@ -62,12 +64,37 @@ def test_trace_holds_the_used_part_of_a_table() -> None:
     """The process names its bytes: more than the engine asked for, or than the trace has, is refused."""
     info = parse_info(b"add\n0\n2\n3,8\n4,4096\n", "add")
     data = memoryview(bytes(256) + b"t" * 48)
-    text = _trace_file(info, record(ProbeStage.TRACED, table_bytes=48), data)
-    assert text is not None and text.endswith(b"\0" * 8 + b"t" * 48)
-    assert _trace_file(info, record(ProbeStage.TRACED, table_bytes=49), data) is None
+    found = read_maps(info, record(ProbeStage.TRACED, table_bytes=48), data)
+    assert found is not None and found.text.endswith(b"\0" * 8 + b"t" * 48)
+    assert read_maps(info, record(ProbeStage.TRACED, table_bytes=49), data) is None
     roomy = memoryview(bytes(8192))
-    assert _trace_file(info, record(ProbeStage.TRACED, table_bytes=4096), roomy) is not None
-    assert _trace_file(info, record(ProbeStage.TRACED, table_bytes=4097), roomy) is None
+    assert read_maps(info, record(ProbeStage.TRACED, table_bytes=4096), roomy) is not None
+    assert read_maps(info, record(ProbeStage.TRACED, table_bytes=4097), roomy) is None
+
+
+def counted(capacity: int, counts: list[int], entries: bytes) -> bytes:
+    """A counted map as a process hands it over."""
+    head = struct.pack(f"<QQ{len(counts)}I", capacity, 256, *counts)
+    return head.ljust(256, b"\0") + entries
+
+
+def test_counted_map_has_the_lists_that_fit_and_their_counts() -> None:
+    """The launch has 2 blocks. The process's place of the lists is not used."""
+    info = parse_info(b"add\n0\n2\n2,4,counted\n3,4\n", "add")
+    data = counted(2, [1, 5], b"aaaa\0\0\0\0bbbbcccc").ljust(512, b"\0") + b"last"
+    found = read_maps(info, record(ProbeStage.TRACED, grid=(2, 1, 1)), memoryview(data))
+    assert found is not None and found.longest == (5, 0)
+    assert found.text.endswith(struct.pack("<II", 1, 5) + b"last")
+    lists = read_lists(found.text[-28:-4], 2, 4)
+    assert [(each.entries, each.needed) for each in lists] == [([b"aaaa"], 1), ([b"bbbb", b"cccc"], 5)]
+
+
+@pytest.mark.parametrize("capacity", [3, 1 << 30, 1 << 62, (1 << 64) - 1])
+def test_counted_map_that_exceeds_the_trace_is_refused(capacity: int) -> None:
+    info = parse_info(b"add\n0\n1\n2,4,counted\n", "add")
+    data = memoryview(counted(capacity, [1, 5], bytes(16)))
+    assert read_maps(info, record(ProbeStage.TRACED, grid=(2, 1, 1)), data) is None
+    assert read_maps(info, record(ProbeStage.TRACED, grid=(2, 1, 1)), data[:8]) is None
 
 
 def test_mutated_info_is_read_or_refused() -> None:
@@ -157,7 +184,7 @@ def test_damaged_outcome_is_no_outcome(tmp_path: Path) -> None:
 
 def test_answer_reaches_the_process_whole(service: ProbeService) -> None:
     area = service._area
-    assert area.answer(3, b"image", [(8, 0), (4, 3)], b"a\0b\0")
+    assert area.answer(3, b"image", [(8, 0, 0, False), (4, 7, 3, True)], b"a\0b\0")
     memory = service._session.memory
     (at,) = layout.SESSION_PROBE.unpack_from(memory, layout.SESSION_PROBE_AT)
     _, limit, answers, images, *_ = layout.PROBE_AREA.unpack_from(memory, at)
@@ -166,7 +193,8 @@ def test_answer_reaches_the_process_whole(service: ProbeService) -> None:
     assert (limit, state, count) == (4096, ProbeState.PROBED, 2)
     assert memory[images + image_at : images + image_at + image_bytes + 1] == b"image\0"
     assert memory[images + text_at : images + text_at + text_bytes] == b"a\0b\0"
-    assert [layout.PROBE_MAP.unpack_from(memory, place + 40 + 16 * i) for i in (0, 1)] == [(8, 0), (4, 3)]
+    maps = [layout.PROBE_MAP.unpack_from(memory, place + 40 + 24 * i) for i in (0, 1)]
+    assert maps == [(8, 0, 0, 0), (4, 7, 3, 1)]
 
 
 def test_mutated_trace_is_read_or_refused(tmp_path: Path) -> None:
