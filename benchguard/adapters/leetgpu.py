@@ -92,7 +92,9 @@ class LeetGpuCase(WideCase):
         arguments = self._arguments
         params = {each.name: f"{each.value:g}" for each in arguments if isinstance(each, Scalar)}
         notes = () if self.is_seeded else (NO_SEED,)
-        return CaseSpec(self.name, arguments, params, unseeded=self._filled, notes=notes)
+        return CaseSpec(
+            self.name, arguments, params, ignores_returned=True, unseeded=self._filled, notes=notes
+        )
 
     @cached_property
     def _arguments(self) -> tuple[Argument, ...]:
@@ -254,11 +256,21 @@ def opened(path: Path, device: str) -> LeetGpuChallenge:
     with modules.active(), running_on(device), blaming(path, "Challenge"):
         instance = kind(device=device)
         signature = dict(instance.get_solve_signature())
+        models = [name for name, (kind, _) in signature.items() if _is_module(kind)]
         tolerance = Tolerance(float(instance.atol), float(instance.rtol))
         gpus = int(getattr(instance, "num_gpus", 1))
+    if models:
+        raise ProblemError(
+            f"{path}: {models[0]} is a model of torch, not memory; grade challenges whose parameters are "
+            "tensors and numbers"
+        )
     if gpus != 1:
         raise ProblemError(f"{path}: the challenge runs on {gpus} GPUs; grade challenges for one GPU")
     return LeetGpuChallenge(path, modules, device, instance, signature, tolerance)
+
+
+def _is_module(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, torch_module().nn.Module)
 
 
 def _aliases() -> dict[str, ModuleType]:

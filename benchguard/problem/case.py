@@ -20,6 +20,7 @@ from .outputs import as_declared, outputs_of
 from .problem import Problem, TestCaseDict
 from .signature import Parameter
 from .spec import ELEMENT_BYTES, Argument, Buffer, CaseSpec, Tolerance
+from .tensara import Problem as TensaraProblem
 from .tolerances import tolerance_of
 from .zeroed import with_zeros, zeros_of
 
@@ -78,6 +79,7 @@ class ProblemCase:
             },
             flops=None if flops is None else int(flops),
             moved_bytes=None if moved is None else int(moved),
+            ignores_returned=isinstance(self.problem, TensaraProblem),
             unseeded=tuple(each.name for each in self._template.zeroed),
         )
 

@@ -25,7 +25,8 @@ part is a run or every n-th element.
 A row is the last axis. `few` takes 64 parts of a single long row for rows.
 
 If all values have the same sign, "0" is the value nearest to 0. NaN, infinities, and integers in ascending order (row
-offsets) stay unchanged. Permutations are permuted. Floats in ascending order are sorted again.
+offsets) stay unchanged. Permutations are permuted. Floats in ascending order are sorted again. structure.py lists other
+properties that stay.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from .arrays import NUMPY_DTYPES, Numbers, dtype_of
 from .c_types import FLOATS
 from .seeding import generator
 from .spec import ELEMENT_BYTES
+from .structure import keep_structure
 from .threads import threads
 
 OWN = "own"
@@ -116,7 +118,7 @@ def transformed(own: Numbers, distribution: str, seed: int, name: str) -> Number
     made = _transformed(own, distribution, seed, name)
     if generator(seed, "first", distribution).random() < 0.5:  # the same for all inputs of a set
         _keep_first(own.reshape(-1), made.reshape(-1))
-    return made
+    return keep_structure(own, made)
 
 
 def _transformed(own: Numbers, distribution: str, seed: int, name: str) -> Numbers:

@@ -124,6 +124,8 @@ class CaseSpec(msgspec.Struct, frozen=True):
     returns: Returned | None = None
     exact: bool = False
     """Whether results have the dtypes and shapes of the reference's. Memory and strides are the submission's choice."""
+    ignores_returned: bool = False
+    """Whether outputs are in the given buffers, whatever a call returns. The suite's own harness ignores it, too."""
     unseeded: tuple[Name, ...] = ()
     """Inputs that are equal for all seeds, though the problem does not declare them constant."""
     notes: tuple[str, ...] = ()

@@ -53,6 +53,7 @@ def test_parameters_have_the_signatures_order_types_and_directions() -> None:
         ("out", "inout", "float32"),
         ("seen", "inout", "int32"),
     ]
+    assert case.spec.ignores_returned  # as LeetGPU's harness
     assert [each for each in case.spec.arguments if isinstance(each, Scalar)] == [
         Scalar("factor", "float", 1.5),
         Scalar("n", "size_t", 1000),
@@ -89,6 +90,7 @@ def test_written_out_functional_test_is_not_a_case() -> None:
         ("num_gpus = 1", "num_gpus = 2", "runs on 2 GPUs"),
         ('"factor": factor,', "", "is not a dictionary of x, weights, out"),
         ('ctypes.c_float, "in")', 'ctypes.c_char_p, "in")', "not supported"),
+        ('ctypes.c_float, "in")', 'torch.nn.Linear, "in")', "factor is a model of torch, not memory"),
         ("out.copy_(", "undefined(", "reference_impl failed"),
     ],
 )

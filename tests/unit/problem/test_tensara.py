@@ -23,6 +23,7 @@ def test_seed_form_loads() -> None:
         Scalar("extra0", "size_t", 16),
     )
     assert small.spec.flops == 16 and small.spec.moved_bytes is None
+    assert small.spec.ignores_returned  # as Tensara's harness
     one, two = (large.inputs(seed, "own") for seed in (1, 2))
     assert not torch.equal(one["A"], two["A"]) and not torch.equal(one["A"], one["B"])
     expected = large.expected(one)["output"]

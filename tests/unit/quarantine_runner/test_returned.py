@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import pytest
 
 from benchguard.problem.spec import Buffer, CaseSpec, DType
@@ -78,6 +79,12 @@ def test_valid_returned_arrays_accepted(returned: object) -> None:
         "y": Memory(0x9000, 16, "bfloat16", (4, 2)),
         "t": Memory(0xA000, 4, "bool"),
     }
+
+
+@pytest.mark.parametrize("returned", [None, 7, object(), Y, (Y, Y, Y, Y)])
+def test_given_outputs_kept_if_suite_ignores_returned_value(returned: object) -> None:
+    case = msgspec.structs.replace(CASE, ignores_returned=True)
+    assert outputs_of(case, GIVEN, returned) == {"y": GIVEN["y"], "t": GIVEN["t"]}
 
 
 def test_strides_of_extent_one_ignored() -> None:
