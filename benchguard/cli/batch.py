@@ -158,8 +158,11 @@ def batch(
             options, engine, address, cascade, attempts, parallel, named_device, folder, notify
         )
         work = Batch(entries, results, keys, settings)
-        if archive is not None and work.finished:
-            notify(f"{work.finished} submissions have a result already, so no bundle is added for them")
+        if archive is not None and work.unbundled:
+            notify(
+                f"{work.unbundled} submissions have a result without a bundle, and are not graded again; name a new "
+                "file of results to store a bundle of each"
+            )
         began = time.monotonic()
         graded = asyncio.run(_run(work, quiet)) if entries else 0
         if parquet is not None:

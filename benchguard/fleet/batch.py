@@ -44,6 +44,7 @@ class Batch:
         entries: all submissions.
         results: where outcomes are stored.
         finished: submissions that had a result before, or whose content had one.
+        unbundled: those of them whose result has no bundle.
         waiting: the entries of each job without a result, by its key. Equal contents are graded once.
     """
 
@@ -52,6 +53,7 @@ class Batch:
     keys: Keys
     settings: Settings
     finished: int = 0
+    unbundled: int = 0
     waiting: dict[str, list[Entry]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -60,6 +62,7 @@ class Batch:
                 self.waiting.setdefault(entry.key, []).append(entry)
                 continue
             self.finished += 1
+            self.unbundled += entry.key not in self.results.bundled
             if (entry.key, entry.id) not in self.results.ids:
                 stored = self.results.line_of(entry.key)
                 self.results.append(replace(stored, id=entry.id, problem=entry.problem))

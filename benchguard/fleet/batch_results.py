@@ -36,6 +36,7 @@ class Outcome(msgspec.Struct, frozen=True):
     job: str
     id: str
     verdict: Verdict | None
+    bundle: str = ""
 
 
 class BatchLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -77,6 +78,7 @@ class BatchResults:
     Attributes:
         outcomes: the verdict of each job, and the place of its line.
         ids: the pairs (job, id) that have a line with a verdict.
+        bundled: the jobs whose first line with a verdict has a bundle.
         repaired: bytes of a torn line that were removed.
     """
 
@@ -88,6 +90,7 @@ class BatchResults:
         self.path = path
         self.outcomes: dict[str, tuple[Verdict, int]] = {}
         self.ids: set[tuple[str, str]] = set()
+        self.bundled: set[str] = set()
         self.repaired = 0
         try:
             self._file = os.open(path, _FLAGS, 0o644)
@@ -133,7 +136,7 @@ class BatchResults:
                 f"{len(self.ids)} results that are there"
             ) from error
         self._end += len(data)
-        self._note(Outcome(SCHEMA, line.job, line.id, line.verdict), start)
+        self._note(Outcome(SCHEMA, line.job, line.id, line.verdict, line.bundle), start)
 
     def line_of(self, job: str) -> BatchLine:
         """The stored line of a job with a verdict. Raises BenchguardError."""
@@ -198,6 +201,8 @@ class BatchResults:
 
     def _note(self, outcome: Outcome, start: int) -> None:
         if outcome.verdict is not None:
+            if outcome.bundle and outcome.job not in self.outcomes:
+                self.bundled.add(outcome.job)
             self.outcomes.setdefault(outcome.job, (outcome.verdict, start))
             self.ids.add((outcome.job, outcome.id))
 

@@ -113,10 +113,16 @@ def _answer(order: Order, submission: Path) -> Answer:
     return Answer(trouble=one_line(done.trouble)) if done.trouble else Answer(done.result, bundle=done.bundle)
 
 
+def _end_soon(*_: object) -> None:
+    """End by an exception, so that folders are deleted, also after a SIGKILL of the parent; be killed if that hangs."""
+    signal.alarm(int(END_SECONDS))
+    sys.exit(1)
+
+
 def main() -> None:
     """The child: read an order from standard input, write the answer to standard output."""
-    end_with(int(sys.argv[2]))
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # an exception, so that folders are deleted
+    signal.signal(signal.SIGTERM, _end_soon)
+    end_with(int(sys.argv[2]), by=signal.SIGTERM)
     out = os.dup(1)
     os.dup2(2, 1)  # what a problem or a library prints must not enter the answer
     order = parse_order(sys.stdin.buffer.read())

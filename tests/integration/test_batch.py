@@ -38,9 +38,12 @@ def test_killed_batch_goes_on_and_grades_nothing_twice(tmp_path: Path, native: P
     ]
     (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     results = tmp_path / "r.jsonl"
+    temporary = tmp_path / "temporary"
+    temporary.mkdir(mode=0o1777)
     batch = subprocess.Popen(
         words(tmp_path),
         cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(temporary)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -53,6 +56,10 @@ def test_killed_batch_goes_on_and_grades_nothing_twice(tmp_path: Path, native: P
         os.kill(batch.pid, signal.SIGKILL)
         batch.wait()
     first = results.read_bytes()
+    until = time.monotonic() + 60
+    while any(temporary.iterdir()) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert [*temporary.iterdir()] == []
     assert 3 <= len(lines_of(results)) < len(rows)
     with results.open("ab") as file:
         file.write(b'{"schema":"neutrino-ben')  # the next line, torn

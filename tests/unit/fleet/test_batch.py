@@ -8,6 +8,7 @@ import resource
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from benchguard.errors import BenchguardError, UsageError
 from benchguard.fleet.batch import Batch, Settings
@@ -109,6 +110,20 @@ def test_content_and_not_the_name_identifies_a_job(tmp_path: Path) -> None:
     assert a.key == b.key and len({a.key, c.key, d.key}) == 3
     other = Keys.of([str(PROBLEM)], GradeOptions(driver="sim", samples=9), False, "1")
     assert other.key(a.job(0)) != a.key == KEYS.key(a.job(0))
+
+
+def test_resumed_batch_counts_the_results_without_a_bundle(tmp_path: Path) -> None:
+    for name in ("a.ptx", "b.ptx"):
+        (tmp_path / name).write_text(name)
+    found = entries(*sorted(tmp_path.glob("*.ptx")))
+    lines = [
+        replace(line_of(each.key, name=each.id), bundle=bundle)
+        for each, bundle in zip(found, ("", "1"), strict=True)
+    ]
+    stored(tmp_path / "r.jsonl", *lines)
+    with BatchResults(tmp_path / "r.jsonl") as results:
+        batch = Batch(found, results, KEYS, Settings(OPTIONS))
+        assert (batch.finished, batch.unbundled) == (2, 1)
 
 
 def test_job_with_a_verdict_is_not_graded_again_under_another_name(tmp_path: Path) -> None:
