@@ -15,12 +15,14 @@ from typing import cast
 from msgspec.structs import replace
 
 from ..adapters.detect import adapter_of
+from ..errors import BenchguardError
 from ..gpu.turns import Turns, lock_folder
 from ..inline.supervise import Inline
 from ..ipc.text import joined
 from ..judge.contract import Ask, AskThrowaway, Opened
 from ..judge.process import JudgeProcess
 from ..quarantine.contract import Convention, Quarantined, is_full
+from ..quarantine.lacking import lack_of
 from ..quarantine.quarantine import quarantine
 from ..quarantine.submission import Submission, submission_of
 from ..replay.clocks import Clocks
@@ -79,8 +81,11 @@ class GradeRun:
         self._smallest = smallest
         self.problem, self._path, self.options = problem, submission, options
         self.progress, self._stack = progress, stack
-        self._started = time.monotonic()
         self._api = self.api()
+        self._interposer, _, _ = interposer_for(
+            options.driver, self._api
+        )  # a shim that is built here counts for nobody
+        self._started = time.monotonic()
         gpus = gpus_of(discover(options.driver, api=self._api), options.device)
         self.turns = Turns(gpus, options.wait_for_gpu)
         self.seconds: dict[str, float] = {}
@@ -105,17 +110,21 @@ class GradeRun:
         opening: Opening,
         inline: Inline | None = None,
     ) -> Quarantined:
-        options = self.options
-        interposer, _, _ = interposer_for(options.driver, self._api)
+        """Run the submission.
+
+        Raises BenchguardError if the machine has no compiler for it, or if the time before it is the reason why it ran
+        out of time.
+        """
+        options, left = self.options, self.left()
         waiting = partial(self.report, WAITING.phase)
         with (
             self.turns.take("alone" if inline is not None else "together", waiting) as turn,
             self.timed("quarantine"),
         ):
-            return quarantine(
+            ended = quarantine(
                 submission,
                 opening.find,
-                interposer=interposer,
+                interposer=self._interposer,
                 folder=self.folder(),
                 timeout=max(1.0, self.left()),
                 memory_bytes=options.memory_limit,
@@ -131,6 +140,14 @@ class GradeRun:
                 turn=turn if inline is None else None,
                 policy=options.policy or ("grading" if inline is not None else "quarantine"),
             )
+        if ended.timed_out and left < options.seconds / 2:
+            raise BenchguardError(
+                f"opening the problem took {options.seconds - left:.0f} s of a time-out of {options.seconds:g} s, and "
+                "the submission ran out of the rest; raise --timeout"
+            )
+        if ended.broke is not None and lack_of(ended.broke):
+            raise BenchguardError(f"this machine cannot compile the submission: {ended.broke.text}")
+        return ended
 
     def _files(self, opening: Opening) -> dict[str, Path]:
         """The problem's files for the submission. Only an adapter's problem has some, and it is open by now."""

@@ -287,7 +287,7 @@ class Quarantined:
     returned: dict[int, Returned] = field(default_factory=dict)
     """By case, the results of its calls, as the submission's process reports them. replayed_case() accepts them."""
     is_ours: bool = False
-    """Whether `trouble` is the sandbox's: it was not set up, and no code of the submission ran."""
+    """Whether `trouble` or the time-out is the sandbox's: it was not set up, and no code of the submission ran."""
 
     @property
     def confined(self) -> bool:

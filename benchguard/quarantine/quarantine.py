@@ -36,7 +36,7 @@ from .sandbox import environment, identity
 from .start import Sandbox, command, request
 from .submission import Submission, is_altered
 from .trouble import confinement_of, has_begun, trouble_of
-from .watch import Watch
+from .watch import Watch, check_disk
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -82,6 +82,7 @@ def quarantine(
     with ExitStack() as stack:
         user = stack.enter_context(identity.claimed_user())
         where = stack.enter_context(private(submission, folder, user is not None, deadline, files))
+        check_disk(where.base)
         interposer = readable_interposer(interposer, where) if user is not None else interposer
         sender = stack.enter_context(CaseSender(find_cases))
         order = Order(
@@ -209,7 +210,7 @@ class _Run:
             output=printable(attendant.text, "\n\t"),
             trouble=packed.trouble,
             returned=events.returned,
-            is_ours=bool(trouble) and not has_begun(events),
+            is_ours=(bool(trouble) or attendant.timed_out) and not has_begun(events),
         )
 
     def _confine_reader(self) -> Confine:

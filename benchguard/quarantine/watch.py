@@ -14,6 +14,9 @@ _MACHINE_SHARE = 32
 """1/32 of the machine's memory stays free."""
 _DISK_FLOOR = 1 << 30
 _INODE_FLOOR = 10_000
+_DISK_MIN = 64 << 20
+"""Free bytes without which no submission starts: it would be blamed for a disk that was full before."""
+
 _ENTRIES_MAX = 100_000
 _RETURN_SECONDS = 1.0
 """Time for the kernel to free what ended processes had."""
@@ -22,6 +25,17 @@ _POLL_SECONDS = 0.05
 
 class ShortageError(BenchguardError):
     """Memory or disk of the machine is used up, but not by the processes watched. This is not a verdict on them."""
+
+
+def check_disk(folder: Path) -> None:
+    """Raises ShortageError for a disk on which a submission cannot be graded."""
+    status = os.statvfs(folder)
+    free = status.f_bavail * status.f_frsize
+    if free < _DISK_MIN:
+        raise ShortageError(
+            f"{folder.parent} has {free >> 20} MiB left, and a grade needs {_DISK_MIN >> 20} MiB; free some, or let "
+            "TMPDIR name a larger disk"
+        )
 
 
 class Watch:

@@ -17,8 +17,17 @@ from .source import Flags
 
 _ERROR = re.compile(r"\b(error|fatal)\b", re.IGNORECASE)
 _NO_HOST_COMPILER = re.compile(
-    r"host compiler|cc1plus|\b(gcc|g\+\+|cc|c\+\+|clang)\b.*(not found|No such file)", re.IGNORECASE
+    r"host compiler|cannot execute.*cc1plus|\b(gcc|g\+\+|cc|c\+\+|clang): (command )?(not found|No such file)",
+    re.IGNORECASE,
 )
+NO_HOST_COMPILER = "nvcc finds no working host compiler"
+NO_NVCC = "nvcc is neither on PATH nor in /usr/local/cuda/bin"
+NO_NVRTC = "neither nvcc nor NVRTC was found"
+"""Parts of messages about the machine; see quarantine/lacking.py."""
+
+_SHELL = re.compile(r"[^\w .+%:,@/-]")
+"""Characters that nvcc's shell may read in a file's name. nvcc puts names in double quotes."""
+
 _OURS = ("LD_PRELOAD", "NEUTRINO_", "NVCC_", "SIM_")
 """Prefixes of variables that a compiler does not need, or that add options to it."""
 
@@ -46,7 +55,7 @@ def compile_library(
 
     The CUDA runtime is linked dynamically, so that the loader finds the version that suits the driver.
     """
-    output = scratch / f"{source.stem}.so"
+    output = scratch / f"{_stem(source)}.so"
     virtual = arch.replace("sm_", "compute_")
     code = f"[{arch},{virtual}]" if machine_code else virtual
     words = [
@@ -59,7 +68,7 @@ def compile_library(
 
 def compile_ptx(nvcc: Path, source: Path, arch: str, flags: Flags, scratch: Path) -> bytes:
     """Raises SubmissionError."""
-    output = scratch / f"{source.stem}.ptx"
+    output = scratch / f"{_stem(source)}.ptx"
     words = ["--ptx", f"-arch={arch.replace('sm_', 'compute_')}"]
     _run(nvcc, words, source, flags, output, scratch)
     return output.read_bytes()
@@ -69,13 +78,26 @@ def _run(nvcc: Path, words: Sequence[str], source: Path, flags: Flags, output: P
     standard = () if flags.has_standard else ("-std=c++17",)
     optimise = () if any(each.startswith("-O") for each in flags.nvcc) else ("-O3",)
     command = [str(nvcc), *optimise, *standard, *words, *flags.compile, *flags.nvcc, f"-I{source.parent}"]
+    source = _readable(source, scratch)
     done = _start([*command, "-x", "cu", str(source), "-o", str(output)], scratch)
     log = done.stdout.decode(errors="replace")
     if done.returncode != 0 or not output.is_file():
         if _NO_HOST_COMPILER.search(log):
-            text = "nvcc finds no working host compiler; install g++, or name one with -ccbin"
-            raise SubmissionError(text, log)
+            raise SubmissionError(f"{NO_HOST_COMPILER}; install g++, or name one with -ccbin", log)
         raise SubmissionError(first_error(log, source) or f"nvcc ended with status {done.returncode}", log)
+
+
+def _stem(source: Path) -> str:
+    return "submission" if _SHELL.search(source.name) else source.stem
+
+
+def _readable(source: Path, scratch: Path) -> Path:
+    """A path that nvcc reads as it is: the source, or a copy. nvcc follows links, and uses the name of their target."""
+    if not _SHELL.search(source.name):
+        return source
+    copy = scratch / f"{_stem(source)}.cu"
+    copy.write_bytes(source.read_bytes())
+    return copy
 
 
 def first_error(output: str, source: Path) -> str | None:
@@ -102,13 +124,17 @@ def _run_paths(nvcc: Path, source: Path) -> list[str]:
     ]
 
 
+def compiler_environment() -> dict[str, str]:
+    """The variables of this process that a compiler may have."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+
+
 def _start(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
     try:
         return subprocess.run(
             command,
             cwd=folder,
-            env=environment,
+            env=compiler_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -14,7 +14,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from ...problem.spec import Buffer, CaseSpec
 from ..contract import Convention, Order
-from .compilers import compile_kernels, compile_library, compile_ptx, find_nvcc, find_nvrtc
+from .compilers import NO_NVCC, NO_NVRTC, compile_kernels, compile_library, compile_ptx, find_nvcc, find_nvrtc
 from .driver import Driver
 from .entry import Call, Entry, c_value, ordered
 from .launch import shape_of
@@ -33,8 +33,8 @@ def load_cuda(order: Order, driver: Driver) -> Entry:
     if kernel is None:
         if nvcc is None:
             raise SubmissionError(
-                f"{order.entry} of {path.name} is a host function, which only nvcc compiles, and nvcc is neither on "
-                f"PATH nor in /usr/local/cuda/bin; install it, or make {order.entry} a __global__ function"
+                f"{order.entry} of {path.name} is a host function, which only nvcc compiles, and {NO_NVCC}; "
+                f"install it, or make {order.entry} a __global__ function"
             )
         library = compile_library(nvcc, path, arch, flags, scratch, order.machine_code)
         return LibraryEntry(library, order.entry, path.name, order.convention)
@@ -44,7 +44,7 @@ def load_cuda(order: Order, driver: Driver) -> Entry:
         nvrtc = find_nvrtc()
         if nvrtc is None:
             raise SubmissionError(
-                f"cannot compile {path.name}: neither nvcc nor NVRTC was found; "
+                f"cannot compile {path.name}: {NO_NVRTC}; "
                 "install a CUDA toolkit, or the package nvidia-cuda-nvrtc"
             )
         ptx = compile_kernels(nvrtc, path, arch, flags)

@@ -9,7 +9,7 @@ import pytest
 
 from benchguard.ipc.memory import machine_memory, resident_bytes, resident_in
 from benchguard.quarantine import watch as module
-from benchguard.quarantine.watch import ShortageError, Watch
+from benchguard.quarantine.watch import ShortageError, Watch, check_disk
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,20 @@ def test_disk_that_comes_back_with_their_end_is_their_fault(
     with pytest.raises(ShortageError):
         watch.look([])
     assert "left 0 MiB and" in watch.blame()
+
+
+@pytest.mark.parametrize("mib", [0, 63, 64])
+def test_nothing_starts_on_a_disk_that_is_full_before(
+    mib: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = os.statvfs(tmp_path)
+    blocks = (mib << 20) // found.f_frsize
+    monkeypatch.setattr(module.os, "statvfs", lambda _: os.statvfs_result((*found[:4], blocks, *found[5:])))
+    if mib == 64:
+        check_disk(tmp_path)
+        return
+    with pytest.raises(ShortageError, match=rf"has {mib} MiB left, and a grade needs 64 MiB; free some"):
+        check_disk(tmp_path)
 
 
 def test_inodes_that_others_used_are_not_their_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

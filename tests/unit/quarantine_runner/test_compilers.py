@@ -41,6 +41,10 @@ def test_nvcc_without_host_compiler_says_so(output: str, tmp_path: Path) -> None
     [
         ("note: x\nk.cu(4): error: nonsense\n1 error detected", "k.cu(4): error: nonsense"),
         ("nvcc fatal   : Unsupported gpu architecture", "nvcc fatal : Unsupported gpu architecture"),
+        (
+            "cc1plus: fatal error: k.cu: No such file or directory",
+            "cc1plus: fatal error: k.cu: No such file or directory",
+        ),
         ("", "nvcc ended with status 1"),
     ],
 )
@@ -48,3 +52,19 @@ def test_compiler_message_is_first_error(output: str, text: str, tmp_path: Path)
     failure = failure_of(tmp_path, output)
     assert failure.text == text
     assert failure.detail.strip() == output
+
+
+@pytest.mark.parametrize("name", ["k $(touch x).cu", 'k".cu', "k`x`.cu", "k\\.cu", "k;x.cu", "ü.cu"])
+def test_name_that_a_shell_reads_otherwise_does_not_reach_nvcc(name: str, tmp_path: Path) -> None:
+    """nvcc has a shell start the host compiler, with the file's name in double quotes."""
+    nvcc, source, scratch = tmp_path / "nvcc", tmp_path / "files" / name, tmp_path / "scratch"
+    nvcc.write_text(
+        '#!/bin/bash\nfor word; do case $word in *.cu) sh -c "cat \\"$word\\"" >found;; *.ptx) out=$word;; esac; done\n'
+        'mv found "$out"\n'
+    )
+    nvcc.chmod(0o755)
+    scratch.mkdir()
+    source.parent.mkdir()
+    source.write_text(SOURCE)
+    assert compile_ptx(nvcc, source, "sm_90", flags_of(None), scratch).decode() == SOURCE
+    assert not (scratch / "x").exists()
