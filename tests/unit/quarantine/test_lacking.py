@@ -1,4 +1,4 @@
-"""A machine without a compiler is no verdict about a submission, whatever the submission's process says."""
+"""A missing compiler gives no verdict about a submission. The submission's process may claim another reason."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_disk_that_comes_back_with_their_end_is_their_fault(
 
 
 @pytest.mark.parametrize("mib", [0, 63, 64])
-def test_nothing_starts_on_a_disk_that_is_full_before(
+def test_full_disk_is_refused_before_a_submission_starts(
     mib: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = os.statvfs(tmp_path)
