@@ -15,7 +15,7 @@ problem.
 The reference runs in float64 where the model can. An output is right by KernelBench's own tolerances, 1e-4 for float32
 and 1e-2 for halves, relative to the expected value; or within twice the error of Model itself in the submission's
 precision, if that is more (judge/slack.py). KernelBench runs Model on a GPU and leaves torch's defaults as they are, so
-that error includes TF32 in convolutions of float32 (tf32.py).
+that error includes TF32 in convolutions and recurrent layers of float32 (tf32.py).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class KernelBenchCase(WideCase):
     """A suite.TestCase: the only case of a file."""
 
     name = "forward"
-    convolves_in_tf32 = True
+    computes_in_tf32 = True
 
     def __init__(
         self, problem: KernelBenchProblem, weights_given: bool, distributions: tuple[str, ...]

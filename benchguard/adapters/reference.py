@@ -10,7 +10,7 @@ from ..problem.arrays import Array
 from ..problem.errors import ProblemError
 from ..problem.spec import CaseSpec
 from ..problem.tree import Node
-from .tf32 import tf32_convolutions
+from .tf32 import tf32_operators
 
 
 class ToleranceCase(ABC):
@@ -46,7 +46,7 @@ class WideCase(ToleranceCase):
     submission's precision, for all input sets.
     """
 
-    convolves_in_tf32: ClassVar[bool] = False
+    computes_in_tf32: ClassVar[bool] = False
     """Whether the suite's own harness runs the reference on a GPU with torch's defaults, which allow TF32."""
 
     _runs_wide = True  # until it fails
@@ -65,8 +65,8 @@ class WideCase(ToleranceCase):
 
     def baseline(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The reference's outputs in the submission's precision; empty if `expected` gives these."""
-        if not self.convolves_in_tf32:
+        if not self.computes_in_tf32:
             return self.results(inputs, wide=False) if self._runs_wide else {}
-        with tf32_convolutions() as mode:
+        with tf32_operators() as mode:
             results = self.results(inputs, wide=False)
         return results if self._runs_wide or mode.rounded else {}

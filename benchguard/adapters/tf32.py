@@ -1,18 +1,22 @@
-"""Run a reference on the CPU with the convolutions that torch has on an NVIDIA GPU: float32 operands rounded to TF32.
+"""Run a reference on the CPU with the convolutions and recurrent layers that torch has on an NVIDIA GPU: float32
+operands rounded to TF32.
 
-By default, torch lets cuDNN convolve float32 tensors in TF32, but multiplies float32 matrices in float32
+By default, torch lets cuDNN compute these in TF32, but multiplies float32 matrices in float32
 (https://docs.pytorch.org/docs/stable/notes/cuda.html, "TensorFloat-32"). TF32 has float32's exponent and 10 explicit
 bits of mantissa; sums are in float32. For KernelBench's level1/58 the CPU with these operands exceeds KernelBench's
 tolerance in 29.7 % of the elements, and torch on an H200 in 29.6 %. Truncated operands would exceed it in 65 %.
 
-torch's own kernels for depthwise convolutions of contiguous tensors do not use TF32.
+torch's own kernels for depthwise convolutions of contiguous tensors do not use TF32. Nor do LSTMCell and its like,
+which multiply matrices without cuDNN.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from .host import torch_module
 
@@ -22,6 +26,17 @@ CONVOLUTIONS = frozenset(
     | {f"conv_transpose{dimensions}d" for dimensions in (1, 2, 3)}
 )
 """torch's operators. A dispatch mode sees `convolution`, or the others in inference mode and in traced modules."""
+
+RECURRENT = frozenset({"lstm", "gru", "rnn_tanh", "rnn_relu"})
+"""torch's functions for whole layers, which cuDNN computes on a GPU."""
+
+PRODUCTS = {
+    "mm": ("self", "mat2"),
+    "addmm": ("mat1", "mat2"),
+    "bmm": ("self", "mat2"),
+    "linear": ("input", "weight"),
+}
+"""The operands of the operators that a recurrent layer consists of on the CPU."""
 
 DROPPED_BITS = 13
 """float32 has 23 explicit bits of mantissa, and TF32 has 10."""
@@ -36,48 +51,81 @@ def rounded_to_tf32(tensor: Any) -> Any:
     return torch.where(torch.isfinite(tensor), nearest, tensor)
 
 
-def tf32_convolutions() -> Any:
-    """A torch dispatch mode that rounds convolutions' operands where cuDNN may use TF32.
+@contextmanager
+def tf32_operators() -> Iterator[Any]:
+    """A context in which convolutions and recurrent layers have rounded operands where cuDNN may use TF32.
 
-    Its attribute `rounded` counts these convolutions. Tensors on a GPU stay as they are.
+    The attribute `rounded` of its value counts the operators. Tensors on a GPU stay as they are.
     """
+    rounding = _rounding()
+    with _recurrent(rounding), rounding:
+        yield rounding
+
+
+def _rounding() -> Any:
+    """A torch dispatch mode that rounds operands. Those of matrix products are rounded while `recurs` is true."""
     base = import_module("torch.utils._python_dispatch").TorchDispatchMode
 
-    class Tf32Convolutions(base):  # type: ignore[misc, valid-type]
+    class Rounding(base):  # type: ignore[misc, valid-type]
         def __init__(self) -> None:
             super().__init__()
             self.rounded = 0
+            self.recurs = False
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             del types
             kwargs = dict(kwargs or {})
             operator = str(getattr(function, "overloadpacket", "")).removeprefix("aten.")
-            if operator in CONVOLUTIONS:
+            if operator in CONVOLUTIONS or (self.recurs and operator in PRODUCTS):
                 parameters = function._schema.arguments
                 given = {each.name: each.default_value for each in parameters}
                 given |= {each.name: value for each, value in zip(parameters, args, strict=False)} | kwargs
-                if _is_in_tf32(operator, given):
+                operands = PRODUCTS.get(operator, ("input", "weight"))
+                if _is_rounded(operator, [given[name] for name in operands], given):
                     self.rounded += 1
-                    given |= {name: rounded_to_tf32(given[name]) for name in ("input", "weight")}
+                    given |= {name: rounded_to_tf32(given[name]) for name in operands}
                     args = [given[each.name] for each in parameters[: len(args)]]
                     kwargs = {name: given[name] for name in kwargs}
             return function(*args, **kwargs)
 
-    return Tf32Convolutions()
+    return Rounding()
 
 
-def _is_in_tf32(operator: str, given: Mapping[str, Any]) -> bool:
-    torch, tensors = torch_module(), (given["input"], given["weight"])
-    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in tensors):
+def _recurrent(rounding: Any) -> Any:
+    """A torch function mode that sets `recurs` during recurrent layers, and makes them of operators that modes see."""
+    base = import_module("torch.overrides").TorchFunctionMode
+    torch = torch_module()
+
+    def call(
+        mode: object, function: Any, types: object, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        del mode, types
+        if getattr(function, "__name__", "") not in RECURRENT or not _is_allowed("rnn"):
+            return function(*args, **(kwargs or {}))
+        rounding.recurs = True
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of TF32 on Intel's GPUs
+                with torch.backends.mkldnn.flags(enabled=False):
+                    return function(*args, **(kwargs or {}))
+        finally:
+            rounding.recurs = False
+
+    return type("Recurrent", (base,), {"__torch_function__": call})()
+
+
+def _is_rounded(operator: str, operands: Sequence[Any], given: Mapping[str, Any]) -> bool:
+    torch = torch_module()
+    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in operands):
         return False
-    return _is_allowed() and not _is_depthwise(operator, given)
+    return operator in PRODUCTS or (_is_allowed("conv") and not _is_depthwise(operator, given))
 
 
-def _is_allowed() -> bool:
+def _is_allowed(kind: Literal["conv", "rnn"]) -> bool:
     """Whether cuDNN may use TF32 now. A problem can forbid it when it is imported, or in its forward."""
     cudnn = torch_module().backends.cudnn
-    if hasattr(cudnn, "conv"):  # since torch 2.9; allow_tf32 fails if convolutions and RNNs differ
-        return bool(cudnn.enabled and cudnn.conv.fp32_precision == "tf32")
+    if hasattr(cudnn, kind):  # since torch 2.9; allow_tf32 fails if convolutions and RNNs differ
+        return bool(cudnn.enabled and getattr(cudnn, kind).fp32_precision == "tf32")
     return bool(cudnn.enabled and cudnn.allow_tf32)
 
 

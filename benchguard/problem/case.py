@@ -62,7 +62,8 @@ class ProblemCase:
 
     @property
     def input_bytes(self) -> int:
-        return sum(each.bytes for each in self.spec.read)
+        inputs = self.author.create(self.number, None)
+        return sum(int(each.nbytes) for each in inputs if is_array(each))
 
     @cached_property
     def spec(self) -> CaseSpec:

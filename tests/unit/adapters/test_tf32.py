@@ -1,4 +1,5 @@
-"""KernelBench's references convolve in TF32 on GPUs. The tolerance has room for that, and for little more."""
+"""KernelBench's references convolve in TF32 on GPUs, and run recurrent layers in it. The tolerance has room for that, and
+for little more."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchguard.adapters import load_suite
-from benchguard.adapters.tf32 import rounded_to_tf32, tf32_convolutions
+from benchguard.adapters.tf32 import rounded_to_tf32, tf32_operators
 from benchguard.judge.compare import compare
 from benchguard.judge.formats import FLOATS, FloatFormat, rounded
 from benchguard.judge.reference import expected_of
@@ -20,6 +21,7 @@ from benchguard.problem.arrays import to_torch
 torch = pytest.importorskip("torch")
 GIVEN = Path(__file__).parent / "given"
 CONVOLUTION, LINEAR = GIVEN / "kernelbench_convolution.py", GIVEN / "kernelbench_linear.py"
+RECURRENT = GIVEN / "kernelbench_recurrent.py"
 TF32 = FloatFormat(11, -126, FLOATS["float32"].largest)
 FORBIDDEN = "torch.backends.cudnn.flags(enabled=True, allow_tf32=False)"
 
@@ -187,7 +189,72 @@ def test_operands_rounded_to_nearest_even() -> None:
 
 def test_bias_stays_in_float32() -> None:
     bias = torch.tensor([1 + 2**-20], dtype=torch.float32)
-    with tf32_convolutions() as mode, torch.no_grad():
+    with tf32_operators() as mode, torch.no_grad():
         result = torch.conv2d(torch.zeros(1, 1, 3, 3), torch.zeros(1, 1, 3, 3), bias)
     assert mode.rounded == 1
     assert np.array_equal(result.numpy().reshape(-1), bias.numpy())
+
+
+def recurrent(folder: Path, kind: str) -> Any:
+    file = folder / "problem.py"
+    file.write_text(RECURRENT.read_text().replace('"LSTM"', f'"{kind}"'))
+    return opened(file)
+
+
+def stepped(kind: str, operands: Rounding) -> Callable[[Any, Any], Any]:
+    """Runs the layers step by step, with operands of all products rounded."""
+
+    def step(given: Any, kept: Any, cell: Any) -> tuple[Any, Any]:
+        if kind == "RNN":
+            return (given + kept).tanh(), cell
+        if kind == "LSTM":
+            enter, forget, update, leave = (given + kept).chunk(4, 1)
+            cell = forget.sigmoid() * cell + enter.sigmoid() * update.tanh()
+            return leave.sigmoid() * cell.tanh(), cell
+        (reset, keep, new), (reset_kept, keep_kept, new_kept) = given.chunk(3, 1), kept.chunk(3, 1)
+        share = (keep + keep_kept).sigmoid()
+        return (1 - share) * (new + (reset + reset_kept).sigmoid() * new_kept).tanh() + share * cell, cell
+
+    def answer(model: Any, value: Any) -> Any:
+        for number in range(2):
+            names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+            enter, keep, bias, kept_bias = (getattr(model.layer, f"{each}_l{number}") for each in names)
+            state = cell = torch.zeros(len(value), keep.shape[1])
+            states = []
+            for at in range(value.shape[1]):
+                given = operands(value[:, at]) @ operands(enter).T + bias
+                kept = operands(state) @ operands(keep).T + kept_bias
+                state, cell = step(given, kept, state if kind == "GRU" else cell)
+                states.append(state)
+            value = torch.stack(states, 1)
+        return value
+
+    return answer
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_recurrent_layer_has_room_for_tf32_and_not_for_bfloat16(tmp_path: Path, kind: str) -> None:
+    case = recurrent(tmp_path, kind)
+    assert factors_of(case)["result0"] > 1.5
+    assert wrong(case, stepped(kind, lambda tensor: tensor)) == 0
+    assert wrong(case, stepped(kind, to_tf32)) == 0
+    assert wrong(case, stepped(kind, lambda tensor: tensor.bfloat16().float())) > 100
+
+
+def test_recurrent_layer_keeps_its_tolerance_where_tf32_is_off(tmp_path: Path) -> None:
+    case = recurrent(tmp_path, "LSTM")
+    with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
+        assert factors_of(case) == {}
+        assert wrong(case, stepped("LSTM", to_tf32)) > 100
+
+
+def test_single_cell_and_product_after_a_layer_stay_in_float32() -> None:
+    cell, layer, matrix = torch.nn.LSTMCell(8, 8), torch.nn.GRU(8, 8), torch.randn(8, 8)
+    with tf32_operators() as mode, torch.no_grad():
+        cell(matrix)
+        assert mode.rounded == 0
+        layer(matrix)
+        count = mode.rounded
+        assert count > 0
+        assert torch.equal(matrix @ matrix, torch.mm(matrix, matrix))
+        assert mode.rounded == count

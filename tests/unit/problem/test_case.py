@@ -406,3 +406,21 @@ def test_reference_in_the_kernels_dtype_passes_its_own_check(tmp_path: Path) -> 
     assert not np.array_equal(own, expected["y"].astype(np.float32)), "the case tests nothing"
     assert case.verify(inputs, expected, {"y": own}) is None
     assert case.verify(inputs, expected, {"y": np.nextafter(own, np.float32(9))}) is not None
+
+
+def test_size_of_inputs_known_without_reference(tmp_path: Path) -> None:
+    """The smallest case is found by it, so it may not cost a run of the reference for each case."""
+    case = suite(
+        tmp_path,
+        """
+        class Written(Base):
+            parameters = [buffer("x", const=True), buffer("y")]
+            def reference_solution(self, x):
+                raise RuntimeError("asked")
+        """,
+    ).cases[0]
+    assert case.input_bytes > 0
+    with pytest.raises(ProblemError, match="asked"):
+        _ = case.spec
+    small, large = load(GATHER).cases
+    assert (small.input_bytes, large.input_bytes) == (512, 8000)
