@@ -1,5 +1,7 @@
-"""KernelBench's references convolve in TF32 on GPUs, and run recurrent layers in it. The tolerance has room for that, and
-for little more."""
+"""KernelBench's references convolve in TF32 on GPUs, and run recurrent layers in it.
+
+The tolerance has room for that, and for little more.
+"""
 
 from __future__ import annotations
 
