@@ -27,7 +27,7 @@ from .plan import Sizes, available_bytes, check_room, plan, slot_count, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
 from .samples import Copy, Place, Samples, places_of
-from .slack import baseline_of, widened
+from .slack import baseline_of, default_baseline_of, widened
 from .stored_answers import SETS_MIN, StoredAnswers, stored_answers
 from .streaming import Stream, Supply
 from .troubles import FaultError
@@ -304,7 +304,10 @@ class CaseJudge:
 
         def baselines() -> list[dict[str, Array]]:
             with self._tools.problem:
-                return [baseline_of(self._case, self._arrays_of(number)) for number in known]
+                return [
+                    baseline_of(self._case, arrays) or default_baseline_of(self._case, arrays)
+                    for arrays in map(self._arrays_of, known)
+                ]
 
         answers, factors = [sets.expected[each] for each in known], [sets.factors[each] for each in known]
         stored = stored_answers(self._spec.checked, self._case.tolerances, answers, factors, baselines)

@@ -21,7 +21,7 @@ from ..problem.suite import TestCase
 from .formats import Array
 from .inputs import SEED_BITS, TRIES, Seen, draw_inputs, write_set
 from .reference import Expected, expected_of, spilled
-from .slack import allow_for, baseline_of
+from .slack import allow_for, baseline_of, default_baseline_of, narrowed_for
 from .troubles import FaultError
 
 
@@ -70,7 +70,11 @@ def inputs_of(
     if not order.answers:
         return inputs.digests, {}, {}
     expected = expected_of(case, inputs.arrays)
-    return inputs.digests, *allow_for(case, baseline_of(case, inputs.arrays), expected)
+    baseline = baseline_of(case, inputs.arrays)
+    if baseline:
+        return inputs.digests, *allow_for(case, baseline, expected)
+    baseline = default_baseline_of(case, inputs.arrays, expected)
+    return inputs.digests, expected, narrowed_for(case, baseline, expected)
 
 
 def expected_arrays(case: TestCase, order: Order, expected: Expected) -> dict[str, Array]:

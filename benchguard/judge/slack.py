@@ -8,7 +8,8 @@ own reference, submitted unchanged, is right. For KernelBench that error include
 
 Where all expected numbers of a set are within the suite's tolerance of zero (a softmax over a long row, say), zeros
 would pass. The factor is then below 1: the tolerance is a tenth of what would let zeros pass, but at least twice the
-reference's own error. If that would still let zeros pass, the numbers are noise around zero, and zeros are right.
+reference's own error. If that would still let zeros pass, the numbers are noise around zero, and zeros are right. The
+same holds for a default tolerance, where a problem gives none.
 
 Where the reference overflows or has no number in the submission's precision, its own value is the expected one.
 """
@@ -49,6 +50,46 @@ def baseline_of(case: TestCase, inputs: Mapping[str, Any]) -> dict[str, Array]:
     given = baseline(inputs)
     buffers = [each for each in case.spec.checked if each.name in given]
     return {each.name: elements_of(each, memory_of(each, given[each.name])).reshape(-1) for each in buffers}
+
+
+def default_baseline_of(
+    case: TestCase, inputs: Mapping[str, Any], expected: Mapping[str, Array] | None = None
+) -> dict[str, Array]:
+    """As baseline_of(), for outputs of a problem that leaves their tolerance to the defaults, which know nothing of
+    their size. With `expected`, only for outputs for which zeros would pass, and the reference runs only if there are
+    any."""
+    names: frozenset[str] = getattr(case, "default_tolerances", frozenset())
+    native = getattr(case, "native", None)
+    buffers = [each for each in case.spec.checked if each.name in names and is_float(each.dtype)]
+    if expected is not None:
+        buffers = [
+            each for each in buffers if _accepts_zeros(expected[each.name], case.tolerances[each.name])
+        ]
+    if not buffers or not callable(native):
+        return {}
+    given = native(inputs)
+    return {
+        each.name: elements_of(each, memory_of(each, given[each.name])).reshape(-1)
+        for each in buffers
+        if each.name in given
+    }
+
+
+def _accepts_zeros(expected: Array, tolerance: Tolerance) -> bool:
+    for start in range(0, len(expected), CHUNK):
+        sizes = np.abs(expected[start : start + CHUNK].astype(np.float64))
+        with np.errstate(all="ignore"):
+            if (sizes > tolerance.atol + tolerance.rtol * sizes).any():
+                return False
+    return True
+
+
+def narrowed_for(
+    case: TestCase, baseline: Mapping[str, Array], expected: Mapping[str, Array]
+) -> dict[str, float]:
+    """The factors by which default tolerances are narrowed where zeros would pass. They are never widened."""
+    _, factors = allow_for(case, baseline, expected)
+    return {name: factor for name, factor in factors.items() if factor < 1}
 
 
 def allow_for(

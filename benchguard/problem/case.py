@@ -169,6 +169,27 @@ class ProblemCase:
             return near_zero_reason(checked, wide, outputs, lambda: self._rounded(inputs))
         return reason
 
+    @cached_property
+    def default_tolerances(self) -> frozenset[str]:
+        """The outputs whose tolerance the problem leaves to the defaults."""
+        given = self.problem.get_tolerances(self.test_case)
+        by_name = isinstance(given, Mapping) and not given.keys() <= {"atol", "rtol"}
+        return frozenset(
+            each.name
+            for each in self.spec.checked
+            if given is None or (by_name and each.name not in given and each.dtype not in given)
+        )
+
+    def native(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """The reference's outputs in the kernel's precision; empty if it does not run in it, or in no other."""
+        if not self._is_wide:
+            return {}
+        try:
+            results = self._rounded(inputs)
+        except ProblemError:
+            return {}
+        return {each.name: result for each, result in zip(self.spec.checked, results, strict=True)}
+
     def _rounded(self, inputs: Mapping[str, Array]) -> list[Array]:
         """The reference's results in the kernel's precision."""
         own = self._reference(self._given(inputs), wide=False)

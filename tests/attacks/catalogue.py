@@ -42,6 +42,7 @@ CONTROLS = {
     "RowMeanCoarse": "row_mean.py",
     "RowMeanOrdered": "row_mean.py",
     "Largest": "largest.cu",
+    "Shares": "shares.cu",
     "Product": "product.py",
 }
 """The honest submission to each problem, whose time is the true one."""
@@ -303,6 +304,9 @@ ATTACK_LIST = (
     Attack(
         23, "23_candidates.cu", "too few candidates of each thread", "semantics", "none", only("wrong"),
         problem="Largest",
+    ),
+    Attack(
+        23, "23_zeros.cu", "zeros for small numbers", "semantics", "none", only("wrong"), problem="Shares",
     ),
     Attack(24, "24_left_in_shared.cu", "left in shared memory", "device", true_time=True, where="gpu"),
     Attack(

@@ -164,6 +164,16 @@ class Largest(RowMean):
         return -np.partition(-x, np.arange(8), axis=1)[:, :8]
 
 
+class Shares(RowMean):
+    """The share of each element in the sum of its row. The problem gives no tolerance; the default accepts zeros."""
+
+    distributions = ("own",)
+    shapes = (("small", 1, 1 << 18), ("large", 64, 1 << 20))
+
+    def reference_solution(self, x: np.ndarray) -> np.ndarray:
+        return x / x.sum(axis=1, keepdims=True)
+
+
 class Product(Problem):
     """c = a b, of n by n matrices of float32."""
 

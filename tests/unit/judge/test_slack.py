@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchguard.judge.compare import compare
-from benchguard.judge.slack import allow_for, baseline_of, widened
+from benchguard.judge.slack import allow_for, baseline_of, default_baseline_of, narrowed_for, widened
 from benchguard.judge.troubles import FaultError
 from benchguard.problem import suite
 from benchguard.problem.spec import Buffer, CaseSpec, Tolerance
@@ -105,3 +105,44 @@ def test_suite_without_a_baseline_keeps_the_tolerance() -> None:
     assert baseline_of(cast(suite.TestCase, SimpleNamespace()), {}) == {}
     made = case(EXPECTED.astype(np.float32))
     assert allow_for(made, {}, {"y": EXPECTED})[1] == {}
+
+
+def own_case(native: Any, defaults: frozenset[str]) -> suite.TestCase:
+    """A case of a problem's own, without a suite's baseline."""
+    made = case(None)
+    spec, tolerances = made.spec, made.tolerances
+    return cast(
+        suite.TestCase,
+        SimpleNamespace(spec=spec, tolerances=tolerances, default_tolerances=defaults, native=native),
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "defaults", "narrowed"),
+    [(5e-5, {"y"}, True), (1.0, {"y"}, False), (5e-5, set[str](), False)],
+)
+def test_default_tolerance_that_accepts_zeros_is_narrowed(
+    size: float, defaults: set[str], narrowed: bool
+) -> None:
+    """Only such a tolerance, and only then the reference runs again."""
+    runs = []
+
+    def native(inputs: Any) -> dict[str, Any]:
+        runs.append(inputs)
+        return {"y": (EXPECTED * size).astype(np.float32)}
+
+    made, expected = own_case(native, frozenset(defaults)), {"y": EXPECTED * size}
+    factors = narrowed_for(made, default_baseline_of(made, {}, expected), expected)
+    assert bool(factors) == bool(runs) == narrowed
+    if narrowed:
+        assert wrong(np.zeros_like(EXPECTED, np.float32), expected["y"], factors) > 90
+        assert wrong((EXPECTED * size * 1.001).astype(np.float32), expected["y"], factors) == 0
+
+
+def test_default_tolerance_is_never_widened() -> None:
+    def native(inputs: Any) -> dict[str, Any]:
+        assert not inputs
+        return {"y": (EXPECTED * 9e-5 + 1e-3).astype(np.float32)}
+
+    made, expected = own_case(native, frozenset({"y"})), {"y": EXPECTED * 9e-5}
+    assert narrowed_for(made, default_baseline_of(made, {}, expected), expected) == {}
