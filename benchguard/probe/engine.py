@@ -133,7 +133,7 @@ def read_request(workdir: Path, kernel: str) -> Request:
     if not isinstance(document, dict) or document.get("contract") != CONTRACT:
         raise UsageError(f"{workdir / 'request.json'} is not of contract {CONTRACT}")
     if not (workdir / "original.ptx").is_file():
-        raise UsageError(f"the kernel {kernel[:200]} has machine code only; this engine needs PTX")
+        raise UsageError("the image has machine code only; this engine needs PTX")
     options = document.get("options", {})
     if not isinstance(options, dict) or not all(isinstance(value, str) for value in options.values()):
         raise UsageError(f"{workdir / 'request.json'}: options are not texts")

@@ -34,6 +34,8 @@
 #include "cuda/memory/pending.h"
 #include "cuda/memory/virtual.h"
 #include "cuda/policy/facts.h"
+#include "cuda/probe/buffers.h"
+#include "cuda/probe/graph.h"
 #include "cuda/probe/kernel.h"
 #include "cuda/probe/launch.h"
 #include "cuda/time/launch_time.h"
@@ -63,6 +65,8 @@ static const struct nb_component *const components[] = {
     &nb_arena_component,
     &nb_launch_time_component,
     &nb_probe_launch_component,
+    &nb_probe_buffers_component,
+    &nb_probe_graph_component,
     &nb_probe_kernel_component,
     &nb_probe_mailbox_component,
     &nb_binmap_component,

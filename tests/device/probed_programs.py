@@ -27,7 +27,13 @@ from tests.device.cases import is_installed
 
 PROGRAMS = Path(__file__).parent / "probed"
 ENGINES = ("count", "block-times", "memory", "bounds")
-NEEDS = {"nvcc": (), "nvrtc": (), "triton": ("triton", "torch"), "numba": ("numba_cuda",)}
+NEEDS = {
+    "nvcc": (),
+    "nvrtc": (),
+    "nvrtc --graph": (),
+    "triton": ("triton", "torch"),
+    "numba": ("numba_cuda",),
+}
 COST = re.compile(r"cost: first ([\d.]+) later ([\d.]+)")
 NO_GPU = 77
 
@@ -64,7 +70,8 @@ def command_of(name: str, folder: Path) -> list[str]:
     if not all(is_installed(module) for module in NEEDS[name]):
         return []
     if name != "nvcc":
-        return [sys.executable, str(PROGRAMS / f"{name}_saxpy.py")]
+        program, *words = name.split()
+        return [sys.executable, str(PROGRAMS / f"{program}_saxpy.py"), *words]
     if shutil.which("nvcc") is None:
         return []
     words = ["nvcc", "-O2", "-cudart=shared", "-arch=sm_90" if is_gpu() else "-arch=compute_75"]
@@ -151,7 +158,9 @@ def keep_pages(name: str, out: Path) -> None:
     """The first page of block-times, for a look at it."""
     pages = sorted(out.glob("blocks-*.html"))
     if pages and os.environ.get("OUT"):
-        shutil.copy(pages[0], Path(os.environ["OUT"]) / f"{name}-blocks.html")
+        shutil.copy(
+            pages[0], Path(os.environ["OUT"]) / f"{name.rsplit(maxsplit=1)[-1].strip('-')}-blocks.html"
+        )
 
 
 if __name__ == "__main__":

@@ -117,17 +117,52 @@ def test_probed_launches_of_every_form_keep_results_and_leave_traces(
     assert f"2 kernels probed, {len(forms)} traces" in outcome.stderr
 
 
-@both_apis
-def test_launch_into_a_capture_runs_the_original_and_says_so(
+def test_captured_launch_is_probed_as_a_node_of_its_graph(
     program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
 ) -> None:
     outcome = probe(str(ENTRIES), [program("probed"), "captured", "plain"])
     assert (outcome.status, outcome.stdout) == (0, plain("captured", "plain")), outcome.stderr
+    assert outcome.decisions == [("add", "probed", "")]
+    traces = [first_words(outcome.folder / str(each["file"])) for each in outcome.traces]
+    assert traces == [list(range(1, 129))] * 3
+
+
+@pytest.mark.parametrize("api", ["hip"], indirect=True)
+def test_hip_graph_runs_the_original_and_says_so(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
+) -> None:
+    outcome = probe(str(ENTRIES), [program("probed"), "captured", "plain"])
+    assert (outcome.status, outcome.stdout) == (0, plain("captured", "plain")), outcome.stderr
+    assert sorted(outcome.decisions) == [("add", "probed", ""), ("add", "skipped", "it is a node of a graph")]
+    assert len(outcome.traces) == 1
+
+
+@pytest.mark.parametrize("engine", [str(ENTRIES), "bounds", str(LOADS)], ids=["entries", "bounds", "loads"])
+def test_nodes_of_a_graph_are_probed_at_each_launch_until_the_program_changes_them(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe, engine: str
+) -> None:
+    """Three launches of two nodes, one of the node that is left, none after an update. Streams differ."""
+    outcome = probe(engine, [program("probed"), "graphs", "plain"])
+    assert (outcome.status, outcome.stdout) == (0, plain("graphs", "plain")), outcome.stderr
     assert outcome.decisions == [
         ("add", "probed", ""),
-        ("add", "skipped", "its stream is being captured"),
-        ("add", "skipped", "it is a node of a graph"),
+        ("add", "skipped", "the program changed its node of a graph"),
     ]
+    assert len(outcome.traces) == 3 * 2 + 1 + 1
+    assert len({each["stream"] for each in outcome.traces}) == 3
+    if engine == str(ENTRIES):
+        traces = [first_words(outcome.folder / str(each["file"])) for each in outcome.traces]
+        assert traces == [list(range(1, 129))] * 8
+    if engine == "bounds":
+        assert "no violation" in outcome.stderr
+
+
+def test_launch_that_fails_without_a_probe_too_does_not_end_probing(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
+) -> None:
+    outcome = probe(str(ENTRIES), [program("probed"), "refused", "plain"])
+    assert (outcome.status, outcome.stdout) == (0, plain("refused", "plain")), outcome.stderr
+    assert outcome.decisions == [("add", "probed", "")]
     assert len(outcome.traces) == 1
 
 

@@ -139,7 +139,7 @@ def _run_engine(request: Request, folder: Path, has_ptx: bool) -> Done:
     lines = said.strip().splitlines()
     last = one_line(lines[-1], 300) if lines else "it said nothing"
     why = f"the engine ended with status {status}: {last}"
-    return Done(why if has_ptx else f"it has machine code only, no PTX; {why}", said)
+    return Done(why if has_ptx else "its image has machine code only, no PTX", said)
 
 
 def _end_of(log: Path) -> str:

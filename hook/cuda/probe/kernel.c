@@ -48,7 +48,6 @@ void nb_probe_kernel_give_up(const struct nb_call *call, struct nb_probe_kernel 
 void nb_probe_skip(const struct nb_call *call, struct nb_probe_kernel *kernel, enum nb_probe_skip why)
 {
     static const char *const reasons[] = {
-        [NB_SKIP_CAPTURED] = "its stream is being captured",
         [NB_SKIP_CONTEXT] = "the kernel was probed in another context",
         [NB_SKIP_PARAMETERS] = "the layout of its parameters is unknown",
         [NB_SKIP_MEMORY] = "there is no memory for its maps; raise --max-map-bytes",

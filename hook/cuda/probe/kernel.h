@@ -29,7 +29,6 @@ struct nb_probe_kernel {
 
 /* Why one launch runs the original. */
 enum nb_probe_skip {
-    NB_SKIP_CAPTURED,   /* its stream is being captured */
     NB_SKIP_CONTEXT,    /* another context */
     NB_SKIP_PARAMETERS, /* their layout is unknown */
     NB_SKIP_MEMORY,     /* the limit of maps, or the device, has no more */

@@ -25,8 +25,27 @@ struct nb_probed_launch {
 struct nb_probed_launch *nb_probe_begin(const struct nb_call *call, const struct nb_launch_form *launch)
     __attribute__((visibility("hidden")));
 
-/* Call it after nb_launch_end. */
-void nb_probe_end(const struct nb_call *call, struct nb_probed_launch *launch)
+/* Call it after nb_launch_end. `result` is what the program gets. */
+void nb_probe_end(const struct nb_call *call, struct nb_probed_launch *launch, CUresult result)
+    __attribute__((visibility("hidden")));
+
+/* A kernel of an executable graph. NULL: the graph runs the original. Inside a hook. */
+struct nb_probed_launch *nb_probe_make_node(const struct nb_call *call, const struct nb_launch_form *launch)
+    __attribute__((visibility("hidden")));
+
+/* A launch of the graph: queue the first content of the node's maps before it, and their copy behind it.
+ * NULL: they are not collected. */
+struct nb_probed_launch *nb_probe_begin_node(const struct nb_call *call, const struct nb_probed_launch *node,
+                                             CUstream stream) __attribute__((visibility("hidden")));
+void nb_probe_end_node(const struct nb_call *call, struct nb_probed_launch *launch, CUresult result)
+    __attribute__((visibility("hidden")));
+
+enum nb_probe_end {
+    NB_PROBE_IDLE, /* the device does not use its maps */
+    NB_PROBE_BUSY, /* it may: their memory is not used again */
+    NB_PROBE_GONE  /* the context is gone, and the memory with it */
+};
+void nb_probe_free_node(struct nb_probed_launch *node, enum nb_probe_end how)
     __attribute__((visibility("hidden")));
 
 /* Hand over the maps that are on the host. */

@@ -16,6 +16,7 @@
 #include "cuda/kernel/function.h"
 #include "cuda/kernel/handle.h"
 #include "cuda/kernel/parameters.h"
+#include "cuda/probe/graph.h"
 #include "cuda/probe/kernel.h"
 #include "cuda/time/launch_time.h"
 #include "real.h"
@@ -28,7 +29,15 @@ struct listing {
     uint64_t number;
     uint32_t nodes, opaque, kernels;
     struct nb_vector listed; /* of struct nb_graph_kernel */
+    const char *unprobed;    /* why no probe follows its kernels; NULL: probes do */
 };
+
+static void skip_probe(const struct listing *listing, CUfunction function, const char *why)
+{
+    const struct nb_description *description = nb_find_description(function);
+    if (nb_probing() && why != NULL && description != NULL)
+        nb_probe_skip_kernel(&(struct nb_call){.thread = listing->thread}, description->number, why);
+}
 
 static CUfunction function_of(const CUDA_KERNEL_NODE_PARAMS *node)
 {
@@ -63,9 +72,6 @@ static void write_node(const struct listing *listing, uint32_t position, const C
     record->kept_bytes = parameters.kept_bytes;
     nb_copy_parameters(&parameters, description, (unsigned char *)(record + 1));
     nb_ring_commit(listing->thread, size);
-    if (nb_probing())
-        nb_probe_skip_kernel(&(struct nb_call){.thread = listing->thread}, description->number,
-                             "it is a node of a graph");
 }
 
 static void write_graph(const struct listing *listing, uint64_t handle)
@@ -100,9 +106,11 @@ static void list_node(struct listing *listing, CUgraphNode node, int depth)
     } else if (type == CU_GRAPH_NODE_TYPE_KERNEL) {
         const bool is_known = nb_graph_kernel_parameters(node, &parameters) == CUDA_SUCCESS;
         kernel.function = is_known ? nb_handle(function_of(&parameters)) : 0;
-        if (is_known && nb_vector_append(&listing->listed, &kernel))
+        if (is_known && nb_vector_append(&listing->listed, &kernel)) {
             write_node(listing, listing->kernels++, &parameters);
-        else
+            skip_probe(listing, function_of(&parameters),
+                       depth > 0 ? "it is a node of a child graph" : listing->unprobed);
+        } else
             listing->opaque++;
     } else if (type == CU_GRAPH_NODE_TYPE_GRAPH) {
         if (depth < NB_GRAPH_DEPTH_MAX &&
@@ -151,8 +159,12 @@ static void trace_instantiation(const struct nb_call *call, CUresult result, con
     struct listing listing = {.thread = call->thread,
                               .number = nb_graphmap_next_number(),
                               .listed = NB_VECTOR_INITIALIZER(struct nb_graph_kernel)};
+    if (!nb_probes_graphs(flags))
+        listing.unprobed = "it is a node of a graph";
     list_graph(&listing, graph, 0);
     publish(&listing, *exec);
+    if (nb_probing())
+        nb_probe_instantiated(call, *exec, graph, flags);
     if (nb_capture_enabled())
         nb_capture_instantiate_graph(call, *exec, graph, flags);
     errno = saved;
@@ -188,7 +200,9 @@ static void trace_update(const struct nb_call *call, CUresult result, CUgraphExe
     const int saved = errno;
     struct listing listing = {.thread = call->thread,
                               .number = entry->number,
-                              .listed = NB_VECTOR_INITIALIZER(struct nb_graph_kernel)};
+                              .listed = NB_VECTOR_INITIALIZER(struct nb_graph_kernel),
+                              .unprobed = "the program updated its graph"};
+    nb_probe_graph_changed(exec, NULL);
     list_graph(&listing, graph, 0);
     publish(&listing, exec);
     if (nb_capture_enabled())
@@ -230,6 +244,8 @@ static void trace_kernel_change(const struct nb_call *call, CUresult result, CUg
             __atomic_store_n(&entry->kernels[position].function, nb_handle(function_of(parameters)),
                              __ATOMIC_RELAXED);
             write_node(&listing, position, parameters);
+            nb_probe_graph_changed(exec, node);
+            skip_probe(&listing, function_of(parameters), "the program changed its node of a graph");
             write_graph(&listing, nb_handle(exec));
         }
     if (nb_capture_enabled())
@@ -355,6 +371,7 @@ void nb_post_graph_exec_destroy(const struct nb_call *call, CUresult result, CUg
     if (result != CUDA_SUCCESS || call->thread == NULL)
         return;
     nb_graphmap_set(nb_handle(hGraphExec), NULL);
+    nb_probe_graph_destroyed(hGraphExec);
     if (nb_capture_enabled())
         nb_capture_destroy_graph(hGraphExec);
 }
@@ -366,6 +383,7 @@ CUresult nb_wrap_graph_launch(const struct nb_call *call, nb_cuGraphLaunch_t rea
     struct nb_capture_graph_launch launch = {.is_counted = false};
     if (is_captured)
         launch = nb_capture_begin_graph_launch(call, hGraphExec, hStream);
+    struct nb_probed_graph *probed = nb_probing() ? nb_probe_graph_begin(call, hGraphExec, hStream) : NULL;
     struct nb_event_pair *pair =
         nb_timing_launches() && call->thread != NULL ? nb_launch_time_begin(call, hStream) : NULL;
     const uint64_t begin = pair != NULL ? nb_clock() : call->begin; /* without the start event */
@@ -393,6 +411,8 @@ CUresult nb_wrap_graph_launch(const struct nb_call *call, nb_cuGraphLaunch_t rea
     }
     if (pair != NULL)
         nb_launch_time_end(call, pair, result, 0, graph);
+    if (probed != NULL)
+        nb_probe_graph_end(call, probed, hStream, result);
     if (is_captured)
         nb_capture_end_graph_launch(call, launch, hStream, result);
     nb_call_leave(call, end);

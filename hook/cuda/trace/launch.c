@@ -35,7 +35,7 @@ CUresult nb_wrap_launch(const struct nb_call *call, nb_cuLaunchKernel_t real, CU
                                 : real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
                                        sharedMemBytes, hStream, kernelParams, extra));
     if (probed != NULL)
-        nb_probe_end(call, probed);
+        nb_probe_end(call, probed, result);
     return result;
 }
 
@@ -61,7 +61,7 @@ CUresult nb_wrap_launch_ex(const struct nb_call *call, nb_cuLaunchKernelEx_t rea
     const CUresult result =
         nb_launch_end(call, under_way, is_probed ? CUDA_SUCCESS : real(config, f, kernelParams, extra));
     if (probed != NULL)
-        nb_probe_end(call, probed);
+        nb_probe_end(call, probed, result);
     return result;
 }
 
@@ -90,7 +90,7 @@ CUresult nb_wrap_launch_cooperative(const struct nb_call *call, nb_cuLaunchCoope
                                 : real(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
                                        sharedMemBytes, hStream, kernelParams));
     if (probed != NULL)
-        nb_probe_end(call, probed);
+        nb_probe_end(call, probed, result);
     return result;
 }
 

@@ -1,9 +1,14 @@
-"""A kernel that NVRTC compiles to PTX, launched through ctypes: prints a hash of its results, and its costs."""
+"""A kernel that NVRTC compiles to PTX, launched through ctypes: prints a hash of its results, and its costs.
+
+With --graph the launch is captured, and its graph is launched.
+"""
 
 import ctypes
+import functools
 import hashlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import timed
@@ -43,6 +48,18 @@ def check(status: int) -> None:
         sys.exit(f"error {status}")
 
 
+@functools.cache
+def graph_of(cuda: ctypes.CDLL, queue: Callable[[ctypes.c_void_p | None], None]) -> ctypes.c_void_p:
+    """An executable graph of what `queue` launches."""
+    stream, graph, executable = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    check(cuda.cuStreamCreate(ctypes.byref(stream), 1))
+    check(cuda.cuStreamBeginCapture_v2(stream, 0))
+    queue(stream)
+    check(cuda.cuStreamEndCapture(stream, ctypes.byref(graph)))
+    check(cuda.cuGraphInstantiateWithFlags(ctypes.byref(executable), graph, ctypes.c_uint64(0)))
+    return executable
+
+
 def main() -> None:
     cuda = ctypes.CDLL("libcuda.so.1")
     context, module, function = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
@@ -62,11 +79,18 @@ def main() -> None:
     values = [*places, ctypes.c_float(0.5), ctypes.c_int(COUNT)]
     parameters = (ctypes.c_void_p * 4)(*(ctypes.cast(ctypes.byref(each), ctypes.c_void_p) for each in values))
 
+    def queue(stream: ctypes.c_void_p | None) -> None:
+        check(cuda.cuLaunchKernel(function, 64, 1, 1, 128, 1, 1, 0, stream, parameters, None))
+
     def launch() -> None:
-        check(cuda.cuLaunchKernel(function, 64, 1, 1, 128, 1, 1, 0, None, parameters, None))
+        queue(None)
         check(cuda.cuCtxSynchronize())
 
-    timed.launches(launch)
+    def launch_graph() -> None:
+        check(cuda.cuGraphLaunch(graph_of(cuda, queue), None))
+        check(cuda.cuCtxSynchronize())
+
+    timed.launches(launch_graph if "--graph" in sys.argv else launch)
     check(cuda.cuMemcpyDtoH_v2(x, places[0], ctypes.c_size_t(ctypes.sizeof(x))))
     print(hashlib.sha256(bytes(x)).hexdigest())
 

@@ -61,6 +61,13 @@ static void launch_plain(CUstream stream)
     CHECK(cuLaunchKernel(add, BLOCKS, 1, 1, BLOCK, 1, 1, 0, stream, parameters, NULL));
 }
 
+/* The driver refuses a block of 2,048 threads, probed or not. */
+static void launch_refused(void)
+{
+    if (cuLaunchKernel(add, 1, 1, 1, 2048, 1, 1, 0, NULL, parameters, NULL) == CUDA_SUCCESS)
+        exit(1);
+}
+
 static void launch_packed(void)
 {
     struct {
@@ -93,6 +100,40 @@ static void launch_captured(void)
     CHECK(cuGraphInstantiate(&executable, graph, 0));
     CHECK(cuGraphLaunch(executable, stream));
     CHECK(cuStreamSynchronize(stream));
+}
+
+/* Two launches in one graph, whose executable is launched on two streams in turn, then with a node that the
+ * program has changed, then with what an update gives it. */
+static void launch_graphs(void)
+{
+    CUstream streams[2];
+    CUgraph graph;
+    CUgraphExec executable;
+    CUgraphNode nodes[2];
+    size_t count = 2;
+    for (int i = 0; i < 2; i++)
+        CHECK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamBeginCapture(streams[0], CU_STREAM_CAPTURE_MODE_GLOBAL));
+    launch_plain(streams[0]);
+    launch_plain(streams[0]);
+    CHECK(cuStreamEndCapture(streams[0], &graph));
+    CHECK(cuGraphInstantiate(&executable, graph, 0));
+    for (int i = 0; i < 3; i++)
+        CHECK(cuGraphLaunch(executable, streams[i % 2]));
+    for (int i = 0; i < 2; i++)
+        CHECK(cuStreamSynchronize(streams[i]));
+    CUDA_KERNEL_NODE_PARAMS parameters_of_node;
+    CHECK(cuGraphGetNodes(graph, nodes, &count));
+    CHECK(cuGraphKernelNodeGetParams(nodes[0], &parameters_of_node));
+    CHECK(cuGraphExecKernelNodeSetParams(executable, nodes[0], &parameters_of_node));
+    CHECK(cuGraphLaunch(executable, streams[0]));
+    CHECK(cuStreamSynchronize(streams[0]));
+    CUgraphExecUpdateResultInfo info;
+    CHECK(cuGraphExecUpdate(executable, graph, &info));
+    CHECK(cuGraphLaunch(executable, streams[0]));
+    CHECK(cuStreamSynchronize(streams[0]));
+    CHECK(cuGraphExecDestroy(executable));
+    CHECK(cuGraphDestroy(graph));
 }
 
 /* Two streams' kernels are queued while a third one's capture is open in this thread. */
@@ -220,6 +261,10 @@ static void run(const char *mode)
         CHECK(cuLaunchKernel(empty, 2, 1, 1, 3, 1, 1, 0, NULL, NULL, NULL));
     else if (strcmp(mode, "captured") == 0)
         launch_captured();
+    else if (strcmp(mode, "refused") == 0)
+        launch_refused();
+    else if (strcmp(mode, "graphs") == 0)
+        launch_graphs();
     else if (strcmp(mode, "beside") == 0)
         launch_beside_capture();
     else if (strcmp(mode, "threads") == 0)
