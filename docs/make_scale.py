@@ -40,6 +40,7 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dispatch_s: float
     ray_task_s: float
     grades: tuple[dict[str, float], ...]
+    ray_machine: str = ""
 
     def median(self, stage: str) -> float:
         return statistics.median(row[stage] for row in self.grades)
@@ -163,7 +164,11 @@ def page(measured: Measured) -> str:
         HEAD.format(m=measured, grades=len(measured.grades))
         + "".join(rows)
         + DRIVER.format(
-            m=measured, dispatch=measured.dispatch_s * 1e3, ray=measured.ray_task_s * 1e3, limit=limit
+            m=measured,
+            dispatch=measured.dispatch_s * 1e3,
+            ray=measured.ray_task_s * 1e3,
+            where=f" (on {measured.ray_machine})" if measured.ray_machine else "",
+            limit=limit,
         )
         + "".join(_throughput(measured))
         + SATURATION.format(
@@ -238,7 +243,8 @@ python docs/make_scale.py --stages stages.json --print
 
 DRIVER = """
 The driver, which gives out the jobs, is one process. It needs {dispatch:.2f} ms of CPU time for each job of its own,
-and {ray:.2f} ms in Ray, so it can give out at most {limit:.0f} jobs a second. An answer has {m.answer_bytes} bytes.
+and {ray:.2f} ms in Ray{where}, so it can give out at most {limit:.0f} jobs a second. An answer has {m.answer_bytes}
+bytes.
 
 ## Throughput
 
