@@ -187,9 +187,11 @@ static int take_of_context(const void *value, uint64_t context)
     return 1;
 }
 
-void nb_probe_forget_graphs(uint64_t context)
+void nb_probe_forget_context(const struct nb_call *call, uint64_t context)
 {
+    nb_probe_forget_kernels(context);
     nb_handle_map_remove_if(&graphs, take_of_context, context);
+    nb_probe_forget_launches(call, (CUcontext)context);
 }
 
 static void forget(void)

@@ -29,8 +29,9 @@ struct nb_probed_graph *nb_probe_graph_begin(const struct nb_call *call, CUgraph
 void nb_probe_graph_end(const struct nb_call *call, struct nb_probed_graph *graph, CUstream stream,
                         CUresult result) __attribute__((visibility("hidden")));
 
-/* A context is gone (0: any). */
-void nb_probe_forget_graphs(uint64_t context) __attribute__((visibility("hidden")));
+/* A context was destroyed (0: every context may have been): drop its kernels and its memory for maps. */
+void nb_probe_forget_context(const struct nb_call *call, uint64_t context)
+    __attribute__((visibility("hidden")));
 
 extern const struct nb_component nb_probe_graph_component __attribute__((visibility("hidden")));
 

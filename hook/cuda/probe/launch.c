@@ -11,7 +11,6 @@
 #include "cuda/kernel/parameters.h"
 #include "cuda/kernel/stream.h"
 #include "cuda/probe/buffers.h"
-#include "cuda/probe/graph.h"
 #include "cuda/probe/kernel.h"
 #include "cuda/probe/places.h"
 #include "real.h"
@@ -255,7 +254,7 @@ static void end(const struct nb_call *call, struct launch *made, CUresult of_pro
 {
     struct nb_probe_buffer *buffer = made->buffer;
     const CUresult result = made->shown.result;
-    /* A launch that fails without a probe, too, says nothing about the probed kernel. */
+    /* If the original fails, too, the launch is wrong, and the probed kernel may be right. */
     if (result != CUDA_SUCCESS && of_program == CUDA_SUCCESS)
         nb_probe_kernel_give_up(call, made->kernel, "the driver refuses to launch the probed kernel", result);
     if (result != CUDA_SUCCESS || buffer == NULL) {
@@ -274,8 +273,7 @@ void nb_probe_end(const struct nb_call *call, struct nb_probed_launch *launch, C
     nb_hook_leave(call);
 }
 
-/* Drop the launches of a context that is gone: the driver may give its handle and its addresses out again. */
-static void forget_launches(const struct nb_call *call, CUcontext context)
+void nb_probe_forget_launches(const struct nb_call *call, CUcontext context)
 {
     struct launch *lost = NULL;
     pthread_mutex_lock(&lock);
@@ -297,14 +295,7 @@ static void forget_launches(const struct nb_call *call, CUcontext context)
         nb_probe_drop_buffer(lost->buffer);
         free(lost);
     }
-}
-
-void nb_probe_forget_context(const struct nb_call *call, uint64_t context)
-{
-    nb_probe_forget_kernels(context);
-    nb_probe_forget_graphs(context);
-    forget_launches(call, (CUcontext)context);
-    nb_probe_forget_buffers((CUcontext)context);
+    nb_probe_forget_buffers(context);
 }
 
 /* A kernel whose probed form needs more of the device than the original may not start at all. */

@@ -56,8 +56,9 @@ void nb_probe_collect(const struct nb_call *call) __attribute__((visibility("hid
 void nb_probe_collect_all(const struct nb_call *call, CUcontext context)
     __attribute__((visibility("hidden")));
 
-/* A context was destroyed (0: every context may have been): drop its kernels and its memory for maps. */
-void nb_probe_forget_context(const struct nb_call *call, uint64_t context)
+/* Drop the launches of a context that is gone (NULL: of all): the driver may give its handle and its
+ * addresses out again. */
+void nb_probe_forget_launches(const struct nb_call *call, CUcontext context)
     __attribute__((visibility("hidden")));
 
 extern const struct nb_component nb_probe_launch_component __attribute__((visibility("hidden")));

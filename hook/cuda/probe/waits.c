@@ -4,6 +4,7 @@
 #include "cuda/kernel/handle.h"
 #include "cuda/kernel/stream.h"
 #include "cuda/memory/foreign.h"
+#include "cuda/probe/graph.h"
 #include "cuda/probe/launch.h"
 #include "cuda/time/launch_time.h"
 #include "real.h"
