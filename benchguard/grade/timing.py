@@ -100,6 +100,8 @@ def first_use_of(table: Sequence[SampleRow]) -> FirstUse | None:
 def untested(table: Sequence[SampleRow]) -> str:
     """Why it could not be tested whether results are carried from one sample to the next; empty if it was."""
     rows = comparable(table)
+    if negative := sum(row.device_us <= 0 for row in rows):
+        return f"the times of {negative} samples are not above 0"
     flagged = sum(row.one_use for row in table) - sum(row.one_use for row in rows)
     if flagged:
         return f"{flagged} samples on one-use inputs began before they were queued"

@@ -230,3 +230,12 @@ def test_mean_of_honest_times_is_theirs() -> None:
 def test_believed_times_are_those_of_one_use_inputs_where_nothing_was_tested() -> None:
     rows = table(26, remembers)
     assert untested(rows) and len(mean_times(rows)) == 12 and min(mean_times(rows)) > 90
+
+
+def test_check_for_carried_results_cannot_tell_with_a_time_below_zero() -> None:
+    """A kernel that overwrote an event's time once: the times have no logarithms then."""
+    rows = table(200, honest)
+    assert untested(rows) == ""
+    rows[50] = dataclasses.replace(rows[50], device_us=-5.0)
+    assert untested(rows) == "the times of 1 samples are not above 0"
+    assert all(row.one_use for row in reported(rows))
