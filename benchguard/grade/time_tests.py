@@ -139,9 +139,10 @@ class TimeTests:
         """A reason if the events contradict the times that kernels cannot write."""
         if self._missing:
             return ""
-        found = self._beside
+        found, time = self._beside, median([each.device_us for each in self._rows])
+        if time < 0:
+            return f"events show {time:.4g} us: one of them was tampered with"
         if self._is_longer(found) or (self._is_gpu and -found.shift > found.noise):
-            time = median([each.device_us for each in self._rows])
             return _shifted(found, time, "by the device's clock around them")
         if self._is_gpu and found.has_strays:
             return (

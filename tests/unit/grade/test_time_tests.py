@@ -107,6 +107,17 @@ def test_shifted_start_time_is_seen_from_three_microseconds_on(shift: float) -> 
         assert found.anchored.median == pytest.approx(30, abs=FLOOR_US + 0.5)
 
 
+@pytest.mark.parametrize("pci_bus", ["", "0000:19:00.0"])
+def test_time_below_zero_is_seen_within_any_noise(pci_bus: str) -> None:
+    """A short call on the CPU driver, whose noise is half of an empty sample."""
+    draw = random.Random(21)
+    table = [shifted(6)(row) for row in rows(100, draw, device_us=5.0)]
+    assert (
+        "one of them was tampered with"
+        in replay_with(table, empty(28, draw), pci_bus=pci_bus).anchor_reason()
+    )
+
+
 def test_shift_in_fewer_than_half_of_the_samples_is_seen() -> None:
     draw = random.Random(3)
     table = [shifted(20)(row) if n % 9 < 4 else row for n, row in enumerate(rows(100, draw))]
