@@ -87,6 +87,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NEEDS)} (default: all)")
     parser.add_argument("--driver", default="auto")
     parser.add_argument("--later", type=int, default=200, help="launches after the first (default: 200)")
     options = parser.parse_args()
@@ -97,7 +98,7 @@ def main() -> int:
     print(
         "| program | engine | kernels | traces | same output | first ms | later us |\n| - | - | - | - | - | - | - |"
     )
-    for name in NEEDS:
+    for name in options.names or NEEDS:
         with tempfile.TemporaryDirectory(prefix="probed-") as scratch:
             folder = Path(scratch)
             command = command_of(name, folder)
