@@ -47,8 +47,9 @@ START_SHARE = 0.2
 SKIPPED_SHARE = 0.5
 """By this share they may be shorter, because clocks rise. Most of such a sample makes the caches cold."""
 
-HIDDEN_SHARE = 0.5
-"""If the noise is a larger share of the time, the tests could not tell."""
+SAFE_SHARE, HIDDEN_SHARE = 0.1, 0.5
+"""If a raised noise is a larger share of the time, the time is safe(), and from the second share on the tests could not
+tell."""
 
 LEAST = 8
 """Least number of samples of each kind."""
@@ -86,11 +87,9 @@ class TimeTests:
     @property
     def _hidden(self) -> str:
         """Why the noise could hide most of the time, where streams or the host add to it."""
-        if not self._is_gpu or self._floor(FLOOR_US, ()) <= FLOOR_US:
+        if not self._hides(HIDDEN_SHARE):
             return ""
         noise, time = self._beside.noise, median([each.device_us for each in self._rows])
-        if noise <= HIDDEN_SHARE * time:
-            return ""
         return (
             f"differences up to {noise:.2g} us are noise where a call uses several streams or cannot be queued first, "
             f"and the time is {time:.4g} us"
@@ -108,6 +107,12 @@ class TimeTests:
             return "most samples have no second time"
         return ""
 
+    def _hides(self, share: float) -> bool:
+        """Whether the noise, where streams or the host raise it, is more than this share of the time."""
+        if not self._is_gpu or self._floor(FLOOR_US, ()) <= FLOOR_US:
+            return False
+        return self._beside.noise > share * median([each.device_us for each in self._rows])
+
     @property
     def anchored(self) -> Anchored | None:
         """The second measurement of the reported median; None if unknown."""
@@ -119,8 +124,8 @@ class TimeTests:
     @property
     def table(self) -> tuple[SampleRow, ...]:
         """The samples of the replay. Those that make the time are safe() if they are too few to be tested, or if the
-        noise of the tests could hide most of it."""
-        rows = self._few or (self._reported if not self._missing and self._hidden else [])
+        noise of the tests could hide much of it."""
+        rows = self._few or (self._reported if not self._missing and self._hides(SAFE_SHARE) else [])
         replaced = dict(zip(map(id, rows), self.safe(rows), strict=True))
         return tuple(replaced.get(id(row), row) for row in self.replay.table)
 

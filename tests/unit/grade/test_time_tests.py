@@ -249,7 +249,7 @@ def test_region_on_two_streams_may_be_ten_microseconds_longer() -> None:
 @pytest.mark.parametrize(("streams", "primed"), [(2, True), (1, False)])
 def test_noise_that_could_hide_most_of_the_time_cannot_tell(streams: int, primed: bool) -> None:
     draw = random.Random(20)
-    for us, shift in ((30.0, 0.0), (6.0, 0.0), (6.0, 4.5)):
+    for us, shift in ((30.0, 0.0), (30.0, 8.0), (6.0, 0.0), (6.0, 4.5)):
         table = [shifted(shift)(row) for row in rows(100, draw, device_us=us)]
         found = replay_with(table, empty(28, draw), streams=streams, primed=primed)
         assert reasons(found) == []
