@@ -43,11 +43,50 @@ Generated from the explanations beside the checks by `python docs/make_findings.
 """
 
 
+SEEN_HEAD = """\
+## Seen in existing graders
+
+Findings above info on an H100 or H200 (CUDA 13.0, torch 2.11, Triton 3.6, 2026-11-25), of a submission under a grader
+that is not changed (`python tests/device/graders.py`). Honest submissions, also one that works on a stream of its own
+and joins it, have none. `torch.utils.benchmark` times with the host's clock, which this analysis does not examine.
+pygpubench was not run: it needs a build of its own.
+
+| attack | Triton's `do_bench` | GPU MODE's `eval.py` | KernelBench |
+| --- | --- | --- | --- |
+"""
+_UNJOINED = "kernel-not-after-start unjoined-kernel"
+_LATE = f"empty-window {_UNJOINED} late-launch earlier-work-running"
+_AGAIN = "start-recorded-again empty-window end-recorded-again"
+SEEN = {
+    "works on a stream without waiting for it": (
+        f"{_UNJOINED} earlier-work-running",
+        f"{_UNJOINED} unjoined-copy",
+        _UNJOINED,
+    ),
+    "computes once for each set of pointers": ("empty-window", "empty-window", "empty-window"),
+    "records all events again behind its work": (f"{_AGAIN} time-not-asked window-restarted", _AGAIN, _AGAIN),
+    "replaces the method that asks for the time": ("time-not-asked", "time-not-asked", "time-not-asked"),
+    "leaves the work to a thread": (
+        _LATE,
+        f"{_LATE} copies-only unjoined-copy fewer-kernels",
+        f"{_LATE} fewer-kernels",
+    ),
+}
+
+
+def seen() -> str:
+    rows = (
+        (attack, *(", ".join(f"`{each}`" for each in ids.split()) for ids in cells))
+        for attack, cells in SEEN.items()
+    )
+    return SEEN_HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
 def text() -> str:
     """The text of the page."""
     rules = sorted(RULES.values(), key=lambda rule: (-rule.severity, rule.id))
     rows = [f"| [{rule.id}](#{rule.id}) | {rule.severity.name} | {rule.title} |\n" for rule in rules]
-    return HEAD + "".join(rows) + "".join(map(section, rules))
+    return HEAD + "".join(rows) + "".join(map(section, rules)) + "\n" + seen()
 
 
 def section(rule: Rule) -> str:

@@ -31,6 +31,8 @@ class SessionEntry(Entry, frozen=True, tag="session"):
     """True if launches are timed on the GPU; else absent."""
     gpu_overhead_ns: int | msgspec.UnsetType = msgspec.UNSET
     """How much longer than a kernel two events around it measured before the command; absent: not measured."""
+    only_calls: list[str] | msgspec.UnsetType = msgspec.UNSET
+    """Patterns of the calls that have lines (`--calls`); absent: all."""
 
 
 class ProcessEntry(Entry, frozen=True, tag="process"):
@@ -283,6 +285,7 @@ class EndEntry(Entry, frozen=True, tag="end", kw_only=True):
     unobserved: list[str] = []
     complete: bool
     truncated: bool = False
+    calls_left_out: int = 0
 
 
 Line = (

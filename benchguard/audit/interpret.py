@@ -11,6 +11,7 @@ from ..ipc.json_text import json_line
 from ..shim.surface import Surface
 from . import decode, entries
 from .calls import UNLOADS
+from .choice import ALL_CALLS, CallChoice
 from .demangle import Demangler
 from .drain import Chunk, Ended, Identity
 from .floats import float_words, floats_of
@@ -52,8 +53,10 @@ class Interpreter:
         started_ns: int,
         keep_images: Path | None = None,
         probes: ProbeListener | None = None,
+        choice: CallChoice = ALL_CALLS,
     ) -> None:
         self.totals = Totals()
+        self._left_out = {slot for slot, export in enumerate(surface.exports) if not choice.has(export)}
         self._session = session
         self._exports = surface.exports
         self._calls = [_encode(export.name) for export in surface.exports]
@@ -218,6 +221,16 @@ class Interpreter:
         )
 
     def _call(self, identity: Identity, process: KnownProcess, record: decode.Call) -> None:
+        if record.slot in self._left_out and record.result == 0:
+            self.totals.left_out += record.repeats if isinstance(record, decode.Repeated) else 1
+        else:
+            self._write_call(identity, process, record)
+        if record.slot in self._unloads and record.result == 0 and record.arguments:
+            stored = process.stored.pop(record.arguments[0], None)
+            if stored is not None:
+                self._session.forget_image(*stored)
+
+    def _write_call(self, identity: Identity, process: KnownProcess, record: decode.Call) -> None:
         export = self._exports[record.slot]
         time_ns, duration_ns = self._span(process, record)
         names = [parameter.name for parameter in export.parameters]
@@ -239,10 +252,6 @@ class Interpreter:
         else:
             self.totals.calls += 1
             self._add(time_ns, entry)
-        if record.slot in self._unloads and record.result == 0 and record.arguments:
-            stored = process.stored.pop(record.arguments[0], None)
-            if stored is not None:
-                self._session.forget_image(*stored)
 
     def _rare(self, identity: Identity, process: KnownProcess, record: decode.Record) -> None:
         match record:

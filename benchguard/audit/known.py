@@ -20,6 +20,8 @@ class Totals:
     launches: int = 0
     graph_launches: int = 0
     calls: int = 0
+    left_out: int = 0
+    """Calls without a line, by the user's choice (choice.py)."""
     images: int = 0
     kernels: int = 0
     processes: int = 0

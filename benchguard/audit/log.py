@@ -7,7 +7,7 @@ import fcntl
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 FORMAT = "neutrino-bench/audit/1"
+REPORT_LINES = 1024
 
 
 @dataclass(frozen=True)
@@ -152,8 +153,10 @@ def verify_log(path: str | os.PathLike[str]) -> Verified:
     return verified
 
 
-def checked_lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
-    """Like read_log, with the hash of each line."""
+def checked_lines(
+    path: Path, report: Callable[[int], None] | None = None
+) -> Iterator[tuple[dict[str, Any], str]]:
+    """Like read_log, with the hash of each line. `report` gets the position in the file from time to time."""
     try:
         file = path.open("rb")
     except OSError as error:
@@ -171,6 +174,8 @@ def checked_lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
                 )
             check_chain(entry, previous, number, path)
             previous, kind = hashlib.sha256(line).hexdigest(), str(entry.get("kind"))
+            if report is not None and number % REPORT_LINES == 0:
+                report(file.tell())
             yield entry, previous
     if number == 0:
         raise LogError(f"{path} is empty; nothing was recorded")

@@ -16,6 +16,7 @@ from ..errors import BenchguardError
 from ..ipc.json_text import json_line
 from ..shim.interposer import Interposer
 from . import entries
+from .choice import ALL_CALLS, CallChoice
 from .cordon import Cordon
 from .drain import IDLE_SECONDS, Chunk, Drain, Ended
 from .interpret import Interpreter
@@ -65,12 +66,16 @@ class Recorder:
         keep_images: Path | None = None,
         idle_seconds: float = IDLE_SECONDS,
         probes: ProbeListener | None = None,
+        choice: CallChoice = ALL_CALLS,
     ) -> None:
         """`idle_seconds`: longest pause between two looks at rings that have nothing new."""
         self.started_ns = time.monotonic_ns()
         self._session, self._interposer, self._log = session, interposer, log
         self._drain = Drain(session, idle_seconds)
-        self._interpreter = Interpreter(session, interposer.surface, self.started_ns, keep_images, probes)
+        self._choice = choice
+        self._interpreter = Interpreter(
+            session, interposer.surface, self.started_ns, keep_images, probes, choice
+        )
         self._pump = _Pump(self._drain, self._interpreter, log)
 
     @property
@@ -140,6 +145,7 @@ class Recorder:
                 policy=_policy_facts(cordon) if cordon is not None else None,
                 gpu_time=self._session.gpu_time or msgspec.UNSET,
                 gpu_overhead_ns=msgspec.UNSET if overhead_ns is None else overhead_ns,
+                only_calls=list(self._choice.patterns) or msgspec.UNSET,
                 served=dict(served) if served is not None else None,
             )
         )
@@ -232,5 +238,6 @@ def _end_line(run: Recording, status: int | None, time_ns: int) -> bytes:
             unobserved=list(run.unobserved),
             complete=run.complete,
             truncated=run.truncated,
+            calls_left_out=totals.left_out,
         )
     )

@@ -18,6 +18,7 @@ from ..errors import BenchguardError
 from ..ipc.deadline import Deadline
 from ..ipc.processes import adopt_orphans, kill_all, living_descendants
 from ..shim.interposer import Interposer
+from .choice import ALL_CALLS, CallChoice
 from .environment import Recorded, command_environment
 from .log import LogWriter
 from .probe_area import ProbeListener
@@ -149,6 +150,7 @@ def supervise(
     recorded: Recorded | None = None,
     options: ChildOptions | None = None,
     probes: ProbeListener | None = None,
+    choice: CallChoice = ALL_CALLS,
 ) -> Run:
     """Run `command` to its end, and wait up to GRACE_SECONDS longer for its descendants. Times are in seconds.
 
@@ -156,7 +158,7 @@ def supervise(
     """
     session = session or Session()
     options = options or ChildOptions()
-    recorder = Recorder(session, interposer, log, keep_images, probes=probes)
+    recorder = Recorder(session, interposer, log, keep_images, probes=probes, choice=choice)
     status = exit_status.INTERNAL
     timed_out = False
     outlived: tuple[int, ...] = ()

@@ -297,14 +297,18 @@ class Tally:
     def summary(self, head: str) -> Summary:
         """Everything that was counted. `head` is the hash of the last line."""
         self.finish()
-        memories = [*self._past, *self._memory.values()]
+        session, end = self._session, self._end
+        has_all_calls = session is None or session.only_calls is msgspec.UNSET
+        memories = [*self._past, *self._memory.values()] if has_all_calls else []
         if any(memory.is_cut for memory in memories):
             self._limits["allocations or refused frees of a process are left out: there are too many"] = None
         alive = [row for memory in memories for row in memory.alive()]
         if len(alive) > ALIVE_MAX:
             self._limits[f"only {ALIVE_MAX:,} of {len(alive):,} sizes of live allocations are listed"] = None
-        session, end = self._session, self._end
         is_complete = end is not None and end.complete
+        if end is not None and end.calls_left_out:
+            memory = "" if has_all_calls else ", so memory and copies are not followed"
+            self._limits[f"{end.calls_left_out:,} successful calls have no line{memory}"] = None
         is_timing = session is not None and session.gpu_time is True
         by_image: Counter[str | None] = Counter()
         for (_, image), kernel in self._kernels.items():
@@ -321,7 +325,10 @@ class Tally:
             calls=sorted(map(self._call_row, self._calls), key=lambda row: -row.host.total_ns),
             failures=sorted(map(self._failure_row, self._failures), key=lambda row: row.line),
             decisions=[self._decision_row(key) for key in self._decisions],
-            copies=sorted(map(_copy_row, self._copies, self._copies.values()), key=lambda row: -row.bytes),
+            copies=sorted(
+                (_copy_row(*each) for each in self._copies.items() if has_all_calls),
+                key=lambda row: -row.bytes,
+            ),
             memory=[row for memory in memories for row in memory.rows()],
             alive=alive[:ALIVE_MAX],
             bad_frees=[bad for memory in memories for bad in memory.bad_frees if is_complete or bad.is_sure],

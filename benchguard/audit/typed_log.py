@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,10 @@ class LogEntries:
         unknown: number of lines of kinds that this version does not know.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, lines: Iterable[tuple[dict[str, Any], str]] | None = None) -> None:
+        """`lines`: those of checked_lines, if somebody else reads them too."""
         self.path = path
+        self._source = checked_lines(path) if lines is None else lines
         self.problem = ""
         self.lines = 0
         self.head = FIRST
@@ -37,7 +39,7 @@ class LogEntries:
     def __iter__(self) -> Iterator[Line | None]:
         """None is a line of a kind that this version does not know. Raises LogError if the file is not an audit log."""
         try:
-            for line, line_hash in checked_lines(self.path):
+            for line, line_hash in self._source:
                 entry = self._typed(line)
                 self.lines, self.head = self.lines + 1, line_hash
                 yield entry

@@ -27,10 +27,14 @@ def findings(
     A timing window is the work between two events whose elapsed time the program asked for. docs/findings.md explains
     each finding. Exits with 3 if there is a finding that --fail-on names.
     """
-    from ..findings import analyse_log
+    from ..findings import Analysis
     from ..findings.sarif import sarif_document
+    from .reading import lines_of
 
-    report = analyse_log(path)
+    analysis = Analysis()
+    for _ in analysis.through(lines_of(path)):
+        pass
+    report = analysis.report()
     if sarif_path is not None:
         write_text(sarif_path, sarif_document(report, path) + "\n")
     write_json(json_path, report.to_json())

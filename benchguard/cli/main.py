@@ -41,6 +41,7 @@ SUMMARIES = {
     "doctor": "Check this machine: driver, shim, compiler, headers, sandbox.",
     "build": "Build the shim for a driver.",
     "completion": "Print a shell completion script.",
+    "man": "Print the manual page.",
 }
 """Each command is the function of its name in the module of its name, which is imported when the command is called.
 

@@ -62,6 +62,14 @@ def default_log() -> Path:
     metavar="WORDS",
     help="Do not log calls from libraries whose names contain one of these comma-separated words: cublas,cudnn.",
 )
+@click.option(
+    "--calls",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help="Log only driver calls with such a name, failed calls, and launches: 'cuMem*'.",
+)
+@click.option("--no-lookups", is_flag=True, help="Do not log successful lookups of driver functions.")
 @policy_option
 @gpu_time_option
 @timeout_option
@@ -86,6 +94,8 @@ def observe(
     force: bool,
     driver: str,
     callers: str | None,
+    patterns: tuple[str, ...],
+    no_lookups: bool,
     policy: str | None,
     gpu_time: bool,
     timeout: float | None,
@@ -99,6 +109,7 @@ def observe(
 
     `neutrino-bench [OPTIONS] -- COMMAND`, without a subcommand, does the same.
     """
+    from ..audit.choice import CallChoice
     from ..audit.log import LogWriter
     from ..audit.session import Session
     from ..audit.supervise import supervise
@@ -110,6 +121,8 @@ def observe(
     check_gpu_time(gpu_time, driver)
     if keep_images is not None:
         _make_folder(keep_images)
+    if fail_on and patterns:
+        raise UsageError("--fail-on examines all calls of timing windows; leave out --calls")
     if fail_on and driver in HIP_DRIVERS:
         raise UsageError(NO_HIP)
     interposer = announced_interposer(driver, quiet)
@@ -129,6 +142,7 @@ def observe(
         timeout=timeout,
         keep_images=keep_images,
         session=session,
+        choice=CallChoice(patterns, not no_lookups),
     )
     if run.timed_out:
         notify(f"the command was killed after {timeout:g} s; raise --timeout")
@@ -182,10 +196,10 @@ def _report(
     """Summarise and examine the log, in one reading."""
     if run.log_error is not None or (quiet and summary_path is None and analysis is None):
         return
-    from ..audit.log import checked_lines
     from ..audit.summary import summarise_lines
+    from .reading import lines_of
 
-    lines = checked_lines(log.path)
+    lines = lines_of(log.path)
     summary = summarise_lines(lines if analysis is None else analysis.through(lines))
     if summary_path is not None:
         text = summary.to_json()

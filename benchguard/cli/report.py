@@ -97,15 +97,18 @@ def _write_result_page(path: Path, html: Path) -> int:
 
 
 def _write_page(path: Path, html: Path, result_path: Path | None) -> str:
+    from ..findings import Analysis
     from ..report.findings_section import findings
     from ..report.log_page import log_page
     from ..report.log_report import read_log_report
     from ..report.page import render
     from ..report.result_page import read_result, result_sections
+    from .reading import lines_of
 
     more = [] if result_path is None else result_sections(read_result(result_path), "result-")
-    facts = read_log_report(path)
-    write_text(html, render(log_page(facts, (findings(path), *more))))
+    analysis = Analysis()
+    facts = read_log_report(path, analysis.through(lines_of(path)))
+    write_text(html, render(log_page(facts, (findings(analysis, facts.problem), *more))))
     return facts.problem
 
 

@@ -252,10 +252,11 @@ class _Ended:
 
 
 def _show_summary(path: Path, output: TextIO) -> None:
-    from ..audit.summary import summarise
+    from ..audit.summary import summarise_lines
     from .observe_text import render
+    from .reading import lines_of
 
-    render(summarise(path), path, output)
+    render(summarise_lines(lines_of(path)), path, output)
     output.flush()
 
 

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from .output import say
+
+_LOSSES = {
+    "dropped": "records dropped",
+    "images_dropped": "images not kept",
+    "rings_exhausted": "threads without a trace ring",
+    "corrupt_rings": "trace rings with invalid records",
+    "calls_left_out": "successful calls left out by --calls or --no-lookups",
+}
+"""Counts of the end line."""
 
 
 @click.command("verify-log")
@@ -18,12 +28,30 @@ def verify_log(path: Path, head: str | None) -> int:
     Exits with 1 and names the first altered line. If all lines were rewritten, the chain is valid again: store the head
     that is printed after a run elsewhere, and pass it with --head.
     """
-    from ..audit import log as audit_log
+    from ..audit.log import LogError
+    from .reading import lines_of
 
-    verified = audit_log.verify_log(path)
-    if head is not None and head.lower() != verified.head:
-        raise audit_log.LogError(
-            f"{path}: the head is {verified.head}, not {head}; the log was rewritten, or the head is of another log"
+    lines, found = 0, ""
+    end: dict[str, Any] = {}
+    for line, line_hash in lines_of(path):
+        lines, found, end = lines + 1, line_hash, line
+    if head is not None and head.lower() != found:
+        raise LogError(
+            f"{path}: the head is {found}, not {head}; the log was rewritten, or the head is of another log"
         )
-    say(f"{path}: {verified.lines} lines, chain valid, head {verified.head}")
+    say(f"{path}: {lines} lines, chain valid, head {found}")
+    say(f"{path}: {_losses(end)}")
     return 0
+
+
+def _losses(end: dict[str, Any]) -> str:
+    """The parts that the log lacks, by its end line."""
+    lost = [
+        f"{text}: {end[name]}"
+        for name, text in _LOSSES.items()
+        if isinstance(end.get(name), int) and end[name]
+    ]
+    lost += ["lines beyond the limit of its size"] if end.get("truncated") is True else []
+    lost += ["processes that were still running"] if end.get("outlived") else []
+    is_complete = end.get("complete") is True
+    return ", ".join([("complete" if is_complete else "INCOMPLETE"), *lost])

@@ -94,6 +94,8 @@ class Analysis:
     def _session(self, line: Line) -> None:
         if line.text_or_none("api") not in (None, "cuda"):
             raise FindingsError("the log is of a HIP program; findings reads logs of CUDA programs")
+        if line.values.get("only_calls"):
+            raise FindingsError("the log has some calls only; run the program again without --calls")
         self._command = list(line.texts("command"))
 
     def _add(self, line: Line) -> None:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from ..audit.log import LogError
-from ..findings.analyse import analyse_log
+from ..findings.analyse import Analysis
 from ..findings.errors import FindingsError
 from .log_tables import columns
 from .page import Row, Section, first_rows, number, text
 
 
-def findings(path: Path) -> Section:
-    """The findings of a log. A log that cannot be analysed gives a section with the reason."""
-    try:
-        report = analyse_log(path)
-    except (FindingsError, LogError) as error:
-        return Section("findings", "Findings", warnings=[f"The log was not searched for findings: {error}."])
+def findings(analysis: Analysis, problem: str) -> Section:
+    """The findings of a log that was read to its end. A `problem` of the log is the reason for having none."""
+    if not problem:
+        try:
+            report = analysis.report()
+        except FindingsError as error:
+            problem = str(error)
+    if problem:
+        return Section(
+            "findings", "Findings", warnings=[f"The log was not searched for findings: {problem}."]
+        )
     rows: list[Row] = [
         [
             text(each.severity), text(each.id), text(each.title), number(each.process, str(each.process)),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ..audit.entries import (
     CallEntry,
@@ -148,12 +150,12 @@ class LogReport:
     unknown_lines: int
 
 
-def read_log_report(path: Path) -> LogReport:
-    """Read a log to its end, or to the place where it is cut short or altered.
+def read_log_report(path: Path, lines: Iterable[tuple[dict[str, Any], str]] | None = None) -> LogReport:
+    """Read a log, or its `lines`, to its end, or to the place where it is cut short or altered.
 
     Raises LogError if the file is not an audit log.
     """
-    facts, source = Facts(), LogEntries(path)
+    facts, source = Facts(), LogEntries(path, lines)
     tally = Tally(facts.curves.watch)
     facts.launches.end = facts.calls.end = end_time(path)
     for line in source:

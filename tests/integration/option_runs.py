@@ -382,6 +382,12 @@ def run(folder: Path, words: tuple[str, ...], cache: Path | None = None, *, gpu_
 
 
 PY = (sys.executable, "program.py")
+LOOKUP = (
+    sys.executable,
+    "-c",
+    "import ctypes; found = ctypes.c_void_p(); "
+    "ctypes.CDLL('libcuda.so.1').cuGetProcAddress(b'cuInit', ctypes.byref(found), 12000, ctypes.c_ulonglong())",
+)
 OBSERVE = ("observe", "--driver", "sim", "--log", "run.jsonl")
 RECORD = ("record", "--driver", "sim", "-o", "x.ncap")
 TRACE = ("trace", "--driver", "sim")
@@ -497,6 +503,16 @@ RUNS: dict[str, OptionRun] = {
         (*OBSERVE, "--filter", "libffi,_ctypes", "--", *PY),
         (*OBSERVE, "--", *PY),
         {"--filter": lambda ran: ran.log("run.jsonl", "end") and not ran.log("run.jsonl", "launch")},
+    ),
+    "observe, calls": OptionRun(
+        (*OBSERVE, "--calls", "cuMemAlloc*", "--", *PY),
+        (*OBSERVE, "--", *PY),
+        {"--calls": lambda ran: {line["call"] for line in ran.log("run.jsonl", "call")} == {"cuMemAlloc_v2"}},
+    ),
+    "observe, no-lookups": OptionRun(
+        (*OBSERVE, "--no-lookups", "--", *LOOKUP),
+        (*OBSERVE, "--", *LOOKUP),
+        {"--no-lookups": lambda ran: ran.log("run.jsonl", "end") and not ran.log("run.jsonl", "call")},
     ),
     "observe, driver": OptionRun(
         ("observe", "--driver", "/nowhere/libcuda.so.1", "--", "true"), (*OBSERVE, "--", "true"), {"--driver": NOWHERE}

@@ -54,7 +54,7 @@
   /* A chart has build() -> {traces, layout}, names of its traces with colors, and at(x, y) -> text. */
   function timeline(chart) {
     const lanes = chart.lanes;
-    const width = Math.min(260, 14 + 6.6 * Math.max(...lanes.map((lane) => lane.length)));
+    const width = Math.min(260, 16 + 7.2 * Math.max(...lanes.map((lane) => lane.length)));
     const groups = chart.groups.map((group, index) => ({ ...group, x: [], y: [], index }));
     const boxes = chart.boxes;
     boxes.begin.forEach((begin, at) => {

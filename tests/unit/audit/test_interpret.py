@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from benchguard.audit import layout
+from benchguard.audit.choice import CallChoice
 from benchguard.audit.clock import Clock
 from benchguard.audit.cordon import Cordon
 from benchguard.audit.drain import Chunk, Ended, Identity
@@ -62,6 +63,25 @@ def test_items_after_the_deadline_are_counted_as_unread(session: Session) -> Non
     interpreter.skip([Chunk(ONE, data), Chunk(OTHER, data + data), Ended(ONE, 7, -1, 0, None)])
     assert (interpreter.totals.calls, interpreter.totals.unread_bytes) == (1, 3 * len(data))
     assert interpreter.totals.dropped == 7
+
+
+def test_calls_that_are_not_chosen_have_lines_only_if_they_fail(session: Session) -> None:
+    data = call(0x3000, 64) + repeated(3, 0x3000, 64) + call(0x3000, 64, result=2)
+    for choice, lines, left_out in (
+        (CallChoice(("cuMemFree*",)), [2], 4),
+        (CallChoice(("cuMemAlloc_*",)), [0, 0, 2], 0),
+        (CallChoice(has_lookups=False), [0, 0, 2], 0),
+    ):
+        interpreter = Interpreter(session, SURFACE, 0, choice=choice)
+        found = read(interpreter.feed([Chunk(ONE, data)]) + interpreter.finish())
+        assert [line["result"] for line in found] == lines
+        assert interpreter.totals.left_out == left_out
+
+
+def test_lookups_are_not_chosen_without_lookups() -> None:
+    lookup = Export("cuGetProcAddress_v2", "recorded", "entry_point", (), base="cuGetProcAddress")
+    assert CallChoice().has(lookup) and not CallChoice(has_lookups=False).has(lookup)
+    assert not CallChoice(("cuGet*",), has_lookups=False).has(lookup)
 
 
 def test_decision_line_has_rule_and_phase(session: Session) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -188,6 +190,36 @@ def test_doctor_reports_every_subject() -> None:
         "seccomp",
         *FEATURES,
     ]
+
+
+def test_manual_page_has_every_command_and_option() -> None:
+    result = run("man")
+    assert result.returncode == 0, result.stderr
+    for name in SUMMARIES:
+        assert f"\n.SH {name.upper()}\n".replace("-", r"\-") in result.stdout
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        for parameter in command.params:
+            for option in (
+                parameter.opts if isinstance(parameter, click.Option) and not parameter.hidden else ()
+            ):
+                assert option.replace("-", r"\-") in result.stdout, (name, option)
+    assert not [
+        line for line in result.stdout.splitlines() if re.match(r"[.'](?!(TH|SH|PP|TP|nf|fi)\b)", line)
+    ]
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff in PATH")
+def test_manual_page_is_shown_by_groff_without_warnings() -> None:
+    shown = subprocess.run(
+        ["groff", "-man", "-Tascii", "-ww"],
+        input=run("man").stdout,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown.stderr == ""
+    assert "is shown on a page" not in shown.stdout and "COMMAND..." in shown.stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

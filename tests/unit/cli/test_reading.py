@@ -1,0 +1,68 @@
+"""Reading a log in a command: the bar of long readings, and the line that tells what a log lacks."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from benchguard.audit.log import REPORT_LINES, LogWriter
+from benchguard.cli import reading
+from benchguard.cli.main import cli
+
+SESSION = b'{"kind":"session","format":"neutrino-bench/audit/1"}'
+CALL = b'{"kind":"note"}'
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def write_log(folder: Path, name: str, end: bytes, lines: int = 3 * REPORT_LINES) -> Path:
+    writer = LogWriter(folder / name)
+    for line in (SESSION, *[CALL] * lines, end):
+        writer.write(line)
+    writer.close()
+    return writer.path
+
+
+@pytest.mark.parametrize("name", ["x.audit.jsonl", "x.audit.jsonl.zst"])
+def test_long_reading_has_a_bar_on_a_terminal_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = write_log(tmp_path, name, b'{"kind":"end"}')
+    monkeypatch.setattr(reading, "SHOWN_AFTER_SECONDS", 0.0)
+    terminal, pipe = Terminal(), io.StringIO()
+    lines = list(reading.lines_of(path, terminal))
+    assert list(reading.lines_of(path, pipe)) == lines and len(lines) == 3 * REPORT_LINES + 2
+    assert f"reading {name}" in terminal.getvalue()
+    assert pipe.getvalue() == ""
+
+
+def test_short_reading_has_no_bar(tmp_path: Path) -> None:
+    terminal = Terminal()
+    list(reading.lines_of(write_log(tmp_path, "x.audit.jsonl", b'{"kind":"end"}'), terminal))
+    assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (b'{"kind":"end","complete":true,"dropped":0}', "complete"),
+        (
+            b'{"kind":"end","complete":false,"dropped":7,"truncated":true}',
+            "INCOMPLETE, records dropped: 7, lines beyond",
+        ),
+        (b'{"kind":"end","complete":"\\u001b[2J","dropped":"x"}', "INCOMPLETE"),
+        (b'{"kind":"end","complete":true,"calls_left_out":4}', "complete, successful calls left out"),
+    ],
+)
+def test_verify_log_says_what_was_lost(tmp_path: Path, end: bytes, said: str) -> None:
+    path = write_log(tmp_path, "x.audit.jsonl", end, 1)
+    ran = CliRunner().invoke(cli, ["verify-log", str(path)], standalone_mode=False)
+    first, second = ran.output.splitlines()
+    assert "3 lines, chain valid" in first
+    assert second.startswith(f"{path}: {said}")
