@@ -7,12 +7,10 @@ from typing import Any
 
 from ..problem.arrays import Array, dtype_of, is_array, shape_of, strides_of
 from ..problem.errors import ProblemError
-from ..problem.spec import Argument, Buffer, Role, Scalar
+from ..problem.spec import NO_SEED, Argument, Buffer, Role, Scalar
 from ..problem.tolerances import tolerance_of
 
 __all__ = ["NO_SEED", "argument_of", "described", "same_memory", "tolerance_of"]
-
-NO_SEED = "its inputs are equal for all seeds, so a stored result would pass"
 
 _INT_MAX = 2**31 - 1
 

@@ -25,7 +25,9 @@ def tolerance_notes(checked: Checked) -> Iterator[str]:
         if factor < 1:
             why = "zeros, or one stored answer for all inputs, would pass under the problem's"
         else:
-            why = "this is twice the error of the problem's own reference in the submission's precision"
+            why = (
+                "this leaves room for the error of the problem's own reference in the submission's precision"
+            )
         yield f"{name}: tolerance {factor:.3g} times the problem's: {why}"
     for name in checked.stored:
         yield (

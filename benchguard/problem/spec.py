@@ -107,6 +107,10 @@ class Returned(msgspec.Struct, frozen=True):
     memory: dict[Name, Annotated[int, Meta(ge=0, le=1 << 48)]] = {}
 
 
+NO_SEED = "its inputs are equal for all seeds, so a stored result would pass"
+"""The note of a suite's case that has one input set only. Its references are equal, too."""
+
+
 class CaseSpec(msgspec.Struct, frozen=True):
     """One test case. `arguments` are in the order of the call.
 

@@ -12,7 +12,7 @@ from benchguard.adapters import load_suite
 from benchguard.adapters.detect import adapter_of
 from benchguard.adapters.values import NO_SEED
 from benchguard.errors import UsageError
-from benchguard.judge.contract import Ask, AskThrowaway, Opened, Throwaway
+from benchguard.judge.contract import Ask, AskSecrets, AskThrowaway, Opened, Secrets, Throwaway
 from benchguard.judge.inputs import Seen, draw_inputs
 from benchguard.judge.process import JudgeProcess
 from benchguard.problem import suite as suites
@@ -217,3 +217,15 @@ def test_performance_test_with_equal_inputs_has_a_note(tmp_path: Path) -> None:
     file.write_text(COUNT.read_text().replace("self.drawn(4096)", "self.drawn(4096) * 0"))
     (case,) = opened(file).cases
     assert case.spec.notes == (NO_SEED,)
+    with JudgeProcess(120.0) as judge:
+        for question in (
+            Ask(str(file), "leetgpu", adapter_options={"device": "cpu"}),
+            AskThrowaway(),
+            AskSecrets(0),
+        ):
+            judge.ask(question)
+        for kind in (Opened, Throwaway, Secrets):
+            answer, descriptors = judge.answer(kind)
+            for each in descriptors:
+                os.close(each)
+        assert isinstance(answer, Secrets) and answer.sets > answer.one_use > 0

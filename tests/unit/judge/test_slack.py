@@ -61,6 +61,21 @@ def test_inexact_reference_is_right_and_twice_its_error_is_the_bound() -> None:
     assert wrong(elsewhere, expected, factors) == 1
 
 
+def test_output_that_the_suites_own_harness_accepts_is_right() -> None:
+    """The harness compares with the reference in float32, which is off by 0.4 tolerances itself."""
+    own = EXPECTED.astype(np.float32)
+    error = np.float32(0.4) * np.float32(TOLERANCE.atol + TOLERANCE.rtol * abs(EXPECTED[50]))
+    own[50] += error
+    accepted = own.copy()
+    accepted[50] += 2.4 * error  # 0.96 tolerances from the reference in float32, 1.36 from the exact number
+    assert wrong(accepted, EXPECTED, {}) == 1
+    expected, factors = allowed(own)
+    assert factors["y"] == pytest.approx(1.4, rel=0.01)
+    assert wrong(accepted, expected, factors) == 0
+    accepted[50] += error
+    assert wrong(accepted, expected, factors) == 1
+
+
 def test_reference_that_overflows_expects_its_own_value() -> None:
     own = EXPECTED.astype(np.float32)
     own[3] = np.inf
