@@ -55,13 +55,16 @@ class Run:
             encoding="utf-8",
         )
         words = [*BENCH, "batch", "--problem", str(PROBLEM), "--results", str(results), *self.options]
-        words += ["--parallel", str(self.parallel), "--quiet", str(lines)]
+        words += ["--parallel", str(self.parallel), str(lines)]
         where = {**os.environ, **(environment or {})}
         began = time.monotonic()
         kept = b""
         if kill:
             kept = kill_halfway(words, where, results, len(self.submissions) // 2)
-            print(f"{name}: killed with {kept.count(10)} lines on the disk", flush=True)
+            print(
+                f"{name}: killed with {kept.count(10)} lines after {time.monotonic() - began:.0f} s",
+                flush=True,
+            )
         ended = subprocess.run(words, cwd=ROOT, env=where, check=False)
         seconds = time.monotonic() - began
         if ended.returncode != 0:

@@ -101,11 +101,11 @@ class Ran:
 
 def call(folder: Path, submission: str, case: Case | Sequence[Case], **options: Any) -> Ran:
     """Write `submission` down and have the runner call it; `options` are of the Order,
-    `nvcc`: whether one may be found, `beside`: files in its folder."""
+    `nvcc`: whether one may be found, `beside`: files in its folder, `stem`: its name."""
     environment = {} if options.pop("nvcc", True) else {"WITHOUT_NVCC": "1"}
     cases = [case] if isinstance(case, Case) else list(case)
     language = options.setdefault("language", "python")
-    path = folder / "submitted" / f"submission.{SUFFIXES[language]}"
+    path = folder / "submitted" / f"{options.pop('stem', 'submission')}.{SUFFIXES[language]}"
     scratch, raw_captures = folder / "scratch", folder / "raw_captures"
     for each in (path.parent, scratch, raw_captures):
         shutil.rmtree(each, ignore_errors=True)

@@ -449,6 +449,14 @@ def test_cuda_core_with_its_own_stream_runs(tmp_path: Path, case: Case) -> None:
     assert_right(call(tmp_path, CUDA_CORE % KERNEL, case), case)
 
 
+@pytest.mark.parametrize("stem", ["numba", "numpy", "torch"])
+def test_single_file_with_the_name_of_a_package_may_import_the_package(
+    stem: str, tmp_path: Path, case: Case
+) -> None:
+    pytest.importorskip("numba_cuda", reason="comes with the extra examples")
+    assert_right(call(tmp_path, NUMBA, case, stem=stem), case)
+
+
 def test_submission_folder_is_importable_and_read_only(tmp_path: Path, case: Case) -> None:
     """Its folder is where modules come from, and nothing is written there; what it prints last is not lost."""
     submission = (

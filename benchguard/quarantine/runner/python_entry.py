@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from importlib.machinery import SourceFileLoader
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -92,14 +93,14 @@ def _function(module: ModuleType, name: str, order: Order) -> Callable[..., obje
 def _import(path: Path, beside: str) -> ModuleType:
     """Import the file under its own name, unless another module has it.
 
-    sys.path begins with its folder, and the folder of the problem's files.
+    sys.path begins with its folder, and the folder of the problem's files. Its folder is left out for a single file
+    with the name of a package, such as triton.py, which may import the package.
     """
     sys.dont_write_bytecode = True
     sys.argv = [str(path)]
-    sys.path[:0] = [str(path.parent), beside] if beside else [str(path.parent)]
-    free = (
-        path.stem.isidentifier() and path.stem not in sys.modules and path.stem not in sys.stdlib_module_names
-    )
+    free = path.stem.isidentifier() and not _is_installed(path.stem)
+    own = [str(path.parent)] if free or len([*path.parent.iterdir()]) > 1 else []
+    sys.path[:0] = [*own, beside] if beside else own
     name = path.stem if free else "submission"
     loader = SourceFileLoader(name, str(path))  # independent of the file's suffix
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
@@ -108,6 +109,11 @@ def _import(path: Path, beside: str) -> ModuleType:
     sys.modules[name] = module
     loader.exec_module(module)
     return module
+
+
+def _is_installed(name: str) -> bool:
+    """Whether a module has this name, before sys.path names the submission's folder."""
+    return name in sys.modules or name in sys.stdlib_module_names or find_spec(name) is not None
 
 
 def _no_entry(order: Order, entry: str) -> str:
