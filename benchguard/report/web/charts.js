@@ -41,7 +41,7 @@
   }
 
   function timeAxis(range) {
-    return axis({ range, ticksuffix: "s", exponentformat: "SI", showexponent: "all", hoverformat: ".6s" });
+    return axis({ range, ticksuffix: "s", exponentformat: "SI", minexponent: 0, showexponent: "all", hoverformat: ".6s" });
   }
 
   function layout(extra) {
