@@ -18,6 +18,8 @@ TEXT_MAX = 1000
 DETAIL_MAX = 1 << 14
 _HERE = str(Path(__file__).parent)
 _FRAMES_MAX = 30
+_WITHHELD = ("reference", "eval")
+"""Modules of GPU MODE's harness that lie beside a submission there, and that a submission cannot read here."""
 
 
 class SubmissionError(Exception):
@@ -43,8 +45,15 @@ def broke(error: BaseException, phase: str, folder: Path) -> Broke:
     frames = [frame for frame in exception.stack if not frame.filename.startswith(_HERE)]
     exception.stack = traceback.StackSummary.from_list(frames)
     *_, lines = [line for line in exception.format_exception_only() if line.strip()] or [type(error).__name__]
-    text = one_line(_place(error, folder) + lines.strip(), TEXT_MAX)
+    text = one_line(_place(error, folder) + lines.strip() + _remedy(error), TEXT_MAX)
     return Broke(phase, text, last_of("".join(exception.format())))
+
+
+def _remedy(error: BaseException) -> str:
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    if name not in _WITHHELD:
+        return ""
+    return f"; a submission cannot read the problem's {name}.py, so copy what it needs into the submission"
 
 
 def last_of(text: str) -> str:

@@ -28,6 +28,13 @@ def test_place_is_line_of_submission() -> None:
     assert broke(raised(KeyError("k")), "warm-up", Path("/elsewhere")).text == "KeyError: 'k'"
 
 
+def test_import_of_the_problems_reference_has_a_remedy() -> None:
+    for name, has_remedy in (("reference", True), ("eval", True), ("references", False)):
+        error = ModuleNotFoundError(f"No module named {name!r}", name=name)
+        text = broke(raised(error), "import", FOLDER).text
+        assert (f"cannot read the problem's {name}.py" in text) == has_remedy
+
+
 def test_long_and_unprintable_messages_cut_and_escaped() -> None:
     result = broke(raised(ValueError("a\x1b[2Jb\n" + "\ud800x" * 100_000)), "record", FOLDER)
     assert len(result.text) == TEXT_MAX
