@@ -74,6 +74,7 @@ class AllocationFlag(enum.IntFlag):
 
 class RefusalFlag(enum.IntFlag):
     READ = 1
+    ADDRESS = 2
 
 
 NO_REFUSAL_FLAGS = RefusalFlag(0)

@@ -311,6 +311,11 @@ class Refusal:
     reason: str
     flags: RefusalFlag = NO_REFUSAL_FLAGS
 
+    @property
+    def is_doubt(self) -> bool:
+        """Whether a replay may succeed: a kernel gets the address of host memory, and may not access it."""
+        return bool(self.flags & RefusalFlag.ADDRESS)
+
 
 @dataclass(frozen=True)
 class Range:

@@ -92,9 +92,10 @@ def _foot(view: Overview) -> Iterator[str]:
             yield f"image {image.sha256[:SHORT]}: {problem}"
     for refusal in view.refusals[:ROWS_MAX]:
         after = f"after operation {refusal.operation - 1}" if refusal.operation else "before any operation"
-        yield f"cannot be replayed: {refusal.call or 'the program'}, {after}: {refusal.reason}"
+        what = "may fail in a replay" if refusal.is_doubt else "cannot be replayed"
+        yield f"{what}: {refusal.call or 'the program'}, {after}: {refusal.reason}"
     if len(view.refusals) > ROWS_MAX:
-        yield f"cannot be replayed: {len(view.refusals) - ROWS_MAX} more reasons"
+        yield f"cannot be replayed, or may fail: {len(view.refusals) - ROWS_MAX} more reasons"
     if view.status:
         yield f"the region ended with driver error {view.status}"
 

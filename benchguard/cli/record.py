@@ -86,10 +86,10 @@ def report_capture(summary: PackSummary) -> None:
     notify(f"{summary.path}: {counts}, {sizes}, packed in {summary.seconds:.1f} s")
     for refusal in summary.refusals[:_REFUSALS_SHOWN]:
         reason = f"{refusal.call}: {refusal.reason}" if refusal.call else refusal.reason
-        notify(f"cannot be replayed: {reason}")
+        notify(f"{'may fail in a replay' if refusal.is_doubt else 'cannot be replayed'}: {reason}")
     more = len(summary.refusals) - _REFUSALS_SHOWN
     if more > 0:
-        notify(f"cannot be replayed: {more} more reasons")
+        notify(f"cannot be replayed, or may fail: {more} more reasons")
 
 
 def _count(number: int, noun: str) -> str:

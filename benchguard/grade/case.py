@@ -157,6 +157,8 @@ def _judged(
     cordon = accesses.cordon if accesses is not None else None
     findings = Findings(result, checked if result.table else None, rates, carried, unrestored, doubt, cordon)
     outcome = outcome_of(findings, require_evidence)
+    if outcome.verdict == "failed" and recorded.facts.doubt:
+        outcome = Outcome("unreplayable", f"{recorded.facts.doubt}: {outcome.reason}")
     if outcome.verdict == "wrong" and not recorded.facts.kernels:
         outcome = Outcome("wrong", f"{NO_KERNELS}; {outcome.reason}")
     if outcome.verdict == "wrong" and recorded.suspicion:

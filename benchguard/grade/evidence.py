@@ -61,6 +61,8 @@ class CaptureFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     uploaded_bytes: int
     unrestored: str = ""
     """Why a kernel may keep something from sample to sample (unrestored.py); empty if it cannot."""
+    doubt: str = ""
+    """Why a replay may fail; empty if nothing shows that."""
 
 
 def facts_of(capture: Capture) -> CaptureFacts:
@@ -87,6 +89,7 @@ def facts_of(capture: Capture) -> CaptureFacts:
         unlisted=len(kernels) - len(listed),
         uploaded_bytes=uploaded_bytes(capture),
         unrestored=one_line(unrestored(capture), TEXT_MAX),
+        doubt=one_line(next((each.reason for each in capture.refusals if each.is_doubt), ""), TEXT_MAX),
     )
 
 

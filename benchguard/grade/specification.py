@@ -47,6 +47,8 @@ def _findings(capture: Capture, spec: CaseSpec) -> Iterator[Finding]:
             f"the call ended with driver error {capture.end.status}; run the submission alone first",
         )
     for refusal in capture.refusals:
+        if refusal.is_doubt:
+            continue
         what = f"{refusal.call}: {refusal.reason}" if refusal.call else refusal.reason
         yield Finding(
             "unreplayable", f"after {refusal.operation} operations {what}; remove it, or grade with --inline"

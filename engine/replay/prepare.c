@@ -37,8 +37,12 @@ static int write_refusals(struct nb_replay *replay)
         char call[96], reason[320];
         nb_reader_text(reader, reader->refusals[i].call, call, sizeof call);
         nb_reader_text(reader, reader->refusals[i].reason, reason, sizeof reason);
-        snprintf(replay->refusals[i], sizeof replay->refusals[i], "after %u operations %s: %s",
-                 reader->refusals[i].operation, call, reason);
+        if ((reader->refusals[i].flags & NB_REFUSAL_ADDRESS) != 0)
+            nb_note(replay, "after %u operations %s: %s; this replay fails if the kernel accesses it",
+                    reader->refusals[i].operation, call, reason);
+        else
+            snprintf(replay->refusals[replay->refusal_count++], sizeof *replay->refusals,
+                     "after %u operations %s: %s", reader->refusals[i].operation, call, reason);
     }
     return NB_REPLAY_OK;
 }
@@ -67,7 +71,7 @@ NB_REPLAY_EXPORT int nb_replay_open(int descriptor, const struct nb_replay_limit
 
 NB_REPLAY_EXPORT const char *nb_replay_refusal(const struct nb_replay *replay, uint32_t index)
 {
-    return index < replay->reader.refusal_count ? replay->refusals[index] : NULL;
+    return index < replay->refusal_count ? replay->refusals[index] : NULL;
 }
 
 /* ---- preparing ----------------------------------------------------------------------------------------- */

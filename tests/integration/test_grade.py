@@ -113,6 +113,29 @@ def test_cached_answer_is_wrong_on_other_inputs(tmp_path: Path) -> None:
     assert result.verdict == "wrong"
 
 
+@pytest.mark.parametrize(("reports", "verdict"), [("errors", "pass"), ("always", "unreplayable")])
+def test_address_of_host_memory_prevents_a_replay_only_if_the_kernel_uses_it(
+    tmp_path: Path, reports: str, verdict: str
+) -> None:
+    """cuDNN's kernels of batch normalisation get one, for errors that do not happen."""
+    text = """#include <cuda_runtime.h>
+    __global__ void add(const float *a, const float *b, float *c, size_t n, int *errors) {
+        size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+        if (i < n) c[i] = a[i] + b[i];
+        if (%s) *errors = 1;
+    }
+    extern "C" void solution(const float *a, const float *b, float *c, size_t n) {
+        static int *errors;
+        if (!errors) cudaMallocHost(&errors, sizeof *errors);
+        add<<<(n + 255) / 256, 256>>>(a, b, c, n, errors);
+    }"""
+    used = "i == n + 1000000" if reports == "errors" else "i == 0"
+    result, _ = graded(tmp_path, "vector_add", written(tmp_path, "reports.cu", text % used))
+    assert result.verdict == verdict
+    said = result.reason if reports == "always" else " ".join(result.notes)
+    assert "a kernel receives the address of host memory" in said
+
+
 def test_host_read_in_a_call_is_unreplayable(tmp_path: Path) -> None:
     reads = """float first; cudaMemcpy(&first, a, sizeof first, cudaMemcpyDeviceToHost);
     if (first > 1e30f) return;"""

@@ -50,6 +50,7 @@ struct nb_replay {
     struct nb_cold_state cold;
     struct nb_priority priority;
     char (*refusals)[NB_REPLAY_TEXT];
+    uint32_t refusal_count; /* of those that prevent a replay */
     char notes[NB_NOTES_MAX][NB_NOTE_BYTES];
     uint32_t note_count;
     uint64_t samples; /* taken so far */

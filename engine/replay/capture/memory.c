@@ -167,7 +167,7 @@ int nb_check_memory(struct nb_checker *checker)
     join(&checker->allocations);
     join(&checker->pages);
     /* A region that unloads a module is refused; the next module may lie where the unloaded one lay. */
-    const char *why = reader->refusal_count == 0 ? check_names(checker, &symbols) : NULL;
+    const char *why = nb_reader_is_refused(reader) ? NULL : check_names(checker, &symbols);
     if (why != NULL)
         return nb_error(checker->error, NB_REPLAY_BAD_CAPTURE, "%s", why);
     reach(&checker->globals);

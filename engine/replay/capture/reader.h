@@ -55,6 +55,9 @@ int nb_reader_finish(struct nb_reader *reader, const struct nb_replay_limits *li
 
 void nb_reader_close(struct nb_reader *reader) __attribute__((visibility("hidden")));
 
+/* Whether a refusal prevents a replay. */
+bool nb_reader_is_refused(const struct nb_reader *reader) __attribute__((visibility("hidden")));
+
 /* The bytes of a content, in one piece. NULL only if content.bytes is 0. */
 const void *nb_reader_content(const struct nb_reader *reader, struct nb_content content)
     __attribute__((visibility("hidden")));

@@ -1,12 +1,20 @@
 /* The rules of elements that refer to operations and memory: refusals and named ranges. */
 #include "replay/capture/check.h"
 
+bool nb_reader_is_refused(const struct nb_reader *reader)
+{
+    for (uint32_t i = 0; i < reader->refusal_count; i++)
+        if ((reader->refusals[i].flags & NB_REFUSAL_ADDRESS) == 0)
+            return true;
+    return false;
+}
+
 static const char *check_refusal(struct nb_checker *checker, uint32_t index)
 {
     const struct nb_capture_refusal *refusal = &checker->reader->refusals[index];
     if (refusal->operation > checker->reader->operation_count)
         return "no such operation";
-    if ((refusal->flags & ~(uint32_t)NB_REFUSAL_READ) != 0)
+    if ((refusal->flags & ~(uint32_t)(NB_REFUSAL_READ | NB_REFUSAL_ADDRESS)) != 0)
         return "unknown flags";
     return nb_span_is_text(checker->reader, refusal->call) &&
                    nb_span_is_text(checker->reader, refusal->reason)

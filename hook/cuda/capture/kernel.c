@@ -191,7 +191,10 @@ void nb_capture_check_parameters(const struct nb_call *call, uint32_t operation,
             char reason[192];
             snprintf(reason, sizeof reason,
                      "a kernel receives the address of %.100s, which a capture cannot contain", foreign);
-            nb_capture_refuse(call, reason);
+            if (nb_foreign_is_host(word))
+                nb_capture_refuse_address(call, reason);
+            else
+                nb_capture_refuse(call, reason);
         }
     }
 }

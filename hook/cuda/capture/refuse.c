@@ -12,8 +12,8 @@
 #include "core/wire/capture_format.h"
 #include "cuda/kernel/stream.h"
 
-/* Further refusals are dropped: no user reads that many. Reads leave room for other refusals, because the
- * packer may drop reads. */
+/* Further refusals are dropped: no user reads that many. Reads and addresses leave room for
+ * other refusals, because these may not prevent a replay. */
 #define REFUSALS_MAX 256
 #define READS_MAX    128
 
@@ -64,6 +64,12 @@ void nb_capture_refuse_read(const struct nb_call *call, const char *reason)
 {
     if (add_refusal(hash(call->slot, reason), READS_MAX))
         append(call, reason, NB_REFUSAL_READ);
+}
+
+void nb_capture_refuse_address(const struct nb_call *call, const char *reason)
+{
+    if (add_refusal(hash(call->slot, reason), READS_MAX))
+        append(call, reason, NB_REFUSAL_ADDRESS);
 }
 
 void nb_capture_refuse_incomplete(void)

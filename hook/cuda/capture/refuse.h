@@ -23,6 +23,11 @@ void nb_capture_refuse(const struct nb_call *call, const char *reason) __attribu
 void nb_capture_refuse_read(const struct nb_call *call, const char *reason)
     __attribute__((visibility("hidden")));
 
+/* The same for a kernel that gets the address of host memory. A replay is possible if the kernel does not access
+ * it: cuDNN passes such addresses for reports of errors. */
+void nb_capture_refuse_address(const struct nb_call *call, const char *reason)
+    __attribute__((visibility("hidden")));
+
 /* Refuse the open region because memory ran out for data that the driver was given (incomplete), or also
  * all later regions that need the data (later). Written once. */
 void nb_capture_refuse_incomplete(void) __attribute__((visibility("hidden")));

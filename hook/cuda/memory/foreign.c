@@ -107,6 +107,15 @@ const char *nb_foreign_find(uint64_t address)
     return what;
 }
 
+bool nb_foreign_is_host(uint64_t address)
+{
+    pthread_mutex_lock(&lock);
+    const struct nb_foreign *memory = nb_ranges_find(&all, address);
+    const bool is_host = memory != NULL && memory->is_host;
+    pthread_mutex_unlock(&lock);
+    return is_host;
+}
+
 void nb_foreign_each(void (*visit)(const struct nb_foreign *memory, void *context), void *context)
 {
     pthread_mutex_lock(&lock);

@@ -29,6 +29,9 @@ struct nb_foreign {
     bool is_of_graph; /* each launch of a graph allocates it again, at the same address */
 };
 
+/* Whether the address lies in host memory that was added. */
+bool nb_foreign_is_host(uint64_t address) __attribute__((visibility("hidden")));
+
 /* `what` names the memory for users ("managed memory"); a constant text. */
 void nb_foreign_add(uint64_t address, uint64_t bytes, const char *what) __attribute__((visibility("hidden")));
 void nb_foreign_add_of_graph(uint64_t address, uint64_t bytes) __attribute__((visibility("hidden")));

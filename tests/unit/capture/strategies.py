@@ -135,7 +135,7 @@ def write(path: Path, found: Elements) -> Elements:
 
 
 _flags = st.integers(0, 3).map(AllocationFlag)
-_refusal_flags = st.integers(0, 1).map(RefusalFlag)
+_refusal_flags = st.integers(0, 3).map(RefusalFlag)
 _devices = st.builds(
     Device,
     st.sampled_from(Vendor),
