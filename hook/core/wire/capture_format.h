@@ -325,8 +325,9 @@ struct nb_capture_relocation {
 };
 
 enum nb_refusal_flag {
-    NB_REFUSAL_READ = 1,   /* the host read device memory: harms only the operations that follow */
-    NB_REFUSAL_ADDRESS = 2 /* a kernel gets the address of host memory: harms only a kernel that accesses it */
+    NB_REFUSAL_READ = 1, /* the host read device memory: harms only the operations that follow */
+    NB_REFUSAL_ADDRESS =
+        2 /* a kernel gets the address of host memory: harms only a kernel that accesses it */
 };
 
 /* A reason why a replay may differ from the captured region. */

@@ -23,8 +23,8 @@ void nb_capture_refuse(const struct nb_call *call, const char *reason) __attribu
 void nb_capture_refuse_read(const struct nb_call *call, const char *reason)
     __attribute__((visibility("hidden")));
 
-/* The same for a kernel that gets the address of host memory. A replay is possible if the kernel does not access
- * it: cuDNN passes such addresses for reports of errors. */
+/* The same for a kernel that gets the address of host memory. A replay is possible if the kernel does not
+ * access it: cuDNN passes such addresses for reports of errors. */
 void nb_capture_refuse_address(const struct nb_call *call, const char *reason)
     __attribute__((visibility("hidden")));
 
