@@ -3,7 +3,8 @@
  * this file has none for a type. The loops are compiled for several x86 generations, since the library may
  * run on another machine than the one it is built on. */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3") /* half of a kernel's time is spent here */
+/* Half of a kernel's time is spent here. A square root that sets errno is not vectorised. */
+#pragma GCC optimize("O3", "no-math-errno")
 #endif
 
 #include "ptx/engine.h"
@@ -19,7 +20,22 @@ struct lanes {
                     uint8_t truth[LANES]);
     bool (*inside)(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t begin, uint64_t last,
                    uint64_t misaligned);
+    void (*flush)(const uint64_t *from, uint32_t mask, uint64_t *to);
 };
+
+#define F32_SIGN     UINT32_C(0x80000000)
+#define F32_EXPONENT UINT32_C(0x7f800000)
+
+/* A number wins over a NaN, and -0 is less than +0. */
+static inline float smaller_f32(float x, float y)
+{
+    return x != x ? y : y != y ? x : x < y || (x == y && signbit(x)) ? x : y;
+}
+
+static inline float larger_f32(float x, float y)
+{
+    return x != x ? y : y != y ? x : x > y || (x == y && signbit(y)) ? x : y;
+}
 
 #define KEY(operation, type) ((unsigned)(operation) << 8 | (unsigned)(type))
 
@@ -47,6 +63,40 @@ struct lanes {
             truth[lane] = (uint8_t)((T)a[lane] operator(T) b[lane]);                                         \
         return true;                                                                                         \
     } while (0)
+
+#define TRUTH(read, expression)                                                                              \
+    do {                                                                                                     \
+        for (unsigned lane = 0; lane < LANES; lane++) {                                                      \
+            const __typeof__(read(0)) x = read(a[lane]), y = read(b[lane]);                                  \
+            truth[lane] = (uint8_t)(expression);                                                             \
+        }                                                                                                    \
+        return true;                                                                                         \
+    } while (0)
+
+/* Comparisons of floats: false for a NaN, except those whose names end in U. */
+#define COMPARE_FLOATS(type, read)                                                                           \
+    case KEY(CMP_EQ, type):                                                                                  \
+        TRUTH(read, x == y);                                                                                 \
+    case KEY(CMP_NE, type):                                                                                  \
+        TRUTH(read, (x < y) | (x > y));                                                                      \
+    case KEY(CMP_LT, type):                                                                                  \
+        TRUTH(read, x < y);                                                                                  \
+    case KEY(CMP_LE, type):                                                                                  \
+        TRUTH(read, x <= y);                                                                                 \
+    case KEY(CMP_GT, type):                                                                                  \
+        TRUTH(read, x > y);                                                                                  \
+    case KEY(CMP_GE, type):                                                                                  \
+        TRUTH(read, x >= y);                                                                                 \
+    case KEY(CMP_NEU, type):                                                                                 \
+        TRUTH(read, x != y);                                                                                 \
+    case KEY(CMP_LTU, type):                                                                                 \
+        TRUTH(read, !(x >= y));                                                                              \
+    case KEY(CMP_LEU, type):                                                                                 \
+        TRUTH(read, !(x > y));                                                                               \
+    case KEY(CMP_GTU, type):                                                                                 \
+        TRUTH(read, !(x <= y));                                                                              \
+    case KEY(CMP_GEU, type):                                                                                 \
+        TRUTH(read, !(x < y))
 
 #define PROCESSOR
 #define FOR_PROCESSOR(name) name##_any
@@ -97,11 +147,9 @@ bool ptx_all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, u
     return lanes()->inside(addresses, mask, offset, begin, last, misaligned);
 }
 
-bool ptx_run_common(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+static inline bool run(struct warp *warp, const struct instruction *instruction, uint32_t mask,
+                       const uint64_t *a, const uint64_t *b, const uint64_t *c)
 {
-    const uint64_t *a = operand_values(warp, instruction->from[0]),
-                   *b = operand_values(warp, instruction->from[1]);
-    const uint64_t *c = operand_values(warp, instruction->from[2]);
     if (instruction->operation == OP_SETP) {
         uint8_t truth[LANES];
         if (instruction->logic != 0 || instruction->to[1].kind != OPERAND_NONE ||
@@ -113,10 +161,43 @@ bool ptx_run_common(struct warp *warp, const struct instruction *instruction, ui
     uint64_t *d = result_values(warp, instruction->to[0]);
     if (instruction->operation == OP_MOV)
         EACH(a[lane]);
-    if (instruction->flags != 0 || instruction->rounding > ROUND_NEAREST)
-        return false;
     if (instruction->operation == OP_CVT)
         return lanes()->convert(instruction, mask, a, d);
     return ptx_type_is_float((enum type)instruction->type) ? lanes()->floats(instruction, mask, a, b, c, d)
                                                            : lanes()->words(instruction, mask, a, b, c, d);
+}
+
+/* f32 with .ftz: subnormal sources and results become zeros. Apart from the others, which it would slow down.
+ */
+__attribute__((noinline)) static bool run_flushed(struct warp *warp, const struct instruction *instruction,
+                                                  uint32_t mask, const uint64_t *a, const uint64_t *b,
+                                                  const uint64_t *c)
+{
+    const bool compares = instruction->operation == OP_SETP;
+    uint64_t flushed[3][LANES];
+    if (instruction->operation == OP_CVT || (compares ? instruction->source : instruction->type) != T_F32)
+        return false;
+    lanes()->flush(a, ALL_LANES, flushed[0]);
+    lanes()->flush(b, ALL_LANES, flushed[1]);
+    lanes()->flush(c, ALL_LANES, flushed[2]);
+    if (!run(warp, instruction, mask, flushed[0], flushed[1], flushed[2]))
+        return false;
+    uint64_t *d = result_values(warp, instruction->to[0]);
+    if (!compares)
+        lanes()->flush(d, mask, d);
+    return true;
+}
+
+bool ptx_run_common(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+#if defined(PTX_GENERAL) /* tests compare the two versions */
+    return false;
+#endif
+    const uint64_t *a = operand_values(warp, instruction->from[0]),
+                   *b = operand_values(warp, instruction->from[1]);
+    const uint64_t *c = operand_values(warp, instruction->from[2]);
+    if (instruction->rounding > ROUND_NEAREST || (instruction->flags & ~FLAG_FLUSH) != 0)
+        return false;
+    return instruction->flags == 0 ? run(warp, instruction, mask, a, b, c)
+                                   : run_flushed(warp, instruction, mask, a, b, c);
 }

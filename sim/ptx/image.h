@@ -23,8 +23,16 @@ enum ptx_channel {
     PTX_CHANNEL_SNORM16
 };
 
-unsigned ptx_channel_bytes(enum ptx_channel channel);
-bool ptx_channel_is_integer(enum ptx_channel channel);
+static inline unsigned ptx_channel_bytes(enum ptx_channel channel)
+{
+    static const unsigned char bytes[] = {1, 1, 2, 2, 4, 4, 2, 4, 1, 1, 2, 2};
+    return bytes[channel];
+}
+
+static inline bool ptx_channel_is_integer(enum ptx_channel channel)
+{
+    return channel <= PTX_CHANNEL_S32;
+}
 
 /* Positions outside the image. The values are those of CUaddress_mode. */
 enum ptx_addressing { PTX_WRAP, PTX_CLAMP, PTX_MIRROR, PTX_BORDER };

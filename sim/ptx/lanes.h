@@ -21,6 +21,8 @@ PROCESSOR static bool FOR_PROCESSOR(run_words)(const struct instruction *instruc
         EACH(B32 > 31 ? 0 : A32 >> (B32 & 31));
     case KEY(OP_SHR, T_S32):
         EACH((uint32_t)((int32_t)A32 >> (B32 > 31 ? 31 : B32)));
+    case KEY(OP_MUL_HI, T_U32):
+        EACH((uint64_t)A32 * (uint64_t)B32 >> 32);
     case KEY(OP_MUL_WIDE, T_U32):
         EACH((uint64_t)A32 * (uint64_t)B32);
     case KEY(OP_MUL_WIDE, T_S32):
@@ -33,6 +35,10 @@ PROCESSOR static bool FOR_PROCESSOR(run_words)(const struct instruction *instruc
         EACH((uint32_t)((int32_t)A32 < (int32_t)B32 ? A32 : B32));
     case KEY(OP_MAX, T_S32):
         EACH((uint32_t)((int32_t)A32 > (int32_t)B32 ? A32 : B32));
+    case KEY(OP_MIN, T_U32):
+        EACH(A32 < B32 ? A32 : B32);
+    case KEY(OP_MAX, T_U32):
+        EACH(A32 > B32 ? A32 : B32);
     case DOUBLE_WORDS(OP_ADD):
         EACH(a[lane] + b[lane]);
     case DOUBLE_WORDS(OP_SUB):
@@ -41,6 +47,9 @@ PROCESSOR static bool FOR_PROCESSOR(run_words)(const struct instruction *instruc
         EACH(a[lane] * b[lane]);
     case DOUBLE_WORDS(OP_SHL):
         EACH(B32 > 63 ? 0 : a[lane] << (B32 & 63));
+    case KEY(OP_SHR, T_B64):
+    case KEY(OP_SHR, T_U64):
+        EACH(B32 > 63 ? 0 : a[lane] >> (B32 & 63));
     case WORDS(OP_AND):
     case DOUBLE_WORDS(OP_AND):
         EACH(a[lane] & b[lane]);
@@ -50,6 +59,33 @@ PROCESSOR static bool FOR_PROCESSOR(run_words)(const struct instruction *instruc
     case WORDS(OP_XOR):
     case DOUBLE_WORDS(OP_XOR):
         EACH(a[lane] ^ b[lane]);
+    default:
+        return false;
+    }
+}
+
+/* Functions of their own keep the frames and the switches of the frequent loops small. */
+PROCESSOR __attribute__((noinline)) static bool
+FOR_PROCESSOR(run_rare_floats)(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
+                               const uint64_t *b, uint64_t *d)
+{
+    switch (KEY(instruction->operation, instruction->type)) {
+    case KEY(OP_DIV, T_F32):
+        EACH(arithmetic_f32(f32_of(a[lane]) / f32_of(b[lane])));
+    case KEY(OP_RCP, T_F32):
+        EACH(arithmetic_f32(1.0f / f32_of(a[lane])));
+    case KEY(OP_SQRT, T_F32):
+        EACH(arithmetic_f32(__builtin_sqrtf(f32_of(a[lane]))));
+    case KEY(OP_RSQRT, T_F32):
+        EACH(arithmetic_f32((float)(1.0 / __builtin_sqrt((double)f32_of(a[lane])))));
+    case KEY(OP_NEG, T_F32):
+        EACH(A32 ^ F32_SIGN);
+    case KEY(OP_ABS, T_F32):
+        EACH(A32 & ~F32_SIGN);
+    case KEY(OP_MIN, T_F32):
+        EACH(arithmetic_f32(smaller_f32(f32_of(a[lane]), f32_of(b[lane]))));
+    case KEY(OP_MAX, T_F32):
+        EACH(arithmetic_f32(larger_f32(f32_of(a[lane]), f32_of(b[lane]))));
     default:
         return false;
     }
@@ -77,7 +113,7 @@ PROCESSOR static bool FOR_PROCESSOR(run_floats)(const struct instruction *instru
     case KEY(OP_FMA, T_F64):
         EACH(bits_f64(__builtin_fma(f64_of(a[lane]), f64_of(b[lane]), f64_of(c[lane]))));
     default:
-        return false;
+        return FOR_PROCESSOR(run_rare_floats)(instruction, mask, a, b, d);
     }
 }
 
@@ -95,6 +131,26 @@ PROCESSOR static bool FOR_PROCESSOR(run_conversion)(const struct instruction *in
     case KEY(T_S64, T_S32):
     case KEY(T_U64, T_S32):
         EACH((uint64_t)(int64_t)(int32_t)A32);
+    case KEY(T_F32, T_S32):
+        EACH(bits_f32((float)(int32_t)A32));
+    case KEY(T_F32, T_U32):
+        EACH(bits_f32((float)A32));
+    case KEY(T_F32, T_F64):
+        EACH(arithmetic_f32((float)f64_of(a[lane])));
+    case KEY(T_F64, T_F32):
+        EACH(bits_f64((double)f32_of(a[lane])));
+    default:
+        return false;
+    }
+}
+
+PROCESSOR __attribute__((noinline)) static bool
+FOR_PROCESSOR(compare_floats)(const struct instruction *instruction, const uint64_t *a, const uint64_t *b,
+                              uint8_t truth[LANES])
+{
+    switch (KEY(instruction->variant, instruction->source)) {
+        COMPARE_FLOATS(T_F32, f32_of);
+        COMPARE_FLOATS(T_F64, f64_of);
     default:
         return false;
     }
@@ -138,7 +194,7 @@ PROCESSOR static bool FOR_PROCESSOR(compare_lanes)(const struct instruction *ins
     case KEY(CMP_GE, T_S64):
         COMPARE(int64_t, >=);
     default:
-        return false;
+        return FOR_PROCESSOR(compare_floats)(instruction, a, b, truth);
     }
 }
 
@@ -154,9 +210,15 @@ PROCESSOR static bool FOR_PROCESSOR(all_inside)(const uint64_t *addresses, uint3
     return wrong == 0;
 }
 
-static const struct lanes FOR_PROCESSOR(lanes) = {FOR_PROCESSOR(run_words), FOR_PROCESSOR(run_floats),
+/* .ftz: subnormals become zeros of their sign. */
+PROCESSOR static void FOR_PROCESSOR(flush)(const uint64_t *from, uint32_t mask, uint64_t *to)
+{
+    EACH_LANE(mask, lane, to[lane] = from[lane] & ((from[lane] & F32_EXPONENT) != 0 ? UINT32_MAX : F32_SIGN));
+}
+
+static const struct lanes FOR_PROCESSOR(lanes) = {FOR_PROCESSOR(run_words),      FOR_PROCESSOR(run_floats),
                                                   FOR_PROCESSOR(run_conversion), FOR_PROCESSOR(compare_lanes),
-                                                  FOR_PROCESSOR(all_inside)};
+                                                  FOR_PROCESSOR(all_inside),     FOR_PROCESSOR(flush)};
 
 #undef PROCESSOR
 #undef FOR_PROCESSOR

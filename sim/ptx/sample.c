@@ -31,29 +31,40 @@ static int64_t inside(int64_t index, uint32_t extent, enum ptx_addressing addres
 {
     const int64_t n = extent, period = addressing == PTX_MIRROR ? 2 * n : n;
     int64_t turned;
+    if (index >= 0 && index < n)
+        return index;
     switch (addressing) {
     case PTX_WRAP:
     case PTX_MIRROR:
         turned = (index % period + period) % period;
         return turned < n ? turned : 2 * n - 1 - turned;
     case PTX_CLAMP:
-        return index < 0 ? 0 : index < n ? index : n - 1;
+        return index < 0 ? 0 : n - 1;
     default:
-        return index < 0 || index >= n ? -1 : index;
+        return -1;
     }
 }
 
-/* A filter rounds the position to a weight's bits first, so that a gather reads the element at a weight of 0.
- */
-static struct neighbours neighbours_of(double x, uint32_t extent, enum ptx_addressing addressing,
-                                       bool filters)
+/* A position along one axis, in elements. */
+static double position_of(const struct sampling *sampling, unsigned axis, uint32_t extent)
 {
-    x = reduce(x, extent, addressing);
-    if (filters)
-        x = (double)whole_of((x - 0.5) * ONE + 0.5) / ONE;
+    const double x = reduce(sampling->position[axis], sampling->is_normalized ? 1 : extent,
+                            sampling->image->addressing[axis]);
+    return sampling->is_normalized ? (double)whole_of(x * NORMALIZED_ONE) / NORMALIZED_ONE * extent : x;
+}
+
+static uint32_t layer_of(const struct sampling *sampling, const struct ptx_level *level)
+{
+    return sampling->layer < level->depth ? sampling->layer : level->depth - 1;
+}
+
+/* Rounds the position to a weight's bits first, so that a gather reads the element at a weight of 0. */
+static struct neighbours neighbours_of(double x, uint32_t extent, enum ptx_addressing addressing)
+{
+    x = (double)whole_of((x - 0.5) * ONE + 0.5) / ONE;
     const int64_t first = whole_of(x);
     return (struct neighbours){{inside(first, extent, addressing), inside(first + 1, extent, addressing)},
-                               filters ? (unsigned)((x - (double)first) * ONE) : 0};
+                               (unsigned)((x - (double)first) * ONE)};
 }
 
 bool ptx_read_words(struct sampling *sampling, const struct ptx_level *level, const int64_t place[3],
@@ -73,22 +84,23 @@ bool ptx_read_words(struct sampling *sampling, const struct ptx_level *level, co
     return from != NULL;
 }
 
-void ptx_find_neighbours(const struct sampling *sampling, const struct ptx_level *level, bool filters,
+void ptx_find_neighbours(const struct sampling *sampling, const struct ptx_level *level,
                          struct neighbours found[3])
 {
     const uint32_t extents[3] = {level->width, level->height, level->depth};
     memset(found, 0, 3 * sizeof *found);
-    found[2].at[0] = sampling->layer < level->depth ? sampling->layer : level->depth - 1;
-    for (unsigned i = 0; i < sampling->axes; i++) {
-        double x = reduce(sampling->position[i], sampling->is_normalized ? 1 : extents[i],
-                          sampling->image->addressing[i]);
-        if (sampling->is_normalized)
-            x = (double)whole_of(x * NORMALIZED_ONE) / NORMALIZED_ONE * extents[i];
-        found[i] = neighbours_of(x, extents[i], sampling->image->addressing[i], filters);
-    }
+    found[2].at[0] = layer_of(sampling, level);
+    for (unsigned i = 0; i < sampling->axes; i++)
+        found[i] =
+            neighbours_of(position_of(sampling, i, extents[i]), extents[i], sampling->image->addressing[i]);
     /* An H200 filters a line as an image of one row at y = 0, half of which is the border if y has one. */
-    if (sampling->is_row && filters)
-        found[1] = neighbours_of(0, 1, sampling->image->addressing[1], true);
+    if (sampling->is_row)
+        found[1] = neighbours_of(0, 1, sampling->image->addressing[1]);
+}
+
+static double weight_of(const struct neighbours *near, unsigned side)
+{
+    return (double)(side != 0 ? near->weight : ONE - near->weight) / ONE;
 }
 
 /* Sums are made in double and rounded once. The order and width of a GPU's sums are not documented. */
@@ -96,22 +108,18 @@ static bool filter_level(struct sampling *sampling, const struct ptx_level *leve
 {
     struct neighbours near[3];
     double sums[4] = {0};
-    ptx_find_neighbours(sampling, level, true, near);
-    for (unsigned corner = 0; corner < 8; corner++) {
-        int64_t place[3];
-        double weight = 1;
-        for (unsigned i = 0; i < 3; i++) {
-            const unsigned side = corner >> i & 1;
-            place[i] = near[i].at[side];
-            weight *= (double)(side != 0 ? near[i].weight : ONE - near[i].weight) / ONE;
-        }
-        if (weight == 0)
-            continue;
-        if (!ptx_read_words(sampling, level, place, words))
-            return false;
-        for (unsigned i = 0; i < 4; i++)
-            sums[i] += weight * (double)f32_of(words[i]);
-    }
+    ptx_find_neighbours(sampling, level, near);
+    for (unsigned z = 0; z <= (near[2].weight != 0); z++)
+        for (unsigned y = 0; y <= (near[1].weight != 0); y++)
+            for (unsigned x = 0; x <= (near[0].weight != 0); x++) {
+                const int64_t place[3] = {near[0].at[x], near[1].at[y], near[2].at[z]};
+                const double weight =
+                    weight_of(&near[0], x) * weight_of(&near[1], y) * weight_of(&near[2], z);
+                if (!ptx_read_words(sampling, level, place, words))
+                    return false;
+                for (unsigned i = 0; i < 4; i++)
+                    sums[i] += weight * (double)f32_of(words[i]);
+            }
     for (unsigned i = 0; i < 4; i++)
         words[i] = (uint32_t)bits_f32((float)sums[i]);
     return true;
@@ -122,9 +130,11 @@ static bool sample_level(struct sampling *sampling, unsigned number, uint32_t wo
     const struct ptx_level *level = &sampling->image->levels[number];
     if (sampling->image->filters && !ptx_channel_is_integer(sampling->image->channel))
         return filter_level(sampling, level, words);
-    struct neighbours near[3];
-    ptx_find_neighbours(sampling, level, false, near);
-    const int64_t place[3] = {near[0].at[0], near[1].at[0], near[2].at[0]};
+    const uint32_t extents[3] = {level->width, level->height, level->depth};
+    int64_t place[3] = {0, 0, layer_of(sampling, level)};
+    for (unsigned i = 0; i < sampling->axes; i++)
+        place[i] = inside(whole_of(position_of(sampling, i, extents[i])), extents[i],
+                          sampling->image->addressing[i]);
     return ptx_read_words(sampling, level, place, words);
 }
 
@@ -156,7 +166,7 @@ bool ptx_fetch(struct sampling *sampling, const int32_t coordinates[3], uint32_t
 {
     const struct ptx_level *level = &sampling->image->levels[0];
     const uint32_t extents[3] = {level->width, level->height, level->depth};
-    int64_t place[3] = {0, 0, sampling->layer < level->depth ? sampling->layer : level->depth - 1};
+    int64_t place[3] = {0, 0, layer_of(sampling, level)};
     memset(words, 0, 4 * sizeof *words);
     for (unsigned i = 0; i < sampling->axes; i++) {
         if ((uint32_t)coordinates[i] >= extents[i])

@@ -24,8 +24,8 @@ struct neighbours {
     unsigned weight;
 };
 
-/* The neighbours along x, y and z. With `filters` the position of an element is its middle. */
-void ptx_find_neighbours(const struct sampling *sampling, const struct ptx_level *level, bool filters,
+/* The neighbours along x, y and z of a filter, for which the position of an element is its middle. */
+void ptx_find_neighbours(const struct sampling *sampling, const struct ptx_level *level,
                          struct neighbours found[3]);
 
 /* Each returns false after a fault, with `status` set. */

@@ -153,10 +153,12 @@ uint32_t ptx_reserve_frame(struct parser *parser, uint32_t bytes, uint32_t align
 static bool is_common(enum operation operation)
 {
     static const bool common[] = {
-        [OP_MOV] = true,    [OP_CVT] = true,    [OP_SETP] = true, [OP_ADD] = true,      [OP_SUB] = true,
-        [OP_MUL_LO] = true, [OP_MAD_LO] = true, [OP_FMA] = true,  [OP_MUL_WIDE] = true, [OP_MAD_WIDE] = true,
-        [OP_MIN] = true,    [OP_MAX] = true,    [OP_AND] = true,  [OP_OR] = true,       [OP_XOR] = true,
-        [OP_SHL] = true,    [OP_SHR] = true};
+        [OP_MOV] = true,      [OP_CVT] = true,      [OP_SETP] = true,   [OP_ADD] = true,
+        [OP_SUB] = true,      [OP_MUL_LO] = true,   [OP_MAD_LO] = true, [OP_FMA] = true,
+        [OP_MUL_WIDE] = true, [OP_MAD_WIDE] = true, [OP_MIN] = true,    [OP_MAX] = true,
+        [OP_AND] = true,      [OP_OR] = true,       [OP_XOR] = true,    [OP_SHL] = true,
+        [OP_SHR] = true,      [OP_DIV] = true,      [OP_NEG] = true,    [OP_ABS] = true,
+        [OP_SQRT] = true,     [OP_RCP] = true,      [OP_MUL_HI] = true, [OP_RSQRT] = true};
     return (size_t)operation < sizeof common && common[operation];
 }
 

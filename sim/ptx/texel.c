@@ -3,17 +3,6 @@
 
 #include "ptx/number.h"
 
-unsigned ptx_channel_bytes(enum ptx_channel channel)
-{
-    static const unsigned char bytes[] = {1, 1, 2, 2, 4, 4, 2, 4, 1, 1, 2, 2};
-    return bytes[channel];
-}
-
-bool ptx_channel_is_integer(enum ptx_channel channel)
-{
-    return channel <= PTX_CHANNEL_S32;
-}
-
 const struct ptx_image *ptx_find_image(struct warp *warp, const struct instruction *instruction,
                                        uint64_t handle, bool is_surface, enum ptx_status *status)
 {

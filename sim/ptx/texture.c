@@ -115,7 +115,7 @@ enum ptx_status ptx_run_gather(struct warp *warp, const struct instruction *inst
         if (!begin(&sampling, warp, instruction, access, lane))
             return sampling.status;
         (void)place(&sampling, access);
-        ptx_find_neighbours(&sampling, &sampling.image->levels[0], true, near);
+        ptx_find_neighbours(&sampling, &sampling.image->levels[0], near);
         for (unsigned i = 0; i < 4; i++) {
             const int64_t at[3] = {near[0].at[columns[i]], near[1].at[rows[i]], near[2].at[0]};
             uint32_t words[4];

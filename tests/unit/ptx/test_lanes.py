@@ -1,4 +1,5 @@
-"""The lane loops are compiled for several processor generations: all must give the same bits."""
+"""The lane loops are compiled for several processor generations: all must give the same bits, and those of the general
+code that runs an instruction without a loop."""
 
 from __future__ import annotations
 
@@ -15,20 +16,43 @@ INTEGERS = [
     for width in (32, 64)
     for operation in ("add.s", "sub.u", "mul.lo.s", "and.b", "or.b", "xor.b", "min.s", "max.s")
 ]
-FLOATS = [f"{operation}.rn.f{width}" for width in (32, 64) for operation in ("add", "sub", "mul")]
+UNSIGNED = ["min.u32", "max.u32", "mul.hi.u32"]
+FLOATS = [f"{operation}.rn.f{width}" for width in (32, 64) for operation in ("add", "sub", "mul", "div")]
+FLOATS += [f"{operation}.ftz.f32" for operation in ("add.rn", "sub.rn", "mul.rn", "div.rn", "min", "max")]
+FLOATS += ["min.f32", "max.f32"]
 COMPARISONS = [
     f"{comparison}.{kind}"
     for kind in ("s32", "u32", "s64", "u64")
     for comparison in ("eq", "ne", "lt", "le", "gt", "ge")
 ]
+COMPARISONS += [
+    f"{comparison}.{kind}"
+    for kind in ("f32", "ftz.f32", "f64")
+    for comparison in (
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "equ",
+        "neu",
+        "ltu",
+        "leu",
+        "gtu",
+        "geu",
+        "num",
+        "nan",
+    )
+]
 THREADS = 173  # five full warps and a partial one
 
 
-@pytest.fixture(scope="module", params=["lanes_any", "lanes_avx2"])
+@pytest.fixture(scope="module", params=["PTX_LANES=lanes_any", "PTX_LANES=lanes_avx2", "PTX_GENERAL"])
 def other(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    if request.param == "lanes_avx2" and " avx2 " not in Path("/proc/cpuinfo").read_text():
+    if "avx2" in request.param and " avx2 " not in Path("/proc/cpuinfo").read_text():
         pytest.skip("this processor has no AVX2")
-    return Engine(build(tmp_path_factory.mktemp("lanes"), f"-DPTX_LANES={request.param}"))
+    return Engine(build(tmp_path_factory.mktemp("lanes"), f"-D{request.param}"))
 
 
 def numbers(width: int, seed: int) -> np.ndarray[tuple[int], np.dtype[np.generic]]:
@@ -36,6 +60,11 @@ def numbers(width: int, seed: int) -> np.ndarray[tuple[int], np.dtype[np.generic
     random = np.random.default_rng(seed).integers(0, 2**width, THREADS, f"u{width // 8}")
     ends = [0, 1, 31, 32, 63, 64, 2 ** (width - 1) - 1, 2 ** (width - 1), 2**width - 1]
     random[: len(ends)] = np.roll(np.array(ends, random.dtype), seed)
+    floats = np.array(
+        [0.0, -0.0, 1.0, 1.0, np.inf, -np.inf, np.nan, 1e-310, -1e-40, 1e-44, 3e38, 1e-300], f"f{width // 8}"
+    )
+    random[64 : 64 + len(floats)] = np.roll(floats, seed).view(random.dtype)
+    random[96 : 96 + len(floats)] = floats.view(random.dtype)
     return random
 
 
@@ -44,22 +73,39 @@ def check(engine: Engine, other: Engine, body: str, result: str, *widths: int) -
     assert np.array_equal(apply(engine, body, result, *sources), apply(other, body, result, *sources))
 
 
-@pytest.mark.parametrize("instruction", [*INTEGERS, *FLOATS])
+@pytest.mark.parametrize("instruction", [*INTEGERS, *UNSIGNED, *FLOATS])
 def test_two_source_loops_agree(engine: Engine, other: Engine, instruction: str) -> None:
     width = int(instruction[-2:])
     check(engine, other, f"{instruction} %d, %a, %b;", f"b{width}", width, width)
 
 
-@pytest.mark.parametrize("instruction", ["mad.lo.s32", "fma.rn.f32", "fma.rn.f64"])
+@pytest.mark.parametrize("instruction", ["mad.lo.s32", "fma.rn.f32", "fma.rn.ftz.f32", "fma.rn.f64"])
 def test_three_source_loops_agree(engine: Engine, other: Engine, instruction: str) -> None:
     width = int(instruction[-2:])
     check(engine, other, f"{instruction} %d, %a, %b, %c;", f"b{width}", width, width, width)
 
 
-@pytest.mark.parametrize("instruction", ["shl.b32", "shr.u32", "shr.s32", "shl.b64"])
+@pytest.mark.parametrize("instruction", ["shl.b32", "shr.u32", "shr.s32", "shl.b64", "shr.u64", "shr.b64"])
 def test_shift_loops_agree(engine: Engine, other: Engine, instruction: str) -> None:
     width = int(instruction[-2:])
     check(engine, other, f"{instruction} %d, %a, %b;", f"b{width}", width, 32)
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "neg.f32",
+        "neg.ftz.f32",
+        "abs.f32",
+        "abs.ftz.f32",
+        "sqrt.rn.f32",
+        "sqrt.approx.ftz.f32",
+        "rcp.rn.f32",
+        "rcp.rn.ftz.f32",
+    ],
+)
+def test_single_source_loops_agree(engine: Engine, other: Engine, instruction: str) -> None:
+    check(engine, other, f"{instruction} %d, %a;", "b32", 32)
 
 
 @pytest.mark.parametrize("sign", ["u", "s"])
@@ -68,9 +114,11 @@ def test_wide_product_loops_agree(engine: Engine, other: Engine, sign: str) -> N
     check(engine, other, f"mad.wide.{sign}32 %d, %a, %b, %c;", "b64", 32, 32, 64)
 
 
-@pytest.mark.parametrize("pair", ["u64.u32", "s64.s32", "u32.u64", "s32.s64"])
+@pytest.mark.parametrize(
+    "pair", ["u64.u32", "s64.s32", "u32.u64", "s32.s64", "rn.f32.s32", "rn.f32.u32", "rn.f32.f64", "f64.f32"]
+)
 def test_conversion_loops_agree(engine: Engine, other: Engine, pair: str) -> None:
-    to, _, source = pair.partition(".")
+    to, source = pair.removeprefix("rn.").split(".")
     check(engine, other, f"cvt.{pair} %d, %a;", f"b{to[1:]}", int(source[1:]))
 
 
