@@ -54,6 +54,11 @@ class Places(Protocol):
         """Return when update() may have another result."""
         ...
 
+    @property
+    def is_joining(self) -> bool:
+        """Whether a place is about to join, so that jobs wait for it."""
+        ...
+
 
 @dataclass
 class _Held:
@@ -87,7 +92,7 @@ class Dispatcher:
     Args:
         places: where to grade.
         attempts: tries of a job. Only failures of places count, never verdicts about a submission.
-        patience_s: longest time in seconds without any place, before the jobs are given up.
+        patience_s: longest time in seconds without any place, and none that is joining, before the jobs are given up.
     """
 
     def __init__(self, places: Places, attempts: int = ATTEMPTS, patience_s: float = 60.0) -> None:
@@ -112,7 +117,8 @@ class Dispatcher:
                 is_empty = self._fill(jobs, is_empty)
                 if is_empty and not self._again and not self._running:
                     return
-                if self._running or any(state.works for state in self._states.values()):
+                works = any(state.works for state in self._states.values())
+                if self._running or works or self._places.is_joining:
                     alone_since = time.monotonic()
                 elif time.monotonic() - alone_since > self._patience_s:
                     for lost in self._give_up(jobs):

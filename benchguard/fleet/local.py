@@ -48,6 +48,10 @@ class LocalPlaces:
     async def changed(self) -> None:
         await asyncio.Event().wait()
 
+    @property
+    def is_joining(self) -> bool:
+        return False
+
 
 def local_places(options: GradeOptions, slots: int, one_gpu: bool, archive: str = "") -> list[LocalPlace]:
     """A place for each NVIDIA GPU that this process sees; one place if the options or the caller name a GPU, or none is

@@ -82,7 +82,8 @@ class RayPlace:
         task = self.ray.remote(grade_on_node).options(
             num_cpus=1, num_gpus=gpus, max_retries=0, scheduling_strategy=_only_on(self.ray, self.node)
         )
-        limit = self.options.limited(job.problem).seconds + GRACE_SECONDS + PENDING_SECONDS
+        options = self.options.limited(job.problem)
+        limit = options.seconds + options.wait_for_gpu + GRACE_SECONDS + PENDING_SECONDS
         reference = task.remote(order_bytes(job, self.options))
         return parse_answer(await _result(self.ray, reference, limit, ANSWER_MAX))
 
@@ -127,6 +128,11 @@ class RayPlaces:
     async def changed(self) -> None:
         """Return after a second: Ray tells of machines only when it is asked."""
         await asyncio.sleep(POLL_SECONDS)
+
+    @property
+    def is_joining(self) -> bool:
+        """Whether a check still runs. It has a limit of its own."""
+        return not all(task.done() for task in self._checks.values())
 
     async def close(self) -> None:
         """End the checks that still run."""

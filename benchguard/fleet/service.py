@@ -47,6 +47,10 @@ class _Feed:
     async def update(self) -> list[Place]:
         return await self.places.update()
 
+    @property
+    def is_joining(self) -> bool:
+        return self.places.is_joining
+
     async def changed(self) -> None:
         waits = [asyncio.ensure_future(each) for each in (self.came.wait(), self.places.changed())]
         try:

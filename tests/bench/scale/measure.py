@@ -83,6 +83,10 @@ class _Ready125:
     async def changed(self) -> None:
         await asyncio.sleep(1)
 
+    @property
+    def is_joining(self) -> bool:
+        return False
+
 
 def measure_dispatch(result: GradeResult) -> float:
     """CPU seconds of the driver for each job, with 125 machines of 8 GPUs."""

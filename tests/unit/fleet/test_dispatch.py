@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -59,6 +60,7 @@ class MadePlace:
 class MadePlaces:
     places: list[Place]
     event: asyncio.Event = field(default_factory=asyncio.Event)
+    joins_until: float = 0.0
 
     async def update(self) -> list[Place]:
         return list(self.places)
@@ -66,6 +68,10 @@ class MadePlaces:
     async def changed(self) -> None:
         await self.event.wait()
         self.event.clear()
+
+    @property
+    def is_joining(self) -> bool:
+        return self.joins_until > time.monotonic()
 
 
 def jobs(count: int, read: list[str] | None = None) -> Iterator[Job]:
@@ -192,6 +198,30 @@ def test_engine_without_places_ends() -> None:
     graded = run([], count=5)
     check_complete(graded, 5)
     assert all("no machine was left" in each.trouble for each in graded)
+
+
+def test_place_that_is_still_checked_is_waited_for_longer_than_any_patience(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dispatch, "WAIT_SECONDS", 0.02)
+
+    async def collect() -> list[Graded]:
+        places = MadePlaces([], joins_until=time.monotonic() + 60)
+
+        async def join() -> None:
+            await asyncio.sleep(0.3)
+            places.places.append(MadePlace("late"))
+            places.joins_until = 0.0
+            places.event.set()
+
+        joining = asyncio.ensure_future(join())
+        graded = [each async for each in Dispatcher(places, 3, patience_s=0.05).run(jobs(3))]
+        await joining
+        return graded
+
+    graded = asyncio.run(collect())
+    check_complete(graded, 3)
+    assert {each.place for each in graded} == {"late"}
 
 
 def test_resting_place_works_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,10 @@ class Echoes:
     async def changed(self) -> None:
         await asyncio.Event().wait()
 
+    @property
+    def is_joining(self) -> bool:
+        return False
+
 
 @pytest.fixture
 def problem(tmp_path: Path) -> str:
