@@ -13,9 +13,13 @@ from pathlib import Path
 import pytest
 
 from benchguard.audit.log import LogWriter
+from benchguard.audit.probe_area import ProbeOptions
 from benchguard.audit.selection import parse_selection
+from benchguard.audit.session import Session
 from benchguard.audit.summary import summarise
 from benchguard.audit.supervise import Recorded, supervise
+from benchguard.probe.pipeline.engine import find_engine
+from benchguard.probe.pipeline.service import ProbeService
 from benchguard.shim.interposer import Interposer
 from benchguard.shim.surface import read_surface
 from tests.integration.raw_capture import read_raw_captures
@@ -122,6 +126,49 @@ def test_program_has_no_reports(
     counted = read_driver_launches(tmp_path / "launches").total()
     if launches is not None:
         assert summarise(log.path).launches == counted == launches
+
+
+PROBED_MODES = ["plain", "captured", "graphs", "threads", "reloaded", "graphs", "refused", "reset", "plain"]
+
+
+@pytest.mark.parametrize("engine", ["loads.py", "entries.py", "bounds"])
+def test_probed_program_has_no_reports(
+    program: Callable[[str], Path],
+    libraries: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    engine: str,
+) -> None:
+    """Launches of every kind, nodes of graphs, maps of counted size and of fixed size."""
+    own = PROGRAMS / "engines" / engine
+    session = Session(probe=ProbeOptions(120.0))
+    out = tmp_path / "out"
+    out.mkdir()
+    service = ProbeService(
+        session,
+        find_engine(str(own) if own.exists() else engine, {}),
+        out,
+        vendor="cuda",
+        seconds=60,
+        cache=None,
+    )
+    log = LogWriter(out / "audit.jsonl")
+    command = [str(program("probed")), *PROBED_MODES]
+    try:
+        run = supervise(
+            command,
+            interposer_of(libraries),
+            log,
+            version="sanitize",
+            timeout=300,
+            session=session,
+            probes=service,
+        )
+    finally:
+        service.close()
+    output = capfd.readouterr()
+    assert run.status == 0, output.out + output.err
+    assert service.counts.traces > 20 and not service.counts.lost_traces
 
 
 REGIONS = [
