@@ -179,6 +179,17 @@ def test_few_reported_samples_cannot_tell_and_take_the_time_around_their_events(
         assert bool(reasons(found)) == (shift > 0)
 
 
+@pytest.mark.parametrize(("loaded", "longer"), [(3, False), (6, True)])
+def test_load_of_some_of_few_samples_of_the_cpu_driver_is_no_longer_time(loaded: int, longer: bool) -> None:
+    draw = random.Random(22)
+    table = few_own(draw, 0.0)
+    for number in [n for n, row in enumerate(table) if row.one_use and row.own][:loaded]:
+        table[number] = dataclasses.replace(table[number], span_us=table[number].span_us + 2000)
+    found = replay_with(table, empty(28, draw), pci_bus="", unrestored="kernels allocate memory")
+    times = [row.device_us for row in reported(found.table, "kernels allocate memory")]
+    assert (statistics.median(times) > 1000) == longer
+
+
 def test_mean_is_not_below_the_time_around_a_one_use_sample() -> None:
     """Few samples are tampered with, which the tests do not see, and one of them is on one-use inputs."""
     draw = random.Random(18)
