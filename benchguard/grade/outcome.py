@@ -108,7 +108,7 @@ def evidence_of(found: Findings) -> tuple[Evidence, ...]:
         ("anchored time", tests.unknown, tests.anchor_reason),
         ("host clock", tests.unknown, tests.host_reason),
         ("work after the end event", shared or tests.unknown, tests.tail_reason),
-        ("empty samples", shared or tests.unknown, tests.empty_reason),
+        ("empty samples", shared or tests.unknown or tests.shortened, tests.empty_reason),
         (RESTORED, found.unrestored, lambda: ""),
         ("carried results", untested(replay.table) or found.doubt, lambda: found.carried),
     ]
