@@ -214,8 +214,8 @@ class TimeTests:
     @property
     def _empty_times(self) -> str:
         return (
-            f"an empty sample keeps the device busy for {self._empty_us:.0f} us, and {self._first_empty_us:.0f} us before "
-            "the submission's kernels ran"
+            f"an empty sample keeps the device busy for {self._empty_us:.0f} us, and {self._first_empty_us:.0f} us "
+            "before the submission's kernels ran"
         )
 
     @cached_property
