@@ -299,7 +299,7 @@ ELEMENTS = {
     "allocation empty": Case("saxpy", on(Kind.ALLOCATION, 1, "bytes", 0), "allocation 1: an invalid address"),
     "allocation call": Case("saxpy", on(Kind.ALLOCATION, 1, "call", 1, 1), "allocation 1: a text"),
     "refusal operation": Case("refused", on(Kind.REFUSAL, 0, "operation", 2), "refusal 0: no such operation"),
-    "refusal flags": Case("refused", on(Kind.REFUSAL, 0, "flags", 2), "refusal 0: unknown flags"),
+    "refusal flags": Case("refused", on(Kind.REFUSAL, 0, "flags", 4), "refusal 0: unknown flags"),
     "refusal reason": Case("refused", on(Kind.REFUSAL, 0, "reason", 0, 1 << 63), "refusal 0: a text"),
     "range role": Case("saxpy", on(Kind.RANGE, 1, "role", 0), "range 1: an unknown role"),
     "range shape": Case("saxpy", on(Kind.RANGE, 1, "shape", 0, 7), "range 1: an array"),
