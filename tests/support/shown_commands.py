@@ -74,13 +74,13 @@ def _commands(text: str) -> Iterator[Command]:
 
 
 def normal_form(line: str) -> str:
-    """The line without the values that differ from run to run: numbers, hashes, padding, libraries."""
+    """The line without the values that differ from run to run: numbers, units of time, hashes, padding, libraries."""
     if EXACT.match(line):
         return line
     line = re.sub(r"\(\d+ \w+(?:, \d+ \w+)*\)", "(SETS)", line)  # the drawn distributions
     line = re.sub(r"\b[0-9a-f]{12,64}\b|\b0x[0-9a-f]+", "H", line)
     line = re.sub(r"\bpython[\d.]+", "python", line)
-    line = re.sub(r"took [\d.]+ [num]?s", "took N", line)
+    line = re.sub(r"(?<=\d) [num]?s\b", " TIME", line)
     line = re.sub(r"\S+\.so\S*", "LIBRARY", line)
     line = re.sub(r"-?\b\d[\d.]*(?:e[+-]?\d+)?\b", "N", line)
     return re.sub(r"[\s|+-]+", " ", line).strip()

@@ -62,3 +62,4 @@ def test_line_that_is_not_printed_is_found() -> None:
     assert list(lines_missing_from(["exit status 1"], printed)) == ["exit status 1"]
     assert list(lines_missing_from(["saxpy …", "… in 0.2 s"], printed)) == []
     assert list(lines_missing_from(["… in 0.2 h"], printed)) == ["… in 0.2 h"]
+    assert list(lines_missing_from(["done in 99 us"], printed)) == []
