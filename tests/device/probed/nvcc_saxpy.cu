@@ -31,7 +31,8 @@ int main()
         saxpy<<<64, 128>>>(y, given, 0.5f, count);
         if (cudaDeviceSynchronize() != cudaSuccess)
             return 1;
-        times.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - began).count());
+        times.push_back(
+            std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - began).count());
     }
     const double first = times[0];
     std::sort(times.begin() + 1, times.end());
