@@ -117,7 +117,7 @@ def test_cached_answer_is_wrong_on_other_inputs(tmp_path: Path) -> None:
 def test_address_of_host_memory_prevents_a_replay_only_if_the_kernel_uses_it(
     tmp_path: Path, reports: str, verdict: str
 ) -> None:
-    """cuDNN's kernels of batch normalisation get one, for errors that do not happen."""
+    """A kernel may report errors there, and none happen."""
     text = """#include <cuda_runtime.h>
     __global__ void add(const float *a, const float *b, float *c, size_t n, int *errors) {
         size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;

@@ -24,7 +24,8 @@ void nb_capture_refuse_read(const struct nb_call *call, const char *reason)
     __attribute__((visibility("hidden")));
 
 /* The same for a kernel that gets the address of host memory. A replay is possible if the kernel does not
- * access it: cuDNN passes such addresses for reports of errors. */
+ * access it. A kernel of torch got one in a ResNet18 on an H100, perhaps in padding between its parameters.
+ */
 void nb_capture_refuse_address(const struct nb_call *call, const char *reason)
     __attribute__((visibility("hidden")));
 
