@@ -10,6 +10,7 @@ import os
 import select
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable
 from contextlib import closing
@@ -45,6 +46,8 @@ class Demangler:
         self._left = ANSWER_SECONDS
         self._known: dict[str, str | None] = {}
         self._worker: subprocess.Popen[bytes] | None = None
+        self._process: int | None = None
+        self._starting = threading.Lock()
         self._dead = False
 
     def demangle(self, name: str) -> str | None:
@@ -57,9 +60,13 @@ class Demangler:
 
     @property
     def process(self) -> int | None:
-        """The worker's process number, while it runs."""
-        worker = self._worker
-        return worker.pid if worker is not None else None
+        """The worker's process number, also after its end; None if there was none.
+
+        Another thread that has listed the processes may ask which of them is the worker: the answer waits for a start
+        in progress.
+        """
+        with self._starting:
+            return self._process
 
     def close(self) -> None:
         if self._worker is not None:
@@ -70,9 +77,11 @@ class Demangler:
     def _ask(self, name: str) -> str | None:
         try:
             if self._worker is None:
-                self._worker = subprocess.Popen(
-                    [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-                )
+                with self._starting:
+                    self._worker = subprocess.Popen(
+                        [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                    )
+                    self._process = self._worker.pid
                 self._answer(self._worker, "_Z1fv", START_SECONDS)  # so that no hostile name has this time
             began = time.monotonic()
             answer = self._answer(self._worker, name, self._left)

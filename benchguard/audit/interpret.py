@@ -74,7 +74,7 @@ class Interpreter:
 
     @property
     def helper(self) -> int | None:
-        """The demangler's process, which is not part of the command; None if it does not run."""
+        """The demangler's process, which is not part of the command; None if there was none."""
         return self._demangler.process
 
     def feed(self, items: list[Chunk | Ended]) -> list[bytes]:

@@ -14,6 +14,7 @@ import msgspec
 
 from ..errors import BenchguardError
 from ..ipc.json_text import json_line
+from ..ipc.processes import living_descendants
 from ..shim.interposer import Interposer
 from . import entries
 from .choice import ALL_CALLS, CallChoice
@@ -78,10 +79,14 @@ class Recorder:
         )
         self._pump = _Pump(self._drain, self._interpreter, log)
 
-    @property
-    def helper(self) -> int | None:
-        """The demangler's process, which is not part of the command; None if it does not run."""
-        return self._interpreter.helper
+    def command_processes(self) -> tuple[int, ...]:
+        """The living processes of the command: the descendants of this process, except the demangler.
+
+        They are listed first: the demangler may be started meanwhile, and is then known.
+        """
+        living = living_descendants()
+        helper = self._interpreter.helper
+        return tuple(pid for pid in living if pid != helper)
 
     @property
     def totals(self) -> Totals:

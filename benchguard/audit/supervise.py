@@ -16,7 +16,7 @@ from types import FrameType
 from .. import exit_status
 from ..errors import BenchguardError
 from ..ipc.deadline import Deadline
-from ..ipc.processes import adopt_orphans, kill_all, living_descendants
+from ..ipc.processes import adopt_orphans, kill_all
 from ..shim.interposer import Interposer
 from .choice import ALL_CALLS, CallChoice
 from .environment import Recorded, command_environment
@@ -162,7 +162,7 @@ def supervise(
     status = exit_status.INTERNAL
     timed_out = False
     outlived: tuple[int, ...] = ()
-    watch = UnobservedWatch(interposer.shim, session.nonce.hex(), lambda: recorder.helper)
+    watch = UnobservedWatch(interposer.shim, session.nonce.hex(), recorder.command_processes)
     recorder.start(command, version)
     try:
         base = dict(os.environ if options.environment is None else options.environment)
@@ -196,7 +196,7 @@ def _wait(child: subprocess.Popen[bytes], timeout: float | None, recorder: Recor
     try:
         status = child.wait(timeout)
     except subprocess.TimeoutExpired:
-        kill_all(living_descendants([recorder.helper]))
+        kill_all(recorder.command_processes())
         child.wait()
         return exit_status.TIMEOUT, True
     return (128 - status if status < 0 else status), False
@@ -206,7 +206,7 @@ def _wait_for_others(recorder: Recorder) -> tuple[int, ...]:
     """Wait for processes that outlive the command and may still use the driver; return those that remain."""
     deadline = time.monotonic() + GRACE_SECONDS
     while True:
-        living = living_descendants([recorder.helper])
+        living = recorder.command_processes()
         if not living or time.monotonic() > deadline:
             return living
         time.sleep(POLL_SECONDS)

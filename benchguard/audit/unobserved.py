@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ..ipc.processes import living_descendants
-
 POLL_SECONDS = 0.02
 COST_FACTOR = 50
 """Ratio of a pause to the scan before it, so that scanning takes at most 2 % of one core."""
@@ -17,16 +15,17 @@ COMMAND_MAX = 200
 
 
 class UnobservedWatch(threading.Thread):
-    """A context manager that scans the environments of this process's descendants.
+    """A context manager that scans the environments of the command's processes.
 
     A process that ends between two scans is missed. Processes that use a GPU live longer: cuInit alone takes 100 ms.
     """
 
-    def __init__(self, shim: Path, nonce: str, helper: Callable[[], int | None]) -> None:
+    def __init__(self, shim: Path, nonce: str, command_processes: Callable[[], tuple[int, ...]]) -> None:
         super().__init__(name="unobserved", daemon=True)
         self.found: dict[int, str] = {}
         """Command lines by process number."""
-        self._shim, self._nonce, self._helper = str(shim).encode(), nonce.encode(), helper
+        self._shim, self._nonce = str(shim).encode(), nonce.encode()
+        self._command_processes = command_processes
         self._leave = threading.Event()
 
     def __enter__(self) -> UnobservedWatch:
@@ -41,7 +40,7 @@ class UnobservedWatch(threading.Thread):
         pause = POLL_SECONDS
         while not self._leave.wait(pause):
             began = time.monotonic()
-            for pid in living_descendants([self._helper()]):
+            for pid in self._command_processes():
                 if pid not in self.found and len(self.found) < NAMED_MAX:
                     self._look(pid)
             pause = max(POLL_SECONDS, COST_FACTOR * (time.monotonic() - began))

@@ -98,10 +98,10 @@ def protect(parent: int) -> None:
     end_with(parent)
 
 
-def living_descendants(but: Collection[int | None]) -> tuple[int, ...]:
-    """All descendants of this process that have not ended, except those in `but`."""
+def living_descendants() -> tuple[int, ...]:
+    """All descendants of this process that have not ended."""
     own = with_descendants(os.getpid())[1:]
-    return tuple(sorted(pid for pid in own if pid not in but and process_start(pid) is not None))
+    return tuple(sorted(pid for pid in own if process_start(pid) is not None))
 
 
 def with_descendants(pid: int) -> list[int]:

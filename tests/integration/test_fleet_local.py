@@ -32,13 +32,13 @@ def test_every_kind_of_submission_has_its_verdict(native: Path) -> None:
 def test_caller_that_stops_early_leaves_no_process(native: Path) -> None:
     assert (native / "sim").is_dir()
     hanging = {"a": KINDS["honest"][1], "b": KINDS["hangs"][1], "c": KINDS["hangs"][1]}
-    before = set(living_descendants(()))
+    before = set(living_descendants())
     began = time.monotonic()
     for graded in grade_all(PROBLEM, hanging, GradeOptions(**OPTIONS | {"timeout": 600.0})):
         assert graded.id == "a"
         break
     assert time.monotonic() - began < 200
-    assert set(living_descendants(())) <= before
+    assert set(living_descendants()) <= before
 
 
 def test_service_grades_the_texts_of_its_problems(native: Path) -> None:

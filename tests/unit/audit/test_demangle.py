@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from contextlib import closing
+from typing import Any
 
 import pytest
 
 from benchguard.audit import demangle
 from benchguard.audit.demangle import Demangler
+from benchguard.ipc.processes import living_descendants
 from tests.conftest import ROOT
 
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -34,7 +37,7 @@ def test_names_stay_mangled_after_the_time_for_all_names(monkeypatch: pytest.Mon
     with closing(Demangler()) as demangler:
         assert demangler.demangle(doubled(22)) is None
         assert demangler.demangle("_Z3addPfi") is None
-        assert demangler.process is None
+        assert demangler.process not in living_descendants()
 
 
 @pytest.mark.parametrize(
@@ -55,7 +58,29 @@ def test_names_stay_mangled_if_the_demangler_was_taken_over(
     monkeypatch.setattr(subprocess, "Popen", lambda _, **pipes: start(words, **pipes))
     with closing(Demangler()) as demangler:
         assert demangler.demangle("_Z3addPfi") is None
-        assert demangler.process is None
+        assert demangler.process not in living_descendants()
+
+
+def test_process_listed_while_the_demangler_starts_is_known_as_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A list of processes has the worker before Popen returns."""
+    before, listed, start = set(living_descendants()), threading.Event(), subprocess.Popen
+
+    def slow_start(*words: Any, **pipes: Any) -> subprocess.Popen[bytes]:
+        worker = start(*words, **pipes)
+        assert listed.wait(10)
+        return worker
+
+    monkeypatch.setattr(subprocess, "Popen", slow_start)
+    with closing(Demangler()) as demangler:
+        asking = threading.Thread(target=demangler.demangle, args=("_Z3addPfi",))
+        asking.start()
+        while not (living := set(living_descendants()) - before):
+            assert asking.is_alive()
+        threading.Timer(0.1, listed.set).start()
+        assert living == {demangler.process}
+        asking.join()
 
 
 @pytest.mark.parametrize(
