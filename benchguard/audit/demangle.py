@@ -60,7 +60,7 @@ class Demangler:
 
     @property
     def process(self) -> int | None:
-        """The worker's process number, also after its end; None if there was none.
+        """The worker's process number, also after its end; None if it never ran.
 
         Another thread that has listed the processes may ask which of them is the worker: the answer waits for a start
         in progress.

@@ -74,7 +74,7 @@ class Interpreter:
 
     @property
     def helper(self) -> int | None:
-        """The demangler's process, which is not part of the command; None if there was none."""
+        """The demangler's process, which is not part of the command; None if it never ran."""
         return self._demangler.process
 
     def feed(self, items: list[Chunk | Ended]) -> list[bytes]:
