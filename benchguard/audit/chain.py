@@ -8,6 +8,8 @@ from ..errors import BenchguardError
 FIRST = "0" * 64
 LINE_MAX = 1 << 22
 
+CONTINUATION_ALONE = "the file continues another one; give the log's first file, without a number"
+
 _PREVIOUS = b',"previous":"%s"}\n'
 PREVIOUS_BYTES = len(_PREVIOUS % FIRST.encode())
 

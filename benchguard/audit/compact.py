@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 import zstandard
 
-from .chain import FIRST, LINE_MAX, LogError, chained, unchained
+from .chain import CONTINUATION_ALONE, FIRST, LINE_MAX, LogError, chained, unchained
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 SUFFIX = ".zst"
@@ -26,6 +26,7 @@ PIECE_BYTES = 1 << 10
 READ_BYTES = 1 << 20
 
 _CHECKPOINT = b'{"chain":"'
+_CONTINUATION = b'{"kind":"part"'
 
 
 class CompactFile:
@@ -36,6 +37,11 @@ class CompactFile:
         self._stream = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compressobj()
         self._pending = bytearray()
         self._last = b""
+        self.bytes = 0
+        """Bytes that were written to the file."""
+
+    def fileno(self) -> int:
+        return self._file.fileno()
 
     def write(self, line: bytes) -> None:
         """`line` is a whole line of the log, with the hash of the line before."""
@@ -47,20 +53,24 @@ class CompactFile:
     def flush(self) -> None:
         if self._pending:
             self._compress()
-            self._file.write(self._stream.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK))
+            self._write(self._stream.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK))
         self._file.flush()
 
     def close(self) -> None:
         try:
             self.flush()
-            self._file.write(self._stream.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH))
+            self._write(self._stream.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH))
         finally:
             self._file.close()
 
     def _compress(self) -> None:
         self._pending += _CHECKPOINT + hashlib.sha256(self._last).hexdigest().encode() + b'"}\n'
-        self._file.write(self._stream.compress(bytes(self._pending)))
+        self._write(self._stream.compress(bytes(self._pending)))
         self._pending.clear()
+
+    def _write(self, data: bytes) -> None:
+        self._file.write(data)
+        self.bytes += len(data)
 
 
 class Expander:
@@ -70,14 +80,15 @@ class Expander:
     compact log.
     """
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, head: str = FIRST) -> None:
+        """`head`: hash of the line before the first one, which is in another file."""
         decompressor = zstandard.ZstdDecompressor(max_window_size=WINDOW_MAX)
         self._stream = decompressor.decompressobj()
         self._where = where
         self._rest = b""
         self._unchecked: list[bytes] = []
         self._unchecked_bytes = 0
-        self._head = FIRST.encode()
+        self._head = head.encode()
         self._lines = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -105,6 +116,8 @@ class Expander:
             raise LogError(f"{self._where}: a line of more than {LINE_MAX} bytes; not an audit log")
 
     def _add(self, line: bytes) -> None:
+        if self._head == FIRST.encode() and line.startswith(_CONTINUATION):
+            raise LogError(f"{self._where}, line 1: {CONTINUATION_ALONE}")
         whole = chained(line, self._head)
         self._head = hashlib.sha256(whole).hexdigest().encode()
         self._unchecked.append(whole)
@@ -130,12 +143,15 @@ def is_compact(head: bytes) -> bool:
     return head.startswith(MAGIC) or (bool(head) and head == MAGIC[: len(head)])
 
 
-def read_lines(file: BufferedReader, where: str) -> Iterator[bytes]:
-    """The lines of a log in either form, as the JSON log has them; the last may be cut short. Raises LogError."""
+def read_lines(file: BufferedReader, where: str, head: str = FIRST) -> Iterator[bytes]:
+    """The lines of a log's file in either form, as the JSON log has them; the last may be cut short. Raises LogError.
+
+    `head`: hash of the line before the first one, which is in another file.
+    """
     if not is_compact(file.peek(1)):
         while line := file.readline(LINE_MAX):
             yield line
         return
-    expander = Expander(where)
+    expander = Expander(where, head)
     while data := file.read(READ_BYTES):
         yield from expander.feed(data)

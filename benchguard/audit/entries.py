@@ -266,6 +266,18 @@ class LostEntry(Entry, frozen=True, tag="lost"):
     corrupt: str | None
 
 
+class ContinuedEntry(Entry, frozen=True, tag="continued"):
+    """The last line of a file whose log continues in the file of this part."""
+
+    part: int
+
+
+class PartEntry(Entry, frozen=True, tag="part"):
+    """The first line of a file that continues a log."""
+
+    part: int
+
+
 class EndEntry(Entry, frozen=True, tag="end", kw_only=True):
     time_ns: int
     status: int | None
@@ -305,6 +317,8 @@ Line = (
     | DecisionEntry
     | InFlightEntry
     | LostEntry
+    | ContinuedEntry
+    | PartEntry
     | EndEntry
 )
 KINDS = frozenset(str(kind.__struct_config__.tag) for kind in Line.__args__)

@@ -69,7 +69,7 @@ class Teller:
         elif isinstance(entry, entries.EndEntry):
             yield from self.rest()
             yield Event(entry.time_ns, 0, 0, "", "session", "END", _end_text(entry), self._number)
-        elif entry is not None:
+        elif entry is not None and not isinstance(entry, (entries.ContinuedEntry, entries.PartEntry)):
             if isinstance(entry, entries.ProcessEntry):
                 self._executables[entry.process] = entry.executable
                 self._memory.pop(entry.process, None)

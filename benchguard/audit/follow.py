@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from .chain import FIRST, LINE_MAX, LogError
+from .chain import LINE_MAX, LogError
 from .compact import READ_BYTES, Expander, is_compact
-from .log import check_chain, parse_line
+from .log import Chain
 
 POLL_SECONDS = 0.02
 
 
 def follow_lines(path: Path, is_over: Callable[[], bool]) -> Iterator[dict[str, Any] | None]:
-    """The lines of a log up to its end line; None each time that no line is there yet.
+    """The lines of a log up to its end line, in all of its files; None each time that no line is there yet.
 
     Ends without an end line when `is_over` says that no more will be written. Raises LogError.
     """
-    try:
-        file = path.open("rb")
-    except OSError as error:
-        raise LogError(f"cannot read the log {path}: {error.strerror}; check the path") from error
-    previous, number = FIRST, 0
-    with file:
-        for line in _whole_lines(file, path, is_over):
-            if line is None:
-                yield None
-                continue
-            number += 1
-            entry = parse_line(line, f"{path}, line {number}")
-            check_chain(entry, previous, number, path)
-            previous = hashlib.sha256(line).hexdigest()
-            yield entry
-            if entry.get("kind") == "end":
-                return
+    chain = Chain(path)
+    while True:
+        try:
+            file = chain.file.open("rb")
+        except OSError as error:
+            raise LogError(f"cannot read the log {chain.file}: {error.strerror}; check the path") from error
+        with file:
+            for line in _whole_lines(file, chain.file, chain.head, is_over):
+                yield None if line is None else chain.check(line)
+                if chain.is_over or chain.goes_on:
+                    break
+        if not chain.goes_on:
+            return
+        chain.go_on()
 
 
 def has_writer(path: Path) -> bool:
@@ -52,7 +48,9 @@ def has_writer(path: Path) -> bool:
     return False
 
 
-def _whole_lines(file: BinaryIO, path: Path, is_over: Callable[[], bool]) -> Iterator[bytes | None]:
+def _whole_lines(
+    file: BinaryIO, path: Path, head: str, is_over: Callable[[], bool]
+) -> Iterator[bytes | None]:
     rest = b""
     expander: Expander | None = None
     begun = False
@@ -60,7 +58,7 @@ def _whole_lines(file: BinaryIO, path: Path, is_over: Callable[[], bool]) -> Ite
         over = is_over()  # asked before reading, so that what was written before it is read
         data = file.read(READ_BYTES)
         if data and not begun:
-            begun, expander = True, Expander(str(path)) if is_compact(data) else None
+            begun, expander = True, Expander(str(path), head) if is_compact(data) else None
         if data and expander is not None:
             yield from expander.feed(data)
         elif data:

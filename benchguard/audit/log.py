@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,23 +18,28 @@ import msgspec
 from .. import exit_status
 from ..errors import BenchguardError
 from ..ipc.json_text import UNREADABLE
-from .chain import FIRST, PREVIOUS_BYTES, LogError, chained
+from .chain import CONTINUATION_ALONE, FIRST, PREVIOUS_BYTES, LogError, chained
 from .compact import SUFFIX, CompactFile, read_lines
+from .parts import PART_BYTES_MIN, check_part, part_path
 
 __all__ = [
     "FORMAT",
+    "PART_BYTES_MIN",
+    "STDOUT",
+    "Chain",
     "LogError",
     "LogWriter",
     "Verified",
-    "check_chain",
     "checked_lines",
-    "parse_line",
     "read_log",
     "verify_log",
 ]
 
 FORMAT = "neutrino-bench/audit/1"
+STDOUT = Path("-")
 REPORT_LINES = 1024
+CONTINUED_BYTES = PREVIOUS_BYTES + 64
+"""More than the line `continued` has."""
 
 
 @dataclass(frozen=True)
@@ -45,27 +51,46 @@ class Verified:
 
 
 class LogWriter:
-    """Appends lines to a new file. After a failed write nothing more is written.
+    """Appends lines to a new log. After a failed write nothing more is written.
 
-    A path that ends in `.zst` gets a compact log.
+    A path that ends in `.zst` gets a compact log; STDOUT is standard output.
 
     With `most_bytes`, lines that would make the log longer are left out, and `truncated` is set. The last line is
-    written in any case.
+    written in any case. With `part_bytes`, the log continues in another file when a file has this size.
     """
 
-    def __init__(self, path: Path, replace: bool = False, most_bytes: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        replace: bool = False,
+        most_bytes: int | None = None,
+        part_bytes: int | None = None,
+    ) -> None:
         self.path = path
         self.bytes = 0
         self.truncated = False
-        self._most_bytes = most_bytes
         self.head = FIRST.encode()
         self.lines = 0
+        self.parts = 1
         self.error: str | None = None
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (0 if replace else os.O_EXCL)
+        self._most_bytes = most_bytes
+        self._part_bytes = part_bytes
+        self._replace = replace
+        self._part_start = 0
+        self._lock = -1
+        second = part_path(path, 2)
+        if part_bytes is not None and not replace and second.exists():
+            raise BenchguardError(f"{second} exists already; give another --log, or --force to replace it")
+        self._file = self._open(path)
+
+    def _open(self, path: Path) -> BinaryIO | CompactFile:
+        """Raises BenchguardError."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (0 if self._replace else os.O_EXCL)
         try:
+            if path == STDOUT:
+                return os.fdopen(os.dup(1), "wb", buffering=1 << 20)
             file = os.fdopen(os.open(path, flags, 0o644), "wb", buffering=1 << 20)
             _lock(file, path)
-            self._file = CompactFile(file) if path.suffix == SUFFIX else file
         except FileExistsError as error:
             raise BenchguardError(
                 f"the log {path} exists already; give another --log, or --force to replace it"
@@ -74,6 +99,7 @@ class LogWriter:
             raise BenchguardError(
                 f"cannot write the log {path}: {error.strerror}; give another path with --log"
             ) from error
+        return CompactFile(file) if self.path.suffix == SUFFIX else file
 
     def write(self, line: bytes) -> None:
         """`line` is one JSON object without its `previous`."""
@@ -88,6 +114,35 @@ class LogWriter:
         self._write(line)
 
     def _write(self, line: bytes) -> None:
+        if self._part_bytes is not None and self._is_full(len(line)):
+            self._continue()
+        self._append(line)
+
+    def _is_full(self, more: int) -> bool:
+        """Whether the file has no room for a line and for the line that ends the file; one line always has room."""
+        assert self._part_bytes is not None
+        if isinstance(self._file, CompactFile):
+            return self._file.bytes >= self._part_bytes
+        begun = self.bytes - self._part_start
+        return begun > CONTINUED_BYTES and begun + more + PREVIOUS_BYTES + CONTINUED_BYTES > self._part_bytes
+
+    def _continue(self) -> None:
+        """Continue in the next file, which exists before the line that names it. The first file stays locked."""
+        if self.error is not None:
+            return
+        try:
+            following = self._open(part_path(self.path, self.parts + 1))
+        except BenchguardError as error:
+            self.error = str(error)
+            return
+        self._append(b'{"kind":"continued","part":%d}' % (self.parts + 1))
+        if self._lock < 0:
+            self._lock = os.dup(self._file.fileno())
+        self._close_file()
+        self._file, self.parts, self._part_start = following, self.parts + 1, self.bytes
+        self._append(b'{"kind":"part","part":%d}' % self.parts)
+
+    def _append(self, line: bytes) -> None:
         if self.error is not None:
             return
         whole = chained(line, self.head)
@@ -108,6 +163,11 @@ class LogWriter:
                 self._fail(error)
 
     def close(self) -> None:
+        self._close_file()
+        if self._lock >= 0:
+            os.close(self._lock)
+
+    def _close_file(self) -> None:
         self.flush()
         try:
             self._file.close()
@@ -115,10 +175,18 @@ class LogWriter:
             self._fail(error)
 
     def _fail(self, error: OSError) -> None:
-        self.error = self.error or (
-            f"the log {self.path} could not be written to its end: {error.strerror}; "
-            "what is there is kept, free some space or give another --log and run again"
-        )
+        if self.error is not None:
+            return
+        if self.path == STDOUT:
+            self.error = (
+                f"the log on standard output could not be written to its end: {error.strerror}; "
+                "send it to a reader that stays, or to a file with free space"
+            )
+        else:
+            self.error = (
+                f"the log {part_path(self.path, self.parts)} could not be written to its end: {error.strerror}; "
+                "what is there is kept, free some space or give another --log and run again"
+            )
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
@@ -156,47 +224,104 @@ def verify_log(path: str | os.PathLike[str]) -> Verified:
 def checked_lines(
     path: Path, report: Callable[[int], None] | None = None
 ) -> Iterator[tuple[dict[str, Any], str]]:
-    """Like read_log, with the hash of each line. `report` gets the position in the file from time to time."""
+    """Like read_log, with the hash of each line. `report` gets the number of bytes that were read from time to time."""
+    chain, before, number = Chain(path), 0, 0
+    while True:
+        with _opened(chain.file) as file:
+            for line in read_lines(file, str(chain.file), chain.head):
+                entry = chain.check(line)
+                number += 1
+                if report is not None and number % REPORT_LINES == 0:
+                    report(before + file.tell())
+                yield entry, chain.head
+            if not chain.goes_on:
+                chain.check_end()
+                return
+            before += file.tell()
+        chain.go_on()
+
+
+def _opened(path: Path) -> BufferedReader:
     try:
-        file = path.open("rb")
+        return path.open("rb")
     except OSError as error:
         failure = LogError(f"cannot read the log {path}: {error.strerror}; check the path")
         failure.status = exit_status.USAGE
         raise failure from error
-    previous, number, kind = FIRST, 0, ""
-    with file:
-        for line in read_lines(file, str(path)):
-            number += 1
-            entry = parse_line(line, f"{path}, line {number}")
-            if kind == "end":
+
+
+class Chain:
+    """Checks the lines of a log one after the other, in all of its files. Each method raises LogError.
+
+    Attributes:
+        file: path of the file that the next line is in.
+        head: hash of the last line.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.file = path
+        self.head = FIRST
+        self._first = path
+        self._part = 1
+        self._number = 0
+        self._kind = ""
+
+    def check(self, line: bytes) -> dict[str, Any]:
+        """Check the next line, and return it as a dictionary."""
+        self._number += 1
+        where = f"{self.file}, line {self._number}"
+        entry = _parsed(line, where)
+        if self._kind in ("end", "continued"):
+            raise LogError(f"{where}: the log continues after its {self._kind} line; lines were added")
+        if self._number == 1:
+            self._check_first(entry, where)
+        if entry["previous"] != self.head:
+            raise LogError(
+                f"{where}: does not match the hash of the previous line; a line was altered or removed"
+            )
+        self.head, self._kind = hashlib.sha256(line).hexdigest(), str(entry.get("kind"))
+        if self._kind == "continued" and entry.get("part") != self._part + 1:
+            raise LogError(f"{where}: the log continues in part {self._part + 1} only; the line was altered")
+        return entry
+
+    def _check_first(self, entry: dict[str, Any], where: str) -> None:
+        if self._part > 1:
+            if (entry.get("kind"), entry.get("part")) != ("part", self._part):
                 raise LogError(
-                    f"{path}, line {number}: the log continues after its end line; lines were added"
+                    f"{where}: not the beginning of part {self._part} of a log; the file was exchanged"
                 )
-            check_chain(entry, previous, number, path)
-            previous, kind = hashlib.sha256(line).hexdigest(), str(entry.get("kind"))
-            if report is not None and number % REPORT_LINES == 0:
-                report(file.tell())
-            yield entry, previous
-    if number == 0:
-        raise LogError(f"{path} is empty; nothing was recorded")
-    if kind != "end":
-        raise LogError(
-            f"{path}, line {number}: the log has no end line, so it was cut short here; "
-            "the lines before are intact"
-        )
+        elif entry.get("kind") == "part":
+            raise LogError(f"{where}: {CONTINUATION_ALONE}")
+        elif (entry.get("kind"), entry.get("format")) != ("session", FORMAT):
+            raise LogError(f"{where}: not the beginning of a {FORMAT} log; give the path of an audit log")
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the last line says that the log continues in another file."""
+        return self._kind == "continued"
+
+    def go_on(self) -> None:
+        """Read the next file from now on."""
+        self.file = check_part(self._first, self._part + 1)
+        self._part, self._number, self._kind = self._part + 1, 0, ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last line was the log's end line."""
+        return self._kind == "end"
+
+    def check_end(self) -> None:
+        """Check that the last line is the log's end line."""
+        if self._number == 0 and self._part == 1:
+            raise LogError(f"{self.file} is empty; nothing was recorded")
+        if self._kind != "end":
+            raise LogError(
+                f"{self.file}, line {self._number}: the log has no end line, so it was cut short here; "
+                "the lines before are intact"
+            )
 
 
-def check_chain(entry: dict[str, Any], previous: str, number: int, path: Path) -> None:
-    """Check that a line continues the chain. `previous` is the hash of the line before. Raises LogError."""
-    if number == 1 and (entry.get("kind"), entry.get("format")) != ("session", FORMAT):
-        raise LogError(f"{path}, line 1: not the beginning of a {FORMAT} log; give the path of an audit log")
-    if entry["previous"] != previous:
-        raise LogError(
-            f"{path}, line {number}: does not match the hash of the previous line; a line was altered or removed"
-        )
-
-
-def parse_line(line: bytes, where: str) -> dict[str, Any]:
+def _parsed(line: bytes, where: str) -> dict[str, Any]:
     """A line as a dictionary that has the text `previous`. Raises LogError."""
     if not line.endswith(b"\n"):
         raise LogError(f"{where}: incomplete line; the log was cut short here")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,9 @@ import msgspec
 from ..ipc.json_text import UNREADABLE
 from .chain import FIRST, LINE_MAX, LogError
 from .compact import is_compact, read_lines
-from .entries import EndEntry, Line, parse_entry
+from .entries import ContinuedEntry, EndEntry, Line, parse_entry
 from .log import checked_lines
+from .parts import check_part
 
 
 class LogEntries:
@@ -62,13 +65,23 @@ class LogEntries:
 
 def end_time(path: Path) -> int | None:
     """`time_ns` of a log's end line, without parsing the lines before; None if the log has no valid end line."""
+    head = FIRST
     try:
-        with path.open("rb") as file:
-            if is_compact(file.peek(1)):
-                last = deque(read_lines(file, str(path)), maxlen=1)[-1]
-            else:
-                file.seek(max(0, os.fstat(file.fileno()).st_size - LINE_MAX))
-                last = file.read(LINE_MAX).splitlines()[-1]
-        return msgspec.convert(msgspec.json.decode(last), EndEntry).time_ns
+        for part in count(1):
+            last = _last_line(check_part(path, part) if part > 1 else path, head)
+            entry = msgspec.convert(msgspec.json.decode(last), ContinuedEntry | EndEntry)
+            if isinstance(entry, EndEntry):
+                return entry.time_ns
+            head = hashlib.sha256(last).hexdigest()
     except (OSError, IndexError, LogError, *UNREADABLE):
-        return None
+        pass
+    return None
+
+
+def _last_line(path: Path, head: str) -> bytes:
+    """`head`: hash of the last line of the file before. Raises IndexError for an empty file, OSError, LogError."""
+    with path.open("rb") as file:
+        if is_compact(file.peek(1)):
+            return deque(read_lines(file, str(path), head), maxlen=1)[-1]
+        file.seek(max(0, os.fstat(file.fileno()).st_size - LINE_MAX))
+        return file.read(LINE_MAX).splitlines(keepends=True)[-1]

@@ -21,6 +21,7 @@ from .options import (
     fail_on_option,
     gpu_time_option,
     is_stdout,
+    log_size_option,
     policy_option,
     quiet_option,
     timeout_option,
@@ -49,11 +50,12 @@ def default_log() -> Path:
 @click.option(
     "--log",
     "log_path",
-    type=OutputPath(),
+    type=OutputPath(allow_dash=True),
     metavar="PATH",
-    help="Write the audit log to this file; compact if its name ends in .zst."
-    "  [default: ./neutrino-TIME-PID.audit.jsonl]",
+    help="Write the audit log to this file; compact if its name ends in .zst. - is standard output, and COMMAND's "
+    "standard output becomes standard error.  [default: ./neutrino-TIME-PID.audit.jsonl]",
 )
+@log_size_option
 @click.option("--force", is_flag=True, help="Replace the log if it exists.")
 @driver_option
 @click.option(
@@ -91,6 +93,7 @@ def default_log() -> Path:
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def observe(
     log_path: Path | None,
+    part_bytes: int | None,
     force: bool,
     driver: str,
     callers: str | None,
@@ -112,25 +115,25 @@ def observe(
     from ..audit.choice import CallChoice
     from ..audit.log import LogWriter
     from ..audit.session import Session
-    from ..audit.supervise import supervise
+    from ..audit.supervise import ChildOptions, supervise
     from ..policy import cordon_for
     from .interpose import announced_interposer, gpu_overhead_of
 
     if gpu_time and policy is not None:
         raise UsageError("--gpu-time and --policy do not go together; leave out one of them")
     check_gpu_time(gpu_time, driver)
+    if fail_on:
+        _check_fail_on(patterns, driver)
+    if is_stdout(log_path):
+        _check_stream(part_bytes, summary_path, fail_on)
     if keep_images is not None:
         _make_folder(keep_images)
-    if fail_on and patterns:
-        raise UsageError("--fail-on examines all calls of timing windows; leave out --calls")
-    if fail_on and driver in HIP_DRIVERS:
-        raise UsageError(NO_HIP)
     interposer = announced_interposer(driver, quiet)
     if fail_on and interposer.surface.api != "cuda":
         raise UsageError(NO_HIP)
     check_gpu_time(gpu_time, interposer.surface.api)
     cordon = cordon_for(policy, interposer.surface)
-    log = LogWriter(log_path or default_log(), replace=force)
+    log = LogWriter(log_path or default_log(), replace=force, part_bytes=part_bytes)
     overhead = gpu_overhead_of(interposer) if gpu_time else None
     session = Session(cordon=cordon, gpu_time=gpu_time, gpu_overhead_ns=overhead)
     run = supervise(
@@ -143,17 +146,45 @@ def observe(
         keep_images=keep_images,
         session=session,
         choice=CallChoice(patterns, not no_lookups),
+        options=ChildOptions(output=2) if is_stdout(log_path) else None,
     )
     if run.timed_out:
         notify(f"the command was killed after {timeout:g} s; raise --timeout")
-    analysis = _analysis(interposer) if run.log_error is None and (fail_on or not quiet) else None
-    _report(run, log, quiet, summary_path, analysis)
+    analysis = None
+    if is_stdout(log_path):
+        if not quiet and run.log_error is None:
+            notify(_outcome(run, log))
+    else:
+        analysis = _analysis(interposer) if run.log_error is None and (fail_on or not quiet) else None
+        _report(run, log, quiet, summary_path, analysis)
     if run.log_error is not None:
         raise BenchguardError(run.log_error)
     if run.images_error is not None:
         raise run.images_error
     status = _findings(analysis, fail_on, quiet) if analysis is not None else exit_status.PASS
     return status or run.status
+
+
+def _check_fail_on(patterns: tuple[str, ...], driver: str) -> None:
+    if patterns:
+        raise UsageError("--fail-on examines all calls of timing windows; leave out --calls")
+    if driver in HIP_DRIVERS:
+        raise UsageError(NO_HIP)
+
+
+def _check_stream(part_bytes: int | None, summary_path: Path | None, fail_on: tuple[str, ...]) -> None:
+    """Raises UsageError for options that need a log that can be read again."""
+    for given, option in ((part_bytes, "--log-size"), (summary_path, "--summary"), (fail_on, "--fail-on")):
+        if given:
+            raise UsageError(f"{option} needs a log in a file; give another --log than -")
+
+
+def _outcome(run: Run, log: LogWriter) -> str:
+    """The line that replaces the summary of a log on standard output."""
+    totals = run.totals
+    launches = totals.launches + totals.graph_launches
+    lost = "" if run.complete else "; INCOMPLETE: the log's last line tells what is missing"
+    return f"{launches:,} launches, {totals.calls:,} other calls{lost}; head of the log: {log.head.decode()}"
 
 
 def _analysis(interposer: Interposer) -> Analysis | None:

@@ -15,6 +15,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from ..audit.parts import PART_BYTES_MIN
 from ..errors import BenchguardError, UsageError
 from .output import print_document
 
@@ -95,7 +96,12 @@ class OutputPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path: Any = super().convert(value, param, ctx)
-        reason = "" if str(path) == "-" else unwritable(path)
+        is_dash = str(path) == "-"
+        if is_dash and not self.allow_dash:
+            self.fail(
+                "- would be standard output, which has other text here; name a file, or ./-", param, ctx
+            )
+        reason = "" if is_dash else unwritable(path)
         return self.fail(reason, param, ctx) if reason else path
 
 
@@ -131,6 +137,10 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic 
     """Bytes, as 512M or 16G."""
 
     name = "size"
+
+    def __init__(self, least: int = 0) -> None:
+        self._least = least
+
     _SCALES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}  # noqa: RUF012
     _FORM = re.compile(r"([0-9]{1,12})([KMGT]?)(?:i?B)?", re.IGNORECASE)
 
@@ -140,7 +150,10 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic 
         match = self._FORM.fullmatch(value.strip())
         if match is None:
             self.fail(f"{value!r} is not a size; give bytes, or a number with K, M, G or T", param, ctx)
-        return int(match[1]) * self._SCALES[match[2].upper()]
+        size = int(match[1]) * self._SCALES[match[2].upper()]
+        if size < self._least:
+            self.fail(f"{value!r} is too small; give at least {self._least >> 10}K", param, ctx)
+        return size
 
 
 def complete_driver(words: Sequence[str]) -> Callable[..., list[CompletionItem]]:
@@ -178,6 +191,14 @@ policy_option = click.option(
     metavar="FILE|NAME",
     shell_complete=lambda ctx, parameter, typed: complete_policy(typed),  # noqa: ARG005
     help="Log or deny driver calls by the rules of this policy: a file, or observe, grading, quarantine or strict.",
+)
+
+log_size_option = click.option(
+    "--log-size",
+    "part_bytes",
+    type=Size(least=PART_BYTES_MIN),
+    metavar="SIZE",
+    help="Continue the log in PATH.2, PATH.3, ... when a file has this size: 100M.",
 )
 
 gpu_time_option = click.option(

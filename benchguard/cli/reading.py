@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ..audit.log import checked_lines
+from ..audit.parts import size_of
 
 SHOWN_AFTER_SECONDS = 2.0
 
@@ -16,7 +17,7 @@ SHOWN_AFTER_SECONDS = 2.0
 def lines_of(path: Path, output: TextIO | None = None) -> Iterator[tuple[dict[str, Any], str]]:
     """Like checked_lines. The bar is on `output`: standard error."""
     output = output or sys.stderr
-    if not output.isatty():
+    if not (output.isatty() and path.is_file()):
         yield from checked_lines(path)
         return
     bar = _Bar(output, path)
@@ -33,12 +34,10 @@ class _Bar:
         self._output, self._name = output, path.name
         self._began = time.monotonic()
         self._progress: Any = None
-        self._size = 0
-        if path.exists():
-            self._size = path.stat().st_size
+        self._size = size_of(path)
 
     def report(self, position: int) -> None:
-        """`position`: bytes of the file that were read."""
+        """`position`: bytes of the log that were read."""
         if self._progress is None:
             if time.monotonic() < self._began + SHOWN_AFTER_SECONDS:
                 return

@@ -79,8 +79,13 @@ def report(
 
 
 def _is_log(path: Path) -> bool:
-    """Whether a file begins as a log or cannot be read, which the log's reader reports; a result begins otherwise."""
+    """Whether a file begins as a log or cannot be read, which the log's reader reports; a result begins otherwise.
+
+    A pipe's bytes can be read once, and are those of a log.
+    """
     try:
+        if not path.is_file():
+            return True
         with path.open("rb") as file:
             head = file.read(64)
     except OSError:
@@ -114,8 +119,9 @@ def _write_page(path: Path, html: Path, result_path: Path | None) -> str:
 
 def _write_trace(path: Path, perfetto: Path) -> str:
     from ..report.perfetto import write_trace
+    from .reading import lines_of
 
-    trace, problem = write_trace(path, perfetto)
+    trace, problem = write_trace(path, perfetto, lines_of(path))
     say(f"{perfetto}: {trace.events:,} slices. {trace.times}")
     if trace.misplaced:
         notify(f"{trace.misplaced:,} lines have an impossible time and are not in {perfetto}")
@@ -124,11 +130,12 @@ def _write_trace(path: Path, perfetto: Path) -> str:
 
 def _write_tables(path: Path, parquet: Path | None, csv_folder: Path | None) -> str:
     from ..report.export import CsvWriter, ParquetWriter, export
+    from .reading import lines_of
 
     folders: list[tuple[type[CsvWriter] | type[ParquetWriter], Path]] = []
     folders += [(ParquetWriter, parquet)] if parquet is not None else []
     folders += [(CsvWriter, csv_folder)] if csv_folder is not None else []
-    counts, problem = export(path, folders)
+    counts, problem = export(path, folders, lines_of(path))
     rows = ", ".join(f"{count:,} {name}" for name, count in counts.items())
     for _, folder in folders:
         say(f"{folder}: {rows}")

@@ -228,6 +228,8 @@ def _check_log(path: Path) -> None:
     """Raises UsageError for a file that is not a log: perhaps the user meant a command."""
     from ..audit.compact import is_compact
 
+    if path.exists() and not path.is_file() and not path.is_dir():
+        return  # a pipe's bytes can be read once
     try:
         with path.open("rb") as file:
             head = file.read(4)

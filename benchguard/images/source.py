@@ -66,7 +66,7 @@ class Images:
 
 
 def is_log(head: bytes) -> bool:
-    return is_compact(head) or head.startswith(b'{"kind":"session"')
+    return is_compact(head) or head.startswith((b'{"kind":"session"', b'{"kind":"part"'))
 
 
 def images_of_file(path: Path) -> Iterator[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Protocol
@@ -75,9 +75,11 @@ class ParquetWriter:
 
 
 def export(
-    log: Path, folders: Sequence[tuple[type[CsvWriter] | type[ParquetWriter], Path]]
+    log: Path,
+    folders: Sequence[tuple[type[CsvWriter] | type[ParquetWriter], Path]],
+    lines: Iterable[tuple[dict[str, Any], str]] | None = None,
 ) -> tuple[dict[str, int], str]:
-    """Write every table to each folder, by its kind of writer.
+    """Write every table to each folder, by its kind of writer. `lines`: those of checked_lines, if they are watched.
 
     Returns the rows of each table, and why the log was read in part (else empty).
 
@@ -86,9 +88,9 @@ def export(
         UsageError: pyarrow is missing.
         BenchguardError: a table cannot be written.
     """
-    source = LogEntries(log)
-    lines = iter(source)
-    first = next(lines, None)  # before files are opened: a file that is not a log replaces nothing
+    source = LogEntries(log, lines)
+    entries = iter(source)
+    first = next(entries, None)  # before files are opened: a file that is not a log replaces nothing
     counts = {table.name: 0 for table in TABLES}
     if any(kind is ParquetWriter for kind, _ in folders):
         _pyarrow()
@@ -100,7 +102,7 @@ def export(
                 folder.mkdir(parents=True, exist_ok=True)
                 for table in TABLES:
                     writers[table.name].append(stack.enter_context(closing(kind(table, folder))))
-            for line in itertools.chain((first,), lines):
+            for line in itertools.chain((first,), entries):
                 for table in TABLES:
                     row = table.row(line) if line is not None else None
                     if row is not None:

@@ -190,24 +190,26 @@ class Trace:
         }  # fmt: skip
 
 
-def write_trace(log: Path, path: Path) -> tuple[Trace, str]:
-    """Write a log as a trace, compressed if the name ends in .gz.
+def write_trace(
+    log: Path, path: Path, lines: Iterable[tuple[dict[str, Any], str]] | None = None
+) -> tuple[Trace, str]:
+    """Write a log as a trace, compressed if the name ends in .gz. `lines`: those of checked_lines, if they are watched.
 
     Returns the trace's counts, and why the log was read in part (else empty).
 
     Raises LogError if the file is not an audit log, and BenchguardError if the trace cannot be written.
     """
-    trace, source = Trace(), LogEntries(log)
+    trace, source = Trace(), LogEntries(log, lines)
     tally = Tally(trace.watch)
-    lines = iter(source)
-    first = next(lines, None)  # before the trace is opened: a file that is not a log replaces nothing
+    entries = iter(source)
+    first = next(entries, None)  # before the trace is opened: a file that is not a log replaces nothing
     try:
         with path.open("wb") as raw:
             if path.suffix == ".gz":
                 with gzip.GzipFile("", "wb", COMPRESSION, raw, mtime=0) as packed:
-                    _write(packed, trace, tally, source, first, lines)
+                    _write(packed, trace, tally, source, first, entries)
             else:
-                _write(raw, trace, tally, source, first, lines)
+                _write(raw, trace, tally, source, first, entries)
     except OSError as error:
         raise BenchguardError(
             f"cannot write the trace {path}: {error.strerror}; free some space or name another file"

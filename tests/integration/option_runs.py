@@ -385,8 +385,9 @@ PY = (sys.executable, "program.py")
 LOOKUP = (
     sys.executable,
     "-c",
-    "import ctypes; found = ctypes.c_void_p(); "
-    "ctypes.CDLL('libcuda.so.1').cuGetProcAddress(b'cuInit', ctypes.byref(found), 12000, ctypes.c_ulonglong())",
+    "import ctypes, sys; found = ctypes.c_void_p(); ask = ctypes.CDLL('libcuda.so.1').cuGetProcAddress\n"
+    "for _ in range(int([*sys.argv, 1][1])):\n"
+    "    ask(b'cuInit', ctypes.byref(found), 12000, ctypes.c_ulonglong())",
 )
 OBSERVE = ("observe", "--driver", "sim", "--log", "run.jsonl")
 RECORD = ("record", "--driver", "sim", "-o", "x.ncap")
@@ -513,6 +514,16 @@ RUNS: dict[str, OptionRun] = {
         (*OBSERVE, "--no-lookups", "--", *LOOKUP),
         (*OBSERVE, "--", *LOOKUP),
         {"--no-lookups": lambda ran: ran.log("run.jsonl", "end") and not ran.log("run.jsonl", "call")},
+    ),
+    "observe, log-size": OptionRun(
+        (*OBSERVE, "--log-size", "64K", "--", *LOOKUP, "1000"),
+        (*OBSERVE, "--", *LOOKUP, "1000"),
+        {"--log-size": lambda ran: ran.log("run.jsonl.2", "part") and ran.log("run.jsonl", "continued")},
+    ),
+    "observe, log on standard output": OptionRun(
+        ("observe", "--driver", "sim", "--log", "-", "--quiet", "--", "sh", "-c", 'echo hello; exec "$@"', "-", *PY),
+        (*OBSERVE, "--", *PY),
+        {"--log": lambda ran: ran.err == "hello\n" and json.loads(ran.out.splitlines()[-1])["complete"]},
     ),
     "observe, driver": OptionRun(
         ("observe", "--driver", "/nowhere/libcuda.so.1", "--", "true"), (*OBSERVE, "--", "true"), {"--driver": NOWHERE}
