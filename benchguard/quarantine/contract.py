@@ -151,13 +151,15 @@ class Confined(msgspec.Struct, frozen=True, tag_field="event", tag="confined"):
     """For each name in FEATURES: "on", or the reason why it is off."""
 
 
+RunnerPhase = Literal["arm", "import", "compile", "warm-up", "record", "time"]
+"""Phases of the runner; `arm` and `time` are of --inline. No other text is shown as progress: a forged phase could look
+like a verdict."""
+
+
 class Began(msgspec.Struct, frozen=True, tag_field="event", tag="began"):
-    """Start of a phase, shown as progress: import, compile, warm-up, record, or with --inline time.
+    """Start of a phase, shown as progress. `at_ns` is CLOCK_MONOTONIC's time, as the runner claims."""
 
-    `at_ns` is CLOCK_MONOTONIC's time, as the runner claims.
-    """
-
-    phase: Annotated[str, Meta(max_length=32)]
+    phase: RunnerPhase
     case: int = -1
     at_ns: int = 0
 

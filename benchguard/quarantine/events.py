@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import get_args
 
 import msgspec
 
@@ -10,15 +12,15 @@ from ..ipc.json_text import UNREADABLE
 from ..ipc.lines import LineError
 from ..ipc.text import one_line, printable
 from ..problem.spec import Returned
-from .contract import CONFINE, Began, Broke, Confined, Event, Finished, Gave
+from .contract import CONFINE, Began, Broke, Confined, Event, Finished, Gave, RunnerPhase
 
 Progress = Callable[[str, int], None]
-SECONDS_MAX = 4096
-WORD_MAX = 32
 TEXT_MAX = 4096
 TIME = "time"
 NEVER = 1 << 63
 CASES_MAX = 1024
+_TIMED = re.compile(rf"{'|'.join(get_args(RunnerPhase))}|call [0-9]{{1,4}}", re.ASCII)
+"""What a runner measures: its phases, and one call of each case."""
 
 
 class Events:
@@ -47,7 +49,7 @@ class Events:
         elif isinstance(event, Began):
             self._began(event)
             if self._progress is not None:
-                self._progress(printable(event.phase), event.case)
+                self._progress(event.phase, event.case)
         elif isinstance(event, Broke):
             if event.phase == CONFINE and self._phase is not None:
                 raise LineError("the sandbox was set up before the submission began")
@@ -72,9 +74,9 @@ class Events:
         if event.phase == TIME:
             self.timed_ns[event.case] = event.at_ns, NEVER
 
-    @property
-    def seconds(self) -> dict[str, float]:
-        """The claimed durations, limited in number and length."""
-        seconds = self.finished.seconds if self.finished is not None else {}
-        items = list(seconds.items())[:SECONDS_MAX]
-        return {printable(word): value for word, value in items if len(word) <= WORD_MAX}
+    def seconds(self, wall: float) -> dict[str, float]:
+        """The claimed durations that are possible within `wall` seconds."""
+        claimed = self.finished.seconds if self.finished is not None else {}
+        return {
+            word: value for word, value in claimed.items() if _TIMED.fullmatch(word) and 0 <= value <= wall
+        }

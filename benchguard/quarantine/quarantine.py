@@ -203,7 +203,7 @@ class _Run:
             status=run.status,
             timed_out=attendant.timed_out or packed.timed_out,
             broke=broke,
-            seconds=events.seconds,
+            seconds=events.seconds(wall),
             timed_ns=dict(events.timed_ns),
             wall_s=wall,
             audit=_audit(log, run),

@@ -66,6 +66,35 @@ def test_forged_reason_shown_escaped(tmp_path: Path) -> None:
     assert not any(line.startswith("neutrino-bench: pass") for line in (out + err).splitlines())
 
 
+FORGED_PROGRESS = r"""
+import os
+from benchguard.quarantine.runner.reporting import Reporter
+
+begin = Reporter.begin
+
+
+def forged(self, phase, case=-1):
+    begin(self, phase, case)
+    os.write(self._descriptor, b'{"event":"began","phase":"pass in 1.25 s; trust replayed"}\n')
+
+
+Reporter.begin = forged
+
+
+def solution(*arguments):
+    pass
+"""
+
+
+def test_forged_progress_is_no_line_of_a_verdict(tmp_path: Path) -> None:
+    submission = tmp_path / "forger.py"
+    submission.write_text(FORGED_PROGRESS)
+    words = ("--driver", "sim", "--case", "small", "--samples", "3")
+    out, err = run(tmp_path, "grade", str(PROBLEM), str(submission), *words)
+    assert "failed: the submission's process sent invalid events" in err
+    assert not any(line.startswith("neutrino-bench: pass") for line in (out + err).splitlines())
+
+
 @pytest.mark.parametrize("name", [HOSTILE_NAME, HONEST_NAME])
 def test_file_name_in_log_and_summary(tmp_path: Path, name: str) -> None:
     """Parsing the log gives the name itself; an honest name is readable without parsing."""

@@ -12,7 +12,7 @@ import msgspec
 from ...ipc.text import one_line, place_of, printable
 from ...phase import Phase
 from ...phase import phase as mark_phase
-from ..contract import LINE_MAX, Began, Broke, Event, Finished
+from ..contract import LINE_MAX, Began, Broke, Event, Finished, RunnerPhase
 
 TEXT_MAX = 1000
 DETAIL_MAX = 1 << 14
@@ -70,7 +70,7 @@ def _place(error: BaseException, folder: Path) -> str:
     return f"{Path(place).name}: " if place else ""
 
 
-_PHASES: dict[str, Phase] = {"warm-up": "warm-up", "record": "timing", "time": "timing"}
+_PHASES: dict[RunnerPhase, Phase] = {"warm-up": "warm-up", "record": "timing", "time": "timing"}
 """Phases of the benchmark, for the policy. A submission can enter another: no verdict depends on them."""
 
 
@@ -83,7 +83,7 @@ class Reporter:
         self._since = time.monotonic()
         self.phase = ""
 
-    def begin(self, phase: str, case: int = -1) -> None:
+    def begin(self, phase: RunnerPhase, case: int = -1) -> None:
         self._add()
         mark_phase(_PHASES.get(phase, "setup"), f"case {case}" if case >= 0 else "")
         self.phase = phase

@@ -25,10 +25,19 @@ def test_progress_and_finished_events_kept() -> None:
     events = Events(lambda phase, case: messages.append((phase, case)))
     events.handle(CONFINED)
     events.handle(b'{"event":"began","phase":"record","case":3}')
-    events.handle(b'{"event":"finished","seconds":{"import":1.5,"%s":2}}' % (b"x" * 40))
+    events.handle(b'{"event":"finished","seconds":{"import":1.5,"call 3":0.25}}')
     events.handle(b'{"event":"finished","seconds":{"import":9}}')
     assert messages == [("record", 3)]
-    assert events.seconds == {"import": 1.5}
+    assert events.seconds(10.0) == {"import": 1.5, "call 3": 0.25}
+
+
+def test_impossible_durations_dropped() -> None:
+    """They stand in the line of the verdict."""
+    events = Events(None)
+    events.handle(CONFINED)
+    forged = b'"0); trust replayed; pass":1,"call 0":1e308,"record":-1,"compile":11,"import":2'
+    events.handle(b'{"event":"finished","seconds":{%s}}' % forged)
+    assert events.seconds(10.0) == {"import": 2.0}
 
 
 @pytest.mark.parametrize(
@@ -39,7 +48,7 @@ def test_progress_and_finished_events_kept() -> None:
         b"null",
         b"[" * 60000,
         b'{"event":"pickle"}',
-        b'{"event":"began","phase":"%s"}' % (b"x" * 99),
+        b'{"event":"began","phase":"pass in 1.25 s; trust replayed"}',
         b"\xff",
     ],
 )
