@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import select
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterable
@@ -20,6 +19,7 @@ import msgspec
 
 from ..ipc.compute_only import compute_only
 from ..ipc.json_text import UNREADABLE
+from ..ipc.own_python import own_python
 from .kernel_name import display_name
 
 ANSWER_SECONDS = 2.0
@@ -34,6 +34,8 @@ ANSWER_MAX = 6 * DEMANGLED_MAX + 3
 """Bytes of an answer: each character as \\uXXXX, quotation marks, and the end of the line."""
 
 MEMORY_BYTES = 1 << 30
+
+_SERVE = f"from {__name__} import serve; serve(sys.stdin.buffer, sys.stdout.buffer)"
 
 
 class Demangler:
@@ -79,9 +81,11 @@ class Demangler:
             if self._worker is None:
                 with self._starting:
                     self._worker = subprocess.Popen(
-                        [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                        own_python(_SERVE), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE
                     )
                     self._process = self._worker.pid
+                assert self._worker.stdin is not None
+                os.set_blocking(self._worker.stdin.fileno(), False)
                 self._answer(self._worker, "_Z1fv", START_SECONDS)  # so that no hostile name has this time
             began = time.monotonic()
             answer = self._answer(self._worker, name, self._left)
@@ -96,8 +100,9 @@ class Demangler:
     def _answer(worker: subprocess.Popen[bytes], name: str, seconds: float) -> str | None:
         assert worker.stdin is not None and worker.stdout is not None
         end = time.monotonic() + seconds
-        worker.stdin.write(msgspec.json.encode(name) + b"\n")
-        worker.stdin.flush()
+        request = msgspec.json.encode(name) + b"\n"
+        if worker.stdin.write(request) != len(request):
+            raise TimeoutError  # the pipe is full: the worker answers, but has stopped reading
         line = b""
         while (
             not line.endswith(b"\n") and len(line) <= ANSWER_MAX
@@ -136,7 +141,3 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
             demangled = None
         answers.write(msgspec.json.encode(demangled) + b"\n")
         answers.flush()
-
-
-if __name__ == "__main__":
-    serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..errors import BenchguardError
 from ..ipc.json_text import json_line
+from ..ipc.own_python import own_python
 from ..ipc.processes import end_with
 from ..ipc.text import describe_exit, last_line, one_line
 from .order import ANSWER_MAX, Answer, Order, parse_order
@@ -22,9 +23,7 @@ GRACE_SECONDS = 120.0
 
 END_SECONDS = 5.0
 _STDERR_BYTES = 4096
-_FOLDER = Path(__file__).resolve().parents[2]
-_START = "import sys; sys.path[0] = sys.argv[1]; from benchguard.fleet.child import main; main()"
-"""The folder of the package replaces the working directory, from which nothing may be imported."""
+_GRADE = "from benchguard.fleet.child import main; main()"
 
 
 async def grade_in_child(order: bytes, environment: Mapping[str, str] | None = None) -> bytes:
@@ -37,10 +36,7 @@ async def grade_in_child(order: bytes, environment: Mapping[str, str] | None = N
     options = parsed.grade_options().limited(parsed.job.problem)
     with _memory_file(order) as stdin:
         child = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-c",
-            _START,
-            str(_FOLDER),
+            *own_python(_GRADE),
             str(os.getpid()),
             stdin=stdin,
             stdout=asyncio.subprocess.PIPE,
@@ -122,7 +118,7 @@ def _end_soon(*_: object) -> None:
 def main() -> None:
     """The child: read an order from standard input, write the answer to standard output."""
     signal.signal(signal.SIGTERM, _end_soon)
-    end_with(int(sys.argv[2]), by=signal.SIGTERM)
+    end_with(int(sys.argv[1]), by=signal.SIGTERM)
     out = os.dup(1)
     os.dup2(2, 1)  # what a problem or a library prints must not enter the answer
     order = parse_order(sys.stdin.buffer.read())

@@ -1,4 +1,4 @@
-"""Measure what two events around a launch add to its kernel's time: python -m benchguard.gpu.launch_overhead DRIVER
+"""Measure what two events around a launch add to its kernel's time.
 
 An event's time stamp waits for the work before it, so that two events around an empty kernel are some microseconds
 apart. Median of 64 empty kernels, between events in a stream that is never empty.
@@ -7,7 +7,6 @@ apart. Median of 64 empty kernels, between events in a stream that is never empt
 from __future__ import annotations
 
 import ctypes
-import os
 import statistics
 import subprocess
 import sys
@@ -15,11 +14,14 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from ..ipc.own_python import own_python
+
 EMPTY_NS = 600
 """An empty kernel's own time: 610 ns by CUPTI on an H200 (driver 580.159.04)."""
 
 LAUNCHES = 64
 SECONDS = 20.0
+_MEASURE = "from benchguard.gpu.launch_overhead import main; main()"
 PTX = b"""
 .version 7.0
 .target sm_50
@@ -33,13 +35,9 @@ PTX = b"""
 
 def launch_overhead(driver: Path) -> int | None:
     """Measure in a process of its own, on the first GPU, in nanoseconds; None if that process fails."""
-    package = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), package]))
-    command = [sys.executable, "-m", __spec__.name if __spec__ else __name__, str(driver)]
     try:
         done = subprocess.run(
-            command,
-            env={**os.environ, "PYTHONPATH": path},
+            [*own_python(_MEASURE), str(driver)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=SECONDS,
@@ -93,7 +91,8 @@ def measure(driver: Path) -> int:
     return max(round(statistics.median(times)) - EMPTY_NS, 0)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure with the driver that the first argument names, and print the overhead."""
     try:
         print(measure(Path(sys.argv[1])))
     except (OSError, RuntimeError) as error:

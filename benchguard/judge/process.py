@@ -12,7 +12,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +24,7 @@ import msgspec
 from .. import exit_status
 from ..errors import BenchguardError, UsageError
 from ..ipc.messages import ClosedError, MessageError, receive, send
+from ..ipc.own_python import own_python
 from ..ipc.processes import kill_group
 from ..ipc.text import describe_exit, last_line
 from ..problem.errors import ProblemError
@@ -37,12 +37,7 @@ GRACE_SECONDS = 1.0
 LATE_SECONDS = 3.0
 """Least time for an answer, also when no time is left: a replay may have ended just before it."""
 
-_FOLDER = Path(__file__).resolve().parents[2]
-_START = (
-    "import sys; folder = sys.argv.pop(1); sys.path[:] = [folder, *filter(None, sys.path)]; import benchguard; "
-    "sys.path.remove(folder); sys.path.append(folder); "
-    "from benchguard.judge.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
-)
+_JUDGE = "from benchguard.judge.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
 _REMOVED_PREFIXES = ("LD_", "NEUTRINO_", "CUBLAS_EMULAT")
 _OF_NUMERICS = {
     "DNNL_DEFAULT_FPMATH_MODE",
@@ -59,11 +54,8 @@ _AnswerT = TypeVar("_AnswerT", bound=Answer)
 
 
 def command() -> list[str]:
-    """The command that starts a judge. Append a socket's descriptor and the parent's number.
-
-    The working directory is not on sys.path: it may contain the submission, whose torch.py would be trusted.
-    """
-    return [sys.executable, "-c", _START, str(_FOLDER)]
+    """The command that starts a judge. Append a socket's descriptor and the parent's number."""
+    return own_python(_JUDGE)
 
 
 def judge_environment(base: Mapping[str, str]) -> dict[str, str]:

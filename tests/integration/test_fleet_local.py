@@ -92,11 +92,11 @@ def test_problem_that_fails_is_no_verdict(tmp_path: Path, native: Path) -> None:
 @pytest.mark.quick
 def test_process_without_an_answer_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     order = order_bytes(job_of("0", str(PROBLEM), Source(HONEST, "ptx")), GradeOptions(driver="sim"))
-    monkeypatch.setattr(child, "_START", "import sys; sys.exit('a reason')")
+    monkeypatch.setattr(child, "_GRADE", "sys.exit('a reason')")
     with pytest.raises(BenchguardError, match=r"without an answer: .*a reason"):
         asyncio.run(grade_in_child(order))
     monkeypatch.setattr(child, "ANSWER_MAX", 1000)
-    monkeypatch.setattr(child, "_START", "print('x' * 5000)")
+    monkeypatch.setattr(child, "_GRADE", "print('x' * 5000)")
     with pytest.raises(BenchguardError, match="is too long"):
         asyncio.run(grade_in_child(order))
 

@@ -63,7 +63,7 @@ MAY_IMPORT = {
         "shim",
         "toolchain",
     },
-    "gpu": {"errors"},
+    "gpu": {"errors", "ipc"},
     "grade": {
         "adapters",
         "archive",

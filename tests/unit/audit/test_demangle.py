@@ -61,6 +61,19 @@ def test_names_stay_mangled_if_the_demangler_was_taken_over(
         assert demangler.process not in living_descendants()
 
 
+def test_names_stay_mangled_if_a_demangler_that_was_taken_over_stops_reading(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It answers names that it never reads, until the pipe is full."""
+    start = subprocess.Popen
+    words = [sys.executable, "-c", "while True: print('null', flush=True)"]
+    monkeypatch.setattr(subprocess, "Popen", lambda _, **pipes: start(words, **pipes))
+    with closing(Demangler()) as demangler:
+        for number in range(20):
+            assert demangler.demangle(f"_Z{number}{'x' * 8000}") is None
+        assert demangler.process not in living_descendants()
+
+
 def test_process_listed_while_the_demangler_starts_is_known_as_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
