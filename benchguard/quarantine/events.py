@@ -20,7 +20,7 @@ TIME = "time"
 NEVER = 1 << 63
 CASES_MAX = 1024
 _TIMED = re.compile(rf"{'|'.join(get_args(RunnerPhase))}|call [0-9]{{1,4}}", re.ASCII)
-"""What a runner measures: its phases, and one call of each case."""
+"""Words of durations: phases, and one call of each case."""
 
 
 class Events:
