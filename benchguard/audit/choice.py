@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from ..shim.surface import Export
+from .calls import UNLOADS
 
 _LOOKUPS = ("cuGetProcAddress", "hipGetProcAddress")
 
@@ -18,6 +20,14 @@ class CallChoice:
     """Shell patterns of names; none: all calls."""
     has_lookups: bool = True
     """Whether lookups of driver functions are chosen."""
+
+    def omitted(self, exports: Sequence[Export]) -> bytes:
+        """A byte for each export: 1 if the shim writes no record of its successful calls. Empty: it writes all.
+
+        The supervisor needs the records of unloaded images, and leaves out their lines itself.
+        """
+        bits = bytes(not self.has(export) and export.name not in UNLOADS for export in exports)
+        return bits if any(bits) else b""
 
     def has(self, export: Export) -> bool:
         if not self.has_lookups and export.base in _LOOKUPS:

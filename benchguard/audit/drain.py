@@ -45,6 +45,7 @@ class Ended:
 
     identity: Identity
     dropped: int
+    omitted: int  # successful calls without a record, by the user's choice
     in_flight: int  # slot of the call that was inside the driver, or -1
     in_flight_since: int  # counter ticks
     corrupt: str | None
@@ -181,11 +182,13 @@ class Drain:
 
     def _end(self, index: int) -> None:
         at = self._session.ring_at(index)
-        head, dropped, in_flight, since, ahead = layout.RING_PRODUCER.unpack_from(self._session.memory, at)
+        head, dropped, in_flight, since, ahead, omitted = layout.RING_PRODUCER.unpack_from(
+            self._session.memory, at
+        )
         if head < ahead and index not in self._corrupt:
             self._take(index, beyond_backlog=True, ahead=ahead)  # the thread ended while a record counted
         corrupt = self._corrupt.pop(index, None)
-        self.backlog.append(Ended(self._identity(index), dropped, in_flight - 1, since, corrupt))
+        self.backlog.append(Ended(self._identity(index), dropped, omitted, in_flight - 1, since, corrupt))
         self.news.set()
         # Write the state last, because another thread may claim the ring after that.
         self._session.memory[at : at + layout.RING_IDENTITY_AT] = bytes(layout.RING_IDENTITY_AT)

@@ -33,6 +33,8 @@ class SessionEntry(Entry, frozen=True, tag="session"):
     """How much longer than a kernel two events around it measured before the command; absent: not measured."""
     only_calls: list[str] | msgspec.UnsetType = msgspec.UNSET
     """Patterns of the calls that have lines (`--calls`); absent: all."""
+    no_lookups: bool | msgspec.UnsetType = msgspec.UNSET
+    """True if successful lookups of driver functions have no line; else absent."""
 
 
 class ProcessEntry(Entry, frozen=True, tag="process"):

@@ -486,6 +486,7 @@ class Interpreter:
     def _ended(self, ring: Ended) -> None:
         process = self._process(ring.identity)
         self._corrupt.discard(ring.identity)
+        self.totals.left_out += ring.omitted
         if ring.dropped or ring.corrupt is not None:
             self._lost(ring.identity, ring.dropped, ring.corrupt)
         if 0 <= ring.in_flight < len(self._exports):

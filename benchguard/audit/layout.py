@@ -169,6 +169,8 @@ SESSION_PROBE_AT = 112
 SESSION_PROBE = Struct("<Q")  # probe_offset
 SESSION_GPU_TIME_AT = 120
 SESSION_GPU_TIME = Struct("<Q")  # gpu_time
+SESSION_OMITTED_AT = 128
+SESSION_OMITTED = Struct("<QQ")  # omitted_offset, omitted_bytes
 
 # struct nb_probe_area
 # wait_ns, map_bytes, answers_offset, images_offset, image_bytes, traces_offset, trace_bytes, answers
@@ -182,7 +184,7 @@ PROBE_ANSWER_AT = 4
 PROBE_ANSWER = Struct("<IQQQQ")  # map_count, image_at, image_bytes, text_at, text_bytes
 
 # struct nb_ring
-RING_PRODUCER = Struct("<QQQQQ")  # head, dropped, in_flight, in_flight_since, ahead
+RING_PRODUCER = Struct("<QQQQQQ")  # head, dropped, in_flight, in_flight_since, ahead, omitted
 RING_TAIL_AT = 64
 RING_TAIL = Struct("<Q")  # tail
 RING_IDENTITY_AT = 128

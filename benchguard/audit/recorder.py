@@ -150,7 +150,8 @@ class Recorder:
                 policy=_policy_facts(cordon) if cordon is not None else None,
                 gpu_time=self._session.gpu_time or msgspec.UNSET,
                 gpu_overhead_ns=msgspec.UNSET if overhead_ns is None else overhead_ns,
-                only_calls=list(self._choice.patterns) or msgspec.UNSET,
+                only_calls=[_text(pattern) for pattern in self._choice.patterns] or msgspec.UNSET,
+                no_lookups=not self._choice.has_lookups or msgspec.UNSET,
                 served=dict(served) if served is not None else None,
             )
         )

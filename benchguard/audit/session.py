@@ -49,11 +49,13 @@ class Session:
         probe: ProbeOptions | None = None,
         gpu_time: bool = False,
         gpu_overhead_ns: int | None = None,
+        omitted: bytes = b"",
     ) -> None:
         """`wait_seconds`: longest wait of a writer for room in a full ring. 0: the shim's default, 2 s.
 
         `cordon`: the policy that the measured processes obey. `probe`: their kernels are probed.
         `gpu_time`: each launch is timed on the GPU. `gpu_overhead_ns`: what the events around it add; None: unknown.
+        `omitted`: a byte for each slot, 1 if its successful calls have no record. Empty: all calls have one.
         """
         self.ring_count = ring_count
         self.ring_bytes = ring_bytes
@@ -63,7 +65,8 @@ class Session:
         self.gpu_overhead_ns = gpu_overhead_ns
         table = cordon.table if cordon is not None else b""
         policy_at = layout.PAGE + ring_count * (layout.PAGE + ring_bytes)
-        probe_at = policy_at + -(-len(table) // layout.PAGE) * layout.PAGE
+        omitted_at = policy_at + -(-len(table) // layout.PAGE) * layout.PAGE
+        probe_at = omitted_at + -(-len(omitted) // layout.PAGE) * layout.PAGE
         self.image_offset = probe_at + (ProbeArea.size() if probe is not None else 0)
         self.nonce = secrets.token_bytes(16)
         size = self.image_offset + self.image_bytes
@@ -94,6 +97,9 @@ class Session:
         if table:
             self.memory[policy_at : policy_at + len(table)] = table
             layout.SESSION_POLICY.pack_into(self.memory, layout.SESSION_POLICY_AT, policy_at, len(table))
+        if omitted:
+            self.memory[omitted_at : omitted_at + len(omitted)] = omitted
+            layout.SESSION_OMITTED.pack_into(self.memory, layout.SESSION_OMITTED_AT, omitted_at, len(omitted))
         self.probe_area = ProbeArea(self.memory, probe_at, probe) if probe is not None else None
         if probe is not None:
             layout.SESSION_PROBE.pack_into(self.memory, layout.SESSION_PROBE_AT, probe_at)

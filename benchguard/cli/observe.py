@@ -135,7 +135,13 @@ def observe(
     cordon = cordon_for(policy, interposer.surface)
     log = LogWriter(log_path or default_log(), replace=force, part_bytes=part_bytes)
     overhead = gpu_overhead_of(interposer) if gpu_time else None
-    session = Session(cordon=cordon, gpu_time=gpu_time, gpu_overhead_ns=overhead)
+    choice = CallChoice(patterns, not no_lookups)
+    session = Session(
+        cordon=cordon,
+        gpu_time=gpu_time,
+        gpu_overhead_ns=overhead,
+        omitted=choice.omitted(interposer.surface.exports),
+    )
     run = supervise(
         command,
         interposer,
@@ -145,7 +151,7 @@ def observe(
         timeout=timeout,
         keep_images=keep_images,
         session=session,
-        choice=CallChoice(patterns, not no_lookups),
+        choice=choice,
         options=ChildOptions(output=2) if is_stdout(log_path) else None,
     )
     if run.timed_out:

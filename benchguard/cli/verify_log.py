@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ..ipc.text import joined
 from .output import say
 
 _LOSSES = {
@@ -14,7 +15,6 @@ _LOSSES = {
     "images_dropped": "images not kept",
     "rings_exhausted": "threads without a trace ring",
     "corrupt_rings": "trace rings with invalid records",
-    "calls_left_out": "successful calls left out by --calls or --no-lookups",
 }
 """Counts of the end line."""
 
@@ -32,25 +32,37 @@ def verify_log(path: Path, head: str | None) -> int:
     from .reading import lines_of
 
     lines, found = 0, ""
+    first: dict[str, Any] = {}
     end: dict[str, Any] = {}
     for line, line_hash in lines_of(path):
-        lines, found, end = lines + 1, line_hash, line
+        lines, found, first, end = lines + 1, line_hash, first or line, line
     if head is not None and head.lower() != found:
         raise LogError(
             f"{path}: the head is {found}, not {head}; the log was rewritten, or the head is of another log"
         )
     say(f"{path}: {lines} lines, chain valid, head {found}")
     say(f"{path}: {_losses(end)}")
+    if choice := _choice(first):
+        say(f"{path}: {choice}: {_count(end, 'calls_left_out'):,} successful calls have no line")
     return 0
+
+
+def _choice(first: dict[str, Any]) -> str:
+    """The options of the run that leave out calls, by the log's first line."""
+    patterns = first.get("only_calls")
+    words = [f"--calls {pattern}" for pattern in patterns] if isinstance(patterns, list) else []
+    words += ["--no-lookups"] if first.get("no_lookups") is True else []
+    return joined(" ".join(words))
+
+
+def _count(end: dict[str, Any], name: str) -> int:
+    value = end.get(name)
+    return value if isinstance(value, int) else 0
 
 
 def _losses(end: dict[str, Any]) -> str:
     """The parts that the log lacks, by its end line."""
-    lost = [
-        f"{text}: {end[name]}"
-        for name, text in _LOSSES.items()
-        if isinstance(end.get(name), int) and end[name]
-    ]
+    lost = [f"{text}: {_count(end, name)}" for name, text in _LOSSES.items() if _count(end, name)]
     lost += ["lines beyond the limit of its size"] if end.get("truncated") is True else []
     lost += ["processes that were still running"] if end.get("outlived") else []
     is_complete = end.get("complete") is True

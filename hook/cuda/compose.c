@@ -13,6 +13,7 @@
 #include "core/process/component.h"
 #include "core/region/raw_capture.h"
 #include "core/region/region.h"
+#include "core/ring/omitted.h"
 #include "core/wire/capture_format.h"
 #include "cuda/capture/allocation.h"
 #include "cuda/capture/event.h"
@@ -73,6 +74,7 @@ static const struct nb_component *const components[] = {
     &nb_funcmap_component,
     &nb_graphmap_component,
     &nb_raw_capture_component,
+    &nb_omitted_component,
     &nb_policy_component,
     &nb_policy_events_component,
     &nb_driver_component,

@@ -12,6 +12,7 @@
 #include "core/driver/slots.h"
 #include "core/process/attach.h"
 #include "core/ring/clock.h"
+#include "core/ring/omitted.h"
 #include "core/ring/ring.h"
 #include "core/wire/record.h"
 
@@ -79,7 +80,8 @@ NB_ALWAYS_INLINE void nb_call_end(const struct nb_call *call, int result, const 
     if (__builtin_expect(call->thread == NULL, 0))
         return;
     const uint64_t end = nb_clock();
-    (void)nb_call_write(call, end, result, arguments, count);
+    if (!nb_is_omitted(call->thread, call->slot, result))
+        (void)nb_call_write(call, end, result, arguments, count);
     nb_call_leave(call, end);
 }
 
@@ -93,6 +95,10 @@ NB_ALWAYS_INLINE void nb_query_end(const struct nb_call *call, int result, const
         return;
     const uint64_t end = nb_clock();
     const struct nb_record *query = thread->query;
+    if (nb_is_omitted(thread, call->slot, result)) {
+        nb_call_leave(call, end);
+        return;
+    }
     if (query != NULL && thread->query_end == thread->head && query->slot == call->slot &&
         query->result == result && memcmp(query + 1, arguments, count * sizeof *arguments) == 0) {
         nb_ring_repeat(thread, call->begin, end);

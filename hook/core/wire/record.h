@@ -6,6 +6,7 @@
  *     session header   one page
  *     rings            session.ring_count x (ring header, one page; session.ring_bytes of records)
  *     policy           session.policy_bytes, a table as in policy.h; often none
+ *     omitted          session.omitted_bytes, a byte for each slot; often none
  *     probes           an area as in probe.h; often none
  *     image store      session.image_bytes, filled from the front
  *
@@ -46,6 +47,8 @@ struct nb_session {
     uint64_t policy_bytes;            /* 0: no policy */
     uint64_t probe_offset;            /* position of the probe area (probe.h) in the file; 0: none */
     uint64_t gpu_time;                /* 1: measure the GPU's time of each launch */
+    uint64_t omitted_offset; /* position of a byte for each slot: 1 if successful calls are omitted */
+    uint64_t omitted_bytes;  /* 0: every call has a record */
 };
 
 enum nb_ring_state {
@@ -63,7 +66,8 @@ struct nb_ring {
     _Atomic uint64_t in_flight;       /* 0, or 1 + slot of the call that is inside the driver */
     _Atomic uint64_t in_flight_since; /* its TSC time */
     _Atomic uint64_t ahead;           /* end of the record at head that is still counting, if above head */
-    uint8_t pad0[64 - 40];
+    _Atomic uint64_t omitted;         /* successful calls without a record, by the user's choice */
+    uint8_t pad0[64 - 48];
 
     _Atomic uint64_t tail; /* bytes ever consumed, by the supervisor */
     uint8_t pad1[64 - 8];
@@ -302,7 +306,7 @@ struct nb_decision {
     /* uint64_t words[count], then char origin[], then kernel[] */
 };
 
-_Static_assert(sizeof(struct nb_session) == 128, "layout is a wire format");
+_Static_assert(sizeof(struct nb_session) == 144, "layout is a wire format");
 _Static_assert(sizeof(struct nb_ring) == 192, "layout is a wire format");
 _Static_assert(sizeof(struct nb_record) == 32, "layout is a wire format");
 _Static_assert(sizeof(struct nb_repeated) == 40, "layout is a wire format");

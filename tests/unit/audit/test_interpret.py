@@ -60,9 +60,9 @@ def test_items_after_the_deadline_are_counted_as_unread(session: Session) -> Non
     interpreter = Interpreter(session, SURFACE, 0)
     data = call(0x3000, 64)
     interpreter.feed([Chunk(ONE, data)])
-    interpreter.skip([Chunk(ONE, data), Chunk(OTHER, data + data), Ended(ONE, 7, -1, 0, None)])
+    interpreter.skip([Chunk(ONE, data), Chunk(OTHER, data + data), Ended(ONE, 7, 5, -1, 0, None)])
     assert (interpreter.totals.calls, interpreter.totals.unread_bytes) == (1, 3 * len(data))
-    assert interpreter.totals.dropped == 7
+    assert (interpreter.totals.dropped, interpreter.totals.left_out) == (7, 5)
 
 
 def test_calls_that_are_not_chosen_have_lines_only_if_they_fail(session: Session) -> None:
@@ -170,7 +170,9 @@ def test_images_kept_by_hash(session: Session, tmp_path: Path) -> None:
 
 
 def test_losses_of_ring_logged(session: Session) -> None:
-    lines = interpret(session, Ended(ONE, dropped=3, in_flight=0, in_flight_since=1000, corrupt=None))
+    lines = interpret(
+        session, Ended(ONE, dropped=3, omitted=0, in_flight=0, in_flight_since=1000, corrupt=None)
+    )
     assert {line["kind"]: line.get("records", line.get("call")) for line in lines} == {
         "in_flight": "cuMemAlloc_v2",
         "lost": 3,

@@ -57,7 +57,6 @@ def test_short_reading_has_no_bar(tmp_path: Path) -> None:
             "INCOMPLETE, records dropped: 7, lines beyond",
         ),
         (b'{"kind":"end","complete":"\\u001b[2J","dropped":"x"}', "INCOMPLETE"),
-        (b'{"kind":"end","complete":true,"calls_left_out":4}', "complete, successful calls left out"),
     ],
 )
 def test_verify_log_says_what_was_lost(tmp_path: Path, end: bytes, said: str) -> None:
@@ -66,3 +65,25 @@ def test_verify_log_says_what_was_lost(tmp_path: Path, end: bytes, said: str) ->
     first, second = ran.output.splitlines()
     assert "3 lines, chain valid" in first
     assert second.startswith(f"{path}: {said}")
+
+
+@pytest.mark.parametrize(
+    ("session", "said"),
+    [
+        (
+            '"only_calls":["cuMem*","cuInit"],"no_lookups":true',
+            "--calls cuMem* --calls cuInit --no-lookups: 4,000",
+        ),
+        ('"no_lookups":true', "--no-lookups: 4,000"),
+        ('"only_calls":["\\u001b[2J"]', "--calls \\x1b[2J: 4,000"),
+        ('"only_calls":7,"no_lookups":"yes"', None),
+    ],
+)
+def test_verify_log_says_what_was_not_asked_for(tmp_path: Path, session: str, said: str | None) -> None:
+    writer = LogWriter(tmp_path / "x")
+    writer.write(SESSION[:-1] + b"," + session.encode() + b"}")
+    writer.write(b'{"kind":"end","complete":true,"calls_left_out":4000}')
+    writer.close()
+    _, losses, *more = CliRunner().invoke(cli, ["verify-log", str(writer.path)]).output.splitlines()
+    assert losses == f"{writer.path}: complete"
+    assert more == ([] if said is None else [f"{writer.path}: {said} successful calls have no line"])
