@@ -15,8 +15,8 @@ def finding_of(quarantined: Quarantined) -> Finding | None:
     if quarantined.timed_out and quarantined.is_ours:
         return Finding(
             "error",
-            f"the sandbox was not ready after {quarantined.wall_s:.0f} s, so no code of the submission ran; raise "
-            "--timeout, or give the machine less work",
+            f"the sandbox or the driver was not ready after {quarantined.wall_s:.0f} s, so no code of the submission "
+            "ran; raise --timeout, or give the machine less work",
         )
     if quarantined.timed_out:
         return Finding(

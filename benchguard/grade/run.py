@@ -26,10 +26,11 @@ from ..quarantine.lacking import lack_of
 from ..quarantine.quarantine import quarantine
 from ..quarantine.submission import Submission, submission_of
 from ..replay.clocks import Clocks
+from ..replay.driver_check import BLAMED, broken_driver
 from ..replay.protocol import Device
 from ..replay.replay import WAIT_WORTH_A_NOTE, WAITING
 from ..replay.result import Settings
-from ..replay.target import gpus_of
+from ..replay.target import gpus_of, target_of
 from ..shim.driver import discover
 from ..shim.interposer import interposer_for
 from ..shim.vendors import Api
@@ -39,12 +40,15 @@ from .examine import EXAMINER
 from .opening import POOL_BYTES, Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
+from .quarantined import finding_of
 from .result import SCHEMA, AuditBlock, GradedCase, GradeResult, Sandbox, Source, Trust, Verdict
 from .score import score_of
 from .specification import Finding
 from .vendor import api_of
 
 LEFT_OUT_SHOWN = 8
+SUBMISSIONS_DEVICE = 0
+"""The device of a quarantine, by number (quarantine/runner/driver.py)."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,7 @@ class GradeRun:
                 turn=turn if inline is None else None,
                 policy=options.policy or ("grading" if inline is not None else "quarantine"),
             )
+            self._check_driver(ended)
         if ended.timed_out and left < options.seconds / 2:
             raise BenchguardError(
                 f"opening the problem took {options.seconds - left:.0f} s of a time-out of {options.seconds:g} s, and "
@@ -148,6 +153,15 @@ class GradeRun:
         if ended.broke is not None and lack_of(ended.broke):
             raise BenchguardError(f"this machine cannot compile the submission: {ended.broke.text}")
         return ended
+
+    def _check_driver(self, ended: Quarantined) -> None:
+        """Raises BenchguardError if the submission may have failed because the driver does not work."""
+        finding = finding_of(ended)
+        if finding is None or finding.verdict not in BLAMED:
+            return
+        target = target_of(self._api, self.options.driver)
+        if broken := broken_driver(target, SUBMISSIONS_DEVICE, self.options.device):
+            raise BenchguardError(f"{broken}; the run before: {finding.text}")
 
     def _files(self, opening: Opening) -> dict[str, Path]:
         """The problem's files for the submission. Only an adapter's problem has some, and it is open by now."""

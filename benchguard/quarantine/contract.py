@@ -151,7 +151,7 @@ class Confined(msgspec.Struct, frozen=True, tag_field="event", tag="confined"):
     """For each name in FEATURES: "on", or the reason why it is off."""
 
 
-RunnerPhase = Literal["arm", "import", "compile", "warm-up", "record", "time"]
+RunnerPhase = Literal["arm", "driver", "import", "compile", "warm-up", "record", "time"]
 """Phases of the runner; `arm` and `time` are of --inline. No other text is shown as progress: a forged phase could look
 like a verdict."""
 
@@ -165,7 +165,11 @@ class Began(msgspec.Struct, frozen=True, tag_field="event", tag="began"):
 
 
 CONFINE = "confine"
-"""Phase of a Broke event from the sandbox, before the first Began event. No code of the submission has run then."""
+FIRST_PHASES = frozenset({CONFINE, "arm", "driver"})
+"""Phases before any code of the submission runs: set up the sandbox, with --inline hide the secrets, set up the driver.
+
+The driver is set up later for Python, whose code may set variables that the driver reads.
+"""
 
 
 class Broke(msgspec.Struct, frozen=True, tag_field="event", tag="broke"):
@@ -289,7 +293,7 @@ class Quarantined:
     returned: dict[int, Returned] = field(default_factory=dict)
     """By case, the results of its calls, as the submission's process reports them. replayed_case() accepts them."""
     is_ours: bool = False
-    """Whether `trouble` or the time-out is the sandbox's: it was not set up, and no code of the submission ran."""
+    """Whether no code of the submission ran before `trouble` or the time-out."""
 
     @property
     def confined(self) -> bool:

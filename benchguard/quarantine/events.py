@@ -12,7 +12,7 @@ from ..ipc.json_text import UNREADABLE
 from ..ipc.lines import LineError
 from ..ipc.text import one_line, printable
 from ..problem.spec import Returned
-from .contract import CONFINE, Began, Broke, Confined, Event, Finished, Gave, RunnerPhase
+from .contract import FIRST_PHASES, Began, Broke, Confined, Event, Finished, Gave, RunnerPhase
 
 Progress = Callable[[str, int], None]
 TEXT_MAX = 4096
@@ -32,6 +32,8 @@ class Events:
         self.confined: Confined | None = None
         self.broke: Broke | None = None
         self.finished: Finished | None = None
+        self.has_begun = False
+        """Whether code of the submission may have run."""
         self.timed_ns: dict[int, tuple[int, int]] = {}
         self._phase: Began | None = None
         self.returned: dict[int, Returned] = {}
@@ -51,8 +53,8 @@ class Events:
             if self._progress is not None:
                 self._progress(event.phase, event.case)
         elif isinstance(event, Broke):
-            if event.phase == CONFINE and self._phase is not None:
-                raise LineError("the sandbox was set up before the submission began")
+            if event.phase in FIRST_PHASES and self.has_begun:
+                raise LineError(f"the phase {printable(event.phase)!r} ended before the submission began")
             self.broke = self.broke or msgspec.structs.replace(
                 event,
                 phase=printable(event.phase),
@@ -69,6 +71,7 @@ class Events:
     def _began(self, event: Began) -> None:
         """A case's samples are taken from its phase `time` to the next phase."""
         last, self._phase = self._phase, event
+        self.has_begun = self.has_begun or event.phase not in FIRST_PHASES
         if last is not None and last.phase == TIME:
             self.timed_ns[last.case] = last.at_ns, event.at_ns
         if event.phase == TIME:

@@ -35,7 +35,7 @@ from .raw_captures import Packed, read_all
 from .sandbox import environment, identity
 from .start import Sandbox, command, request
 from .submission import Submission, is_altered
-from .trouble import confinement_of, has_begun, trouble_of
+from .trouble import confinement_of, trouble_of
 from .watch import Watch, check_disk
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -210,7 +210,7 @@ class _Run:
             output=printable(attendant.text, "\n\t"),
             trouble=packed.trouble,
             returned=events.returned,
-            is_ours=(bool(trouble) or attendant.timed_out) and not has_begun(events),
+            is_ours=(bool(trouble) or attendant.timed_out) and not events.has_begun,
         )
 
     def _confine_reader(self) -> Confine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..audit.supervise import Run
 from ..ipc.text import describe_exit, last_line
 from .attend import Attendant
-from .contract import CONFINE
+from .contract import FIRST_PHASES
 from .events import Events
 from .sandbox.keeper import STATUS_LEFT
 
@@ -26,11 +26,6 @@ def trouble_of(run: Run, attendant: Attendant, events: Events) -> str:
     return _unfinished(run, attendant, events)
 
 
-def has_begun(events: Events) -> bool:
-    """Whether the sandbox was set up as ordered, so that code of the submission may have run."""
-    return events.confined is not None and (events.broke is None or events.broke.phase != CONFINE)
-
-
 def confinement_of(events: Events, run: Run) -> dict[str, str]:
     """For each protection: "on", or the reason why it is off."""
     features = dict(events.confined.features) if events.confined is not None else {}
@@ -41,7 +36,7 @@ def confinement_of(events: Events, run: Run) -> dict[str, str]:
 
 def _unfinished(run: Run, attendant: Attendant, events: Events) -> str:
     if events.broke is not None:
-        return events.broke.text if events.broke.phase == CONFINE else ""
+        return events.broke.text if events.broke.phase in FIRST_PHASES else ""
     if events.finished is None:
         return f"the submission's process ended before it was called for all cases: {_ended(run, attendant)}"
     return ""

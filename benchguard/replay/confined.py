@@ -43,22 +43,20 @@ def replay_confined(
     all are on. Raises BenchguardError.
     """
     with identity.claimed_user() as user, scratch_folder(user) as scratch:
-        replays = replay_environment(os.environ)
-        added = {**{name: replays[name] for name in sandboxed_names(replays)}, **target.environment}
-        environment = {**quarantine_environment(replays, scratch, target.driver.path), **added}
+        environment, added = environment_of(target, scratch)
         order = Task(
             function=WORKER,
             argument=msgspec.Raw(encode(request)),
             descriptors=tuple(descriptors),
             confine=Confine(
                 scratch=str(scratch),
-                readable=tuple(dict.fromkeys([*files(), *_libraries(target)])),
+                readable=tuple(dict.fromkeys([*files(), *libraries_of(target)])),
                 hidden=(os.path.realpath(tempfile.gettempdir()),),
                 user=user,
                 memory_bytes=memory_max,
                 processes=PROCESSES,
             ),
-            variables=tuple(added),
+            variables=added,
         )
         program = Program(
             name="the replay",
@@ -84,7 +82,14 @@ def replay_confined(
     )
 
 
-def _libraries(target: Target) -> list[str]:
+def environment_of(target: Target, scratch: Path) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The variables of a sandboxed process that uses the driver, and the names of those that no submission gets."""
+    replays = replay_environment(os.environ)
+    added = {**{name: replays[name] for name in sandboxed_names(replays)}, **target.environment}
+    return {**quarantine_environment(replays, scratch, target.driver.path), **added}, tuple(added)
+
+
+def libraries_of(target: Target) -> list[str]:
     """The folders of the driver and of the libraries that its variables name."""
     places = [Path(target.library), target.driver.path, *map(Path, target.environment.values())]
     return [str(path.resolve().parent) for path in places if path.is_absolute()]

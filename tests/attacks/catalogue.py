@@ -384,6 +384,7 @@ ATTACK_LIST = (
     Attack(33, "33_missing_global.py", "global missing in its image", "files", "none", only("failed")),
     Attack(34, "34_forged_status.py", "the keeper's exit status", "machine", "none", only("failed")),
     Attack(34, "34_forged_confine.py", "a sandbox that cannot be set up", "machine", "none", only("failed")),
+    Attack(34, "34_forged_driver.py", "a driver that does not work", "machine", "none", only("failed")),
     Attack(34, "34_launch_shapes.py", "40,000 shapes with long names", "files", "none", TOO_MUCH, options=SOON),
     Attack(34, "34_small_elements.py", "300,000 small elements", "files", "none", TOO_MUCH, options=SOON),
     Attack(

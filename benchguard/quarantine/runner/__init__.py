@@ -82,9 +82,8 @@ def _load(order: Order, reporter: Reporter) -> tuple[Entry, Driver]:
         reporter.begin("import")
         entry = load_python(order)
         return entry, Driver()  # after the import, which may set variables that the driver reads at start
+    reporter.begin("driver")
+    driver = hip_driver() if order.language == "hip" else Driver()
     reporter.begin("compile")
-    if order.language == "hip":
-        driver = hip_driver()
-        return load_hip(order, driver), driver
-    driver = Driver()
-    return (load_cuda if order.language == "cuda" else load_ptx)(order, driver), driver
+    load = {"cuda": load_cuda, "ptx": load_ptx, "hip": load_hip}[order.language]
+    return load(order, driver), driver

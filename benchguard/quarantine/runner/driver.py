@@ -28,7 +28,7 @@ _PARAMETERS_MAX = 4096
 class Driver:
     """A device's primary context, current in the calling thread. All methods raise SubmissionError."""
 
-    def __init__(self, library: str = LIBRARY) -> None:
+    def __init__(self, library: str = LIBRARY, device: int = 0) -> None:
         try:
             self._library = ctypes.CDLL(library)
         except OSError as error:
@@ -36,7 +36,7 @@ class Driver:
         self._device = ctypes.c_int()
         self._context = ctypes.c_void_p()
         self._call("cuInit", 0)
-        self._call("cuDeviceGet", ctypes.byref(self._device), 0)
+        self._call("cuDeviceGet", ctypes.byref(self._device), device)
         self._call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), self._device)
         self.make_current()
 

@@ -46,7 +46,7 @@ static int find_persisting(struct nb_replay *replay)
     return replay->persists ? nb_called(replay, result, "cuCtxResetPersistingL2Cache") : NB_REPLAY_OK;
 }
 
-int nb_device_open(struct nb_replay *replay)
+static int open_device(struct nb_replay *replay)
 {
     const struct nb_driver *driver = &replay->driver;
     const CUresult result = driver->cuInit(0);
@@ -66,6 +66,13 @@ int nb_device_open(struct nb_replay *replay)
     NB_TRY(NB_CALL(replay, cuStreamCreateWithPriority, &replay->streams.own, CU_STREAM_NON_BLOCKING, 0));
     replay->streams.timed = replay->streams.own;
     return NB_REPLAY_OK;
+}
+
+/* A failure is this machine's: the capture is not on the device yet. */
+int nb_device_open(struct nb_replay *replay)
+{
+    const int status = open_device(replay);
+    return status == NB_REPLAY_FAILED || status == NB_REPLAY_CANNOT ? NB_REPLAY_NO_DRIVER : status;
 }
 
 void nb_device_close(struct nb_replay *replay)

@@ -64,11 +64,18 @@ const char *nb_driver_name(const struct nb_driver *driver, CUresult result)
     return name;
 }
 
+int nb_failure_status(CUresult result)
+{
+    const bool of_memory =
+        result == CUDA_ERROR_ECC_UNCORRECTABLE || result == CUDA_ERROR_NVLINK_UNCORRECTABLE;
+    return of_memory ? NB_REPLAY_NO_DRIVER : NB_REPLAY_FAILED;
+}
+
 int nb_driver_status(const struct nb_driver *driver, CUresult result, const char *call, char *error)
 {
     if (result == CUDA_SUCCESS)
         return NB_REPLAY_OK;
     const bool lives_on = result == CUDA_ERROR_OUT_OF_MEMORY || result == CUDA_ERROR_NOT_SUPPORTED;
-    return nb_error(error, lives_on ? NB_REPLAY_CANNOT : NB_REPLAY_FAILED, "%s: %s (%d)", call,
+    return nb_error(error, lives_on ? NB_REPLAY_CANNOT : nb_failure_status(result), "%s: %s (%d)", call,
                     nb_driver_name(driver, result), (int)result);
 }

@@ -58,7 +58,11 @@ struct nb_driver {
 int nb_driver_open(struct nb_driver *driver, const char *path, char *error)
     __attribute__((visibility("hidden")));
 
-/* NB_REPLAY_OK, or NB_REPLAY_FAILED with the line "CALL: CUDA_ERROR_NAME (700)". Errors after which the
+/* The status of an error that ends the context: NB_REPLAY_FAILED, or NB_REPLAY_NO_DRIVER for errors of the
+ * device's memory and links, which no kernel causes. */
+int nb_failure_status(CUresult result) __attribute__((visibility("hidden")));
+
+/* NB_REPLAY_OK, or nb_failure_status() with the line "CALL: CUDA_ERROR_NAME (700)". Errors after which the
  * context lives on (out of memory, not supported) are NB_REPLAY_CANNOT. */
 int nb_driver_status(const struct nb_driver *driver, CUresult result, const char *call, char *error)
     __attribute__((visibility("hidden")));

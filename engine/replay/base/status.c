@@ -13,7 +13,7 @@ int nb_fail(struct nb_replay *replay, int status, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(replay->error, NB_REPLAY_TEXT, format, arguments);
     va_end(arguments);
-    if (status == NB_REPLAY_FAILED || status == NB_REPLAY_TIMEOUT)
+    if (status == NB_REPLAY_FAILED || status == NB_REPLAY_TIMEOUT || status == NB_REPLAY_NO_DRIVER)
         replay->gone = status;
     return status;
 }
@@ -21,7 +21,7 @@ int nb_fail(struct nb_replay *replay, int status, const char *format, ...)
 int nb_called(struct nb_replay *replay, CUresult result, const char *call)
 {
     const int status = nb_driver_status(&replay->driver, result, call, replay->error);
-    if (status == NB_REPLAY_FAILED)
+    if (status == NB_REPLAY_FAILED || status == NB_REPLAY_NO_DRIVER)
         replay->gone = status;
     return status;
 }
@@ -83,7 +83,7 @@ static int wait_for(struct nb_replay *replay, CUresult (*ask)(const struct nb_dr
         if (result == CUDA_SUCCESS)
             return NB_REPLAY_OK;
         if (result != CUDA_ERROR_NOT_READY)
-            return nb_fail(replay, NB_REPLAY_FAILED, "%s failed: %s (%d)", doing,
+            return nb_fail(replay, nb_failure_status(result), "%s failed: %s (%d)", doing,
                            nb_driver_name(&replay->driver, result), (int)result);
         const uint64_t waited = replay->driver.now_ns() - began;
         if (waited > timeout_ms * UINT64_C(1000000))

@@ -66,7 +66,7 @@ def test_output_contains_compiler_text_after_prints() -> None:
         ({"trouble": "the quarantine did not start", "is_ours": True}, "error", "did not start"),
         ({"audit": Audit("log", "0" * 64, 1, 7, False)}, "failed", "7 records"),
         ({"timed_out": True}, "timeout", "killed after 20 s; raise --timeout"),
-        ({"timed_out": True, "is_ours": True}, "error", "not ready after 20 s, so no code"),
+        ({"timed_out": True, "is_ours": True}, "error", "was not ready after 20 s, so no code"),
         ({"altered": True}, "violation", "changed its own files"),
     ],
 )

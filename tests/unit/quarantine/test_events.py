@@ -59,9 +59,10 @@ def test_malformed_event_refused(line: bytes) -> None:
         events.handle(line)
 
 
-def test_sandbox_failure_after_the_submission_began_is_refused() -> None:
-    """A submission must not be able to blame the sandbox."""
-    broke = b'{"event":"broke","phase":"confine","text":"partial"}'
+@pytest.mark.parametrize("phase", [b"confine", b"arm", b"driver"])
+def test_early_failure_after_the_submission_began_is_refused(phase: bytes) -> None:
+    """A submission must not be able to blame the machine."""
+    broke = b'{"event":"broke","phase":"%s","text":"partial"}' % phase
     events = Events(None)
     events.handle(CONFINED)
     events.handle(broke)
@@ -69,6 +70,7 @@ def test_sandbox_failure_after_the_submission_began_is_refused() -> None:
     events = Events(None)
     events.handle(CONFINED)
     events.handle(b'{"event":"began","phase":"import"}')
+    events.handle(b'{"event":"began","phase":"driver"}')
     with pytest.raises(LineError, match="before the submission began"):
         events.handle(broke)
     assert events.broke is None

@@ -1,0 +1,106 @@
+"""A driver that fails is the machine's fault. A submission cannot claim such a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchguard.errors import BenchguardError
+from benchguard.grade.grade import grade
+from benchguard.grade.result import GradeResult
+from benchguard.quarantine.sandbox import environment as of_quarantine
+from benchguard.replay import environment as of_replay
+from tests.support.mixed import HONEST, KINDS, PROBLEM
+
+Fail = Callable[..., None]
+PYTHON = KINDS["launched"][1].source
+SAMPLES = 8
+
+
+@pytest.fixture
+def fail(monkeypatch: pytest.MonkeyPatch) -> Fail:
+    """Let driver calls fail in the submission's process, or in the processes without a submission, or in all."""
+
+    def inject(rules: str, *, quarantine: bool = False, clean: bool = False) -> None:
+        monkeypatch.setenv("SIM_INJECT", rules)
+        if quarantine:
+            monkeypatch.setattr(of_quarantine, "KEPT", of_quarantine.KEPT | {"SIM_INJECT"})
+        if clean:
+            monkeypatch.setattr(of_replay, "_REMOVED", of_replay._REMOVED - {"SIM_INJECT"})
+
+    return inject
+
+
+def graded(folder: Path, name: str, text: str, timeout: float = 60.0) -> GradeResult:
+    path = folder / name
+    path.write_text(text)
+    return grade(PROBLEM, path, driver="sim", samples=SAMPLES, timeout=timeout)
+
+
+def test_driver_that_fails_before_the_submission_is_an_error(tmp_path: Path, fail: Fail) -> None:
+    fail("cuInit=fail(CUDA_ERROR_NO_DEVICE)", quarantine=True)
+    result = graded(tmp_path, "s.ptx", HONEST)
+    assert (result.verdict, result.status) == ("error", 70)
+    assert "cuInit returned CUDA_ERROR_NO_DEVICE" in result.reason
+
+
+def test_driver_that_hangs_before_the_submission_is_an_error(tmp_path: Path, fail: Fail) -> None:
+    fail("cuInit=delay(300s)", quarantine=True)
+    result = graded(tmp_path, "s.ptx", HONEST, timeout=15)
+    assert result.verdict == "error"
+    assert "the sandbox or the driver was not ready" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ("cuInit=fail(999)", "device 0: cuInit returned CUDA_ERROR_UNKNOWN"),
+        ("cuCtxSynchronize=fail(999)", "device 0: cuCtxSynchronize returned CUDA_ERROR_UNKNOWN"),
+    ],
+)
+def test_driver_that_fails_later_and_still_fails_is_an_error(
+    tmp_path: Path, fail: Fail, rules: str, words: str
+) -> None:
+    """Python's driver is set up after the import, so the submission's process cannot be believed."""
+    fail(rules, quarantine=True, clean=True)
+    with pytest.raises(BenchguardError, match=f"the driver of this machine does not work: {words}"):
+        graded(tmp_path, "s.py", PYTHON)
+
+
+def test_driver_that_fails_in_the_replay_is_an_error(tmp_path: Path, fail: Fail) -> None:
+    fail("cuCtxSynchronize=fail(999)", clean=True)
+    result = graded(tmp_path, "s.ptx", HONEST)
+    assert result.verdict == "error"
+    assert "the driver of this machine does not work: device 0: cuCtxSynchronize" in result.reason
+
+
+def test_context_that_cannot_be_made_for_the_replay_is_an_error(tmp_path: Path, fail: Fail) -> None:
+    """Another program may have taken all memory of the device."""
+    fail("cuDevicePrimaryCtxRetain=fail(CUDA_ERROR_OUT_OF_MEMORY)", clean=True)
+    assert graded(tmp_path, "s.ptx", HONEST).verdict == "error"
+
+
+@pytest.mark.parametrize("error", ["CUDA_ERROR_ECC_UNCORRECTABLE", "CUDA_ERROR_NVLINK_UNCORRECTABLE"])
+def test_broken_memory_in_the_replay_is_an_error(tmp_path: Path, fail: Fail, error: str) -> None:
+    fail(f"cuMemcpyHtoD*=fail({error})", clean=True)
+    result = graded(tmp_path, "s.ptx", HONEST)
+    assert result.verdict == "error"
+    assert error in result.reason
+
+
+CLAIMS = """
+def solution(a, b, c, n):
+    raise RuntimeError("cuInit returned CUDA_ERROR_NO_DEVICE (no CUDA-capable device is detected)")
+"""
+
+
+def test_submission_that_claims_a_broken_driver_has_failed(tmp_path: Path) -> None:
+    """tests/attacks/attacks/34_forged_driver.py forges events, too."""
+    assert graded(tmp_path, "s.py", CLAIMS).verdict == "failed"
+
+
+@pytest.mark.parametrize(("name", "text"), [("s.ptx", HONEST), ("s.py", PYTHON)])
+def test_submission_passes_with_a_driver_that_works(tmp_path: Path, name: str, text: str) -> None:
+    assert graded(tmp_path, name, text).verdict == "pass"
