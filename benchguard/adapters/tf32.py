@@ -1,5 +1,8 @@
-"""Run a reference on the CPU with the convolutions and recurrent layers that torch has on an NVIDIA GPU: float32
-operands rounded to TF32.
+"""Run a reference with the convolutions and recurrent layers that torch has on an NVIDIA GPU: float32 operands
+rounded to TF32.
+
+The operands are rounded here on a GPU too: the judge forbids TF32 to NVIDIA's libraries (NVIDIA_TF32_OVERRIDE in
+judge/process.py), so that a GPU has no other error than the CPU.
 
 By default, torch lets cuDNN compute these in TF32, but multiplies float32 matrices in float32
 (https://docs.pytorch.org/docs/stable/notes/cuda.html, "TensorFloat-32"). TF32 has float32's exponent and 10 explicit
@@ -55,7 +58,7 @@ def rounded_to_tf32(tensor: Any) -> Any:
 def tf32_operators() -> Iterator[Any]:
     """A context in which convolutions and recurrent layers have rounded operands where cuDNN may use TF32.
 
-    The attribute `rounded` of its value counts the operators. Tensors on a GPU stay as they are.
+    The attribute `rounded` of its value counts the operators.
     """
     rounding = _rounding()
     with _recurrent(rounding), rounding:
@@ -86,6 +89,11 @@ def _rounding() -> Any:
                     given |= {name: rounded_to_tf32(given[name]) for name in operands}
                     args = [given[each.name] for each in parameters[: len(args)]]
                     kwargs = {name: given[name] for name in kwargs}
+            elif self.recurs:  # in inference mode, whole layers get here
+                with self:
+                    result = function.decompose(*args, **kwargs)
+                if result is not NotImplemented:
+                    return result
             return function(*args, **kwargs)
 
     return Rounding()
@@ -102,21 +110,21 @@ def _recurrent(rounding: Any) -> Any:
         del mode, types
         if getattr(function, "__name__", "") not in RECURRENT or not _is_allowed("rnn"):
             return function(*args, **(kwargs or {}))
-        rounding.recurs = True
+        cudnn = torch.backends.cudnn
+        rounding.recurs, cudnn.enabled = True, False
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of TF32 on Intel's GPUs
                 with torch.backends.mkldnn.flags(enabled=False):
                     return function(*args, **(kwargs or {}))
         finally:
-            rounding.recurs = False
+            rounding.recurs, cudnn.enabled = False, True
 
     return type("Recurrent", (base,), {"__torch_function__": call})()
 
 
 def _is_rounded(operator: str, operands: Sequence[Any], given: Mapping[str, Any]) -> bool:
-    torch = torch_module()
-    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in operands):
+    if any(each.dtype != torch_module().float32 for each in operands):
         return False
     return operator in PRODUCTS or (_is_allowed("conv") and not _is_depthwise(operator, given))
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchguard.adapters import load_suite
-from benchguard.adapters.tf32 import rounded_to_tf32, tf32_operators
+from benchguard.adapters.tf32 import PRODUCTS, rounded_to_tf32, tf32_operators
 from benchguard.judge.compare import compare
 from benchguard.judge.formats import FLOATS, FloatFormat, rounded
 from benchguard.judge.reference import expected_of
@@ -21,6 +21,8 @@ from benchguard.judge.slack import allow_for, baseline_of, widened
 from benchguard.problem.arrays import to_torch
 
 torch = pytest.importorskip("torch")
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402 - after the check for torch
+
 GIVEN = Path(__file__).parent / "given"
 CONVOLUTION, LINEAR = GIVEN / "kernelbench_convolution.py", GIVEN / "kernelbench_linear.py"
 RECURRENT = GIVEN / "kernelbench_recurrent.py"
@@ -197,9 +199,10 @@ def test_bias_stays_in_float32() -> None:
     assert np.array_equal(result.numpy().reshape(-1), bias.numpy())
 
 
-def recurrent(folder: Path, kind: str) -> Any:
+def recurrent(folder: Path, kind: str, decorator: str = "") -> Any:
     file = folder / "problem.py"
-    file.write_text(RECURRENT.read_text().replace('"LSTM"', f'"{kind}"'))
+    text = RECURRENT.read_text().replace('"LSTM"', f'"{kind}"')
+    file.write_text(text.replace("    def forward", f"{decorator}    def forward"))
     return opened(file)
 
 
@@ -232,6 +235,36 @@ def stepped(kind: str, operands: Rounding) -> Callable[[Any, Any], Any]:
         return value
 
     return answer
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_recurrent_layer_in_inference_mode_has_room_for_tf32(tmp_path: Path, kind: str) -> None:
+    """Inference mode shows whole layers to a dispatch mode, not their products."""
+    case = recurrent(tmp_path, kind, "    @torch.inference_mode()\n")
+    assert factors_of(case)["result0"] > 1.5
+
+
+def test_operands_on_another_device_are_rounded() -> None:
+    """The device "meta" stands for a GPU, where NVIDIA_TF32_OVERRIDE of the judge forbids TF32."""
+
+    class Seen(TorchDispatchMode):  # type: ignore[misc]
+        cudnn: frozenset[bool] = frozenset()
+
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if str(function.overloadpacket).removeprefix("aten.") in PRODUCTS:
+                self.cudnn |= {torch.backends.cudnn.enabled}
+            return function(*args, **(kwargs or {}))
+
+    with torch.device("meta"):
+        layer, convolution = torch.nn.GRU(8, 8), torch.nn.Conv2d(1, 1, 3)
+        values, picture = torch.zeros(3, 2, 8), torch.zeros(1, 1, 8, 8)
+    with Seen() as seen, tf32_operators() as mode, torch.no_grad():
+        convolution(picture)
+        assert mode.rounded == 1
+        layer(values)
+    assert mode.rounded > 1
+    assert seen.cudnn == {False}, "cuDNN would compute the whole layer, which no mode can round"
+    assert torch.backends.cudnn.enabled
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
