@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -163,6 +164,8 @@ def load(bundle: Bundle, folder: Path) -> Loaded:
         raise UsageError(
             f"{bundle.path}: the verdict {result.verdict} came before a capture; grade its source again"
         )
+    if twice := [name for name, count in Counter(each.name for each in result.cases).items() if count > 1]:
+        raise _changed(bundle, f"its result has case {one_line(twice[0], 100)} twice")
     captures = {}
     for number, case in enumerate(manifest.cases):
         paths = folder / f"{number}-0.ncap", folder / f"{number}-1.ncap"

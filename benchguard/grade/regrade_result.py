@@ -130,9 +130,11 @@ def _contradictions(
         if each.name not in known:
             yield f"the regrade has case {each.name}, and the stored result has none"
     for case in cases:
-        if case.ratio is None or case.stored_us is None or case.regraded_us is None:
+        if case.stored_us is None or case.regraded_us is None:
             if (case.stored_us is None) != (case.regraded_us is None):
                 yield f"case {case.name}: only one of the two results has a time"
+        elif case.ratio is None:
+            yield f"case {case.name}: the stored median is {case.stored_us.median:.3f} us, which no call takes"
         elif within is not None and not 1 / within <= case.ratio <= within:
             yield (
                 f"case {case.name}: the stored median is {case.stored_us.median:.3f} us, and the regrade's "
@@ -159,6 +161,10 @@ def _ranked(result: GradeResult) -> dict[str, float]:
         numbers[f"{place} mean of the samples that count"] = (
             statistics.fmean(case.scored) if case.scored else None
         )
+        if case.time_us is not None:
+            numbers[f"{place} mean"] = case.time_us.mean
+            numbers[f"{place} trimmed mean"] = case.time_us.trimmed_mean
+            numbers[f"{place} least time"] = case.time_us.min
         numbers[f"{place} GFLOP/s"] = case.gflops
         numbers[f"{place} GB/s"] = case.gbytes_per_s
     return {what: number for what, number in numbers.items() if number}

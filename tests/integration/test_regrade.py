@@ -116,8 +116,23 @@ def test_forged_time_is_not_confirmed(graded: dict[str, Path], archive: Path) ->
     assert not found.confirmed and "the stored median is" in found.reason
 
 
+@pytest.mark.parametrize("median", [0.0, -1.0])
+def test_forged_time_that_has_no_ratio_is_not_confirmed(
+    graded: dict[str, Path], archive: Path, median: float
+) -> None:
+    def change(_: Any, result: Any) -> None:
+        result["cases"][0]["time_us"]["median"] = median
+
+    found = regrade(forged(archive, graded["honest"].name, change), PROBLEM, OPTIONS)
+    assert not found.confirmed and "which no call takes" in found.reason
+
+
 def forged_mean(result: Any) -> None:
     result["cases"][0]["scored_samples"] = [1e-6, 1e-6]
+
+
+def forged_least(result: Any) -> None:
+    result["cases"][0]["time_us"]["min"] /= 1e9
 
 
 def forged_rate(result: Any) -> None:
@@ -136,6 +151,7 @@ def no_case(result: Any) -> None:
     ("change", "said"),
     [
         (forged_mean, "mean of the samples that count: 1e-06 is stored"),
+        (forged_least, "least time: "),
         (forged_rate, "GB/s: "),
         (forged_score, "the score: only one"),
         (no_case, "the stored result has none"),
@@ -153,6 +169,13 @@ def other_result(_: Any, result: Any) -> None:
     result["cases"][0]["capture"] = "0" * 64
 
 
+def case_twice(_: Any, result: Any) -> None:
+    """The honest time comes last, and a reader takes the first."""
+    false = json.loads(json.dumps(result["cases"][0]))
+    false["time_us"]["median"] /= 1e9
+    result["cases"].insert(0, false)
+
+
 def other_source(document: Any, _: Any) -> None:
     document["submission"]["files"] = {document["submission"]["name"]: document["result"]}
 
@@ -165,6 +188,7 @@ def hidden_case(document: Any, _: Any) -> None:
     ("change", "said"),
     [
         (other_result, "another capture"),
+        (case_twice, "twice"),
         (other_source, "another submission"),
         (hidden_case, "no capture"),
     ],
