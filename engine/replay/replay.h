@@ -15,11 +15,11 @@
 enum nb_replay_status {
     NB_REPLAY_OK = 0,
     NB_REPLAY_BAD_CAPTURE = 1, /* truncated, corrupt, hostile, or larger than the limits */
-    NB_REPLAY_NO_DRIVER = 2, /* the driver or the device of this machine does not work */
-    NB_REPLAY_CANNOT = 3,    /* not on this machine: too little memory, other architecture, address taken */
-    NB_REPLAY_FAILED = 4,    /* the driver refused, or a kernel faulted: the context is lost */
-    NB_REPLAY_TIMEOUT = 5,   /* the device did not finish in time: the context is lost */
-    NB_REPLAY_OURS = 6,      /* a fault of this program or machine; no capture causes it */
+    NB_REPLAY_NO_DRIVER = 2,   /* the driver or the device of this machine does not work */
+    NB_REPLAY_CANNOT = 3,      /* not on this machine: too little memory, other architecture, address taken */
+    NB_REPLAY_FAILED = 4,      /* the driver refused, or a kernel faulted: the context is lost */
+    NB_REPLAY_TIMEOUT = 5,     /* the device did not finish in time: the context is lost */
+    NB_REPLAY_OURS = 6,        /* a fault of this program or machine; no capture causes it */
     NB_REPLAY_OTHER_READ = 7 /* the host gets other bytes from the device than when the region was recorded */
 };
 
