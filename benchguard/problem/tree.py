@@ -119,6 +119,8 @@ def oversize(node: Node) -> str:
             return f"has more than {NODES_MAX} values, or is nested more than {DEPTH_MAX} deep"
         if isinstance(each, Entries) and len(each.keys) != len(each.items):
             return "has a dictionary with different numbers of keys and values"
+        if isinstance(each, Entries) and len(set(each.keys)) != len(each.keys):
+            return "has a dictionary with a key twice"  # build() would drop the first value, and no check would see it
         if isinstance(each, (Items, Entries)):
             pending += [(item, depth + 1) for item in each.items]
     return ""

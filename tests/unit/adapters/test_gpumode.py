@@ -188,6 +188,28 @@ def test_broadcasting_check_accepts_an_empty_result(tmp_path: Path) -> None:
         replayed_case(case.spec, given)
 
 
+def test_check_over_keys_of_the_output_misses_a_result_whose_key_is_there_twice(tmp_path: Path) -> None:
+    """So a dictionary with a key twice is refused before the check is asked (tests/unit/problem/test_returned.py)."""
+    reference = """
+import torch
+def generate_input(size, seed):
+    return torch.rand(size, generator=torch.Generator().manual_seed(seed))
+def ref_kernel(data):
+    return {"double": data * 2, "square": data * data}
+def check_implementation(data, output):
+    expected = ref_kernel(data)
+    return all(torch.equal(output[name], expected[name]) for name in output)
+"""
+    case = case_of(tmp_path, reference)
+    inputs = on_host(case.inputs(3, "own"))
+    right = on_host(case.expected(inputs))
+    assert case.verify(inputs, {}, right) is None
+    assert case.verify(inputs, {}, {**right, "result1": right["result0"]}) is not None
+    twice = Entries(("double", "double"), (Leaf("result0"), Leaf("result1")))
+    hidden = {"result0": right["result1"], "result1": right["result0"]}
+    assert cast(ReturningCase, case).verify_returned(inputs, twice, hidden) is None
+
+
 def test_nested_data_opened(tmp_path: Path) -> None:
     yaml = YAML.replace('"seed": 1}', '"seed": 1, "masked": False, "kind": "plain"}')
     case = case_of(tmp_path, LAYER, yaml.partition("benchmarks")[0])

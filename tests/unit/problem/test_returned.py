@@ -81,6 +81,8 @@ def test_returned_memory_becomes_buffers(given: Returned, wanted: list[Any]) -> 
         (returned(tree=Items("tuple", (Leaf("result0", "save"), Leaf("result1")))), "dtype save"),
         (returned(tree=Items("tuple", (Leaf("result0", kind="host"), Leaf("result1")))), "not named in order"),
         (returned(tree=Items("list", (*PAIR.items, Entries(("a",), ())))), "different numbers of keys"),
+        (returned(tree=Entries(("a", "a"), PAIR.items)), "a key twice"),
+        (returned(tree=Entries((1, True), PAIR.items)), "a key twice"),
         (returned(tree=Items("list", (*PAIR.items, *[Value(0)] * 5000))), "more than 4096 values"),
     ],
 )  # fmt: skip
