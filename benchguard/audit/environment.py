@@ -20,7 +20,7 @@ VARIABLES: dict[Api, tuple[str, str]] = {
 }
 """Variables with the paths of the shim and of the real driver."""
 
-SUPERVISORS = ("NEUTRINO_RING", "NEUTRINO_NONCE", "NEUTRINO_SERVE")
+SUPERVISORS = ("NEUTRINO_RING", "NEUTRINO_NONCE", "NEUTRINO_SERVE", "NEUTRINO_POLICY")
 """Variables that lead a program to its supervisor."""
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import UsageError
 from ..ipc.json_text import json_document
-from .options import OutputFolder, driver_option
+from .options import OutputFolder, complete_policy, driver_option
 from .output import print_document
+
+if TYPE_CHECKING:
+    from ..shim.surface import Surface
 
 FORMATS = ("shell", "env-file", "dockerfile", "json")
 
@@ -48,6 +52,12 @@ FORMATS = ("shell", "env-file", "dockerfile", "json")
     help="Copy the shim and the preload library to this folder, and print variables that name the copies.",
 )
 @click.option(
+    "--policy",
+    metavar="FILE|NAME",
+    shell_complete=lambda ctx, parameter, typed: complete_policy(typed),  # noqa: ARG005
+    help="Let programs obey this policy, and implies --require: a file, or observe, grading, quarantine or strict.",
+)
+@click.option(
     "--require", is_flag=True, help="Make driver calls fail in a process that no supervisor records."
 )
 @click.option(
@@ -64,6 +74,7 @@ def env(
     driver: str,
     callers: str | None,
     copy_folder: Path | None,
+    policy: str | None,
     require: bool,
     form: str,
 ) -> int:
@@ -83,11 +94,27 @@ def env(
         interposer = copy_to(copy_folder.absolute(), interposer)
     variables = shim_environment(interposer, callers, os.environ)
     variables["NEUTRINO_SERVE"] = str(path.absolute())
-    if require:
+    if policy is not None:
+        variables["NEUTRINO_POLICY"] = _offered(policy, folder, interposer.surface)
+    if require or policy is not None:
         variables["NEUTRINO_REQUIRE"] = "1"
     new = {name: value for name, value in variables.items() if os.environ.get(name) != value}
     print_document(_text(new, form))
     return 0
+
+
+def _offered(spec: str, folder: Path | None, surface: Surface) -> str:
+    """The SHA-256 by which programs ask the service for a policy. Stores a policy that is a file. Raises UsageError."""
+    from ..policy import NAMES, compile_policy, load_policy
+    from ..serve.policies import store
+
+    policy = load_policy(spec)
+    compile_policy(policy, surface)
+    if spec not in NAMES:
+        if folder is None:
+            raise UsageError(f"the policy {spec} is stored in the service's folder; give --log FOLDER, too")
+        store(folder.absolute(), policy)
+    return policy.sha256
 
 
 def _text(variables: dict[str, str], form: str) -> str:

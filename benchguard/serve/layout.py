@@ -13,11 +13,13 @@ MAGIC = 0x004556524553424E
 VERSION = 1
 COMMAND_MAX = 4096
 TEXT_MAX = 512
+POLICY_BYTES = 64
 
 
 class RequestKind(enum.IntEnum):
     ATTACH = 1
     LIST = 2
+    ATTACH_WITH_POLICY = 3
 
 
 class Status(enum.IntEnum):

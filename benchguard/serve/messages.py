@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from .layout import RequestKind, Status
 
 REQUEST_MAX = layout.REQUEST.size + layout.COMMAND_MAX
 NAME_MAX = 32
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 class RequestError(BenchguardError):
@@ -26,6 +28,8 @@ class Request:
     kind: RequestKind
     surface: str
     command: tuple[str, ...]
+    policy: str = ""
+    """SHA-256 of the policy that the program asks for; empty: none."""
 
     @property
     def program(self) -> str:
@@ -44,7 +48,7 @@ def parse_request(data: bytes) -> Request:
         raise RequestError("a request has an unknown format; use a shim of this version")
     if version != layout.VERSION or kind not in list(RequestKind):
         raise RequestError("the shim is of another version; build it again with `neutrino-bench build`")
-    if kind == RequestKind.ATTACH and record_format != FORMAT_VERSION:
+    if kind != RequestKind.LIST and record_format != FORMAT_VERSION:
         raise RequestError(
             f"the shim writes records of format {record_format}, not {FORMAT_VERSION}; "
             "build it again with `neutrino-bench build`"
@@ -52,8 +56,14 @@ def parse_request(data: bytes) -> Request:
     command = data[layout.REQUEST.size :]
     if size != len(command):
         raise RequestError("a request has the wrong size; use a shim of this version")
+    policy = ""
+    if kind == RequestKind.ATTACH_WITH_POLICY:
+        policy = _decode(command[: layout.POLICY_BYTES])
+        command = command[layout.POLICY_BYTES :]
+        if _DIGEST.fullmatch(policy) is None:
+            raise RequestError("NEUTRINO_POLICY is not a SHA-256; take it from `neutrino-bench env --policy`")
     words = command.removesuffix(b"\0").split(b"\0") if command else []
-    return Request(RequestKind(kind), surface.hex(), tuple(_decode(word) for word in words))
+    return Request(RequestKind(kind), surface.hex(), tuple(_decode(word) for word in words), policy)
 
 
 def _decode(word: bytes) -> str:

@@ -25,6 +25,7 @@ from .messages import REQUEST_MAX, Request, RequestError, granted, parse_request
 from .options import ServeOptions
 from .peer import Peer, peer_of
 from .place import LOG_SUFFIX, claimed
+from .policies import Policies
 from .program import ATTACHED_AGAIN, FINISH, REPORT_MAX, Program, Report, fork_recorder
 from .space import Space
 from .unobserved import Unobserved
@@ -97,6 +98,7 @@ class Service:
         self._recorders: dict[int, _Recorder] = {}  # by the descriptor of the report
         self._pending: dict[socket.socket, float] = {}  # connections without a request, and their deadlines
         self._said: dict[str, float] = {}
+        self._policies = Policies(self.folder, self.cordon)
         self._unobserved = Unobserved(self.path, list(self.interposers.values()))
         self._statuses: dict[int, int] = {}  # of ended children that nobody has asked for yet
         self._command = 0
@@ -242,13 +244,14 @@ class Service:
                 "take the program's variables from `neutrino-bench env` with the --driver of `neutrino-bench serve`"
             )
         self._check_numbers(peer)
+        cordon = self._policies.cordon(request.policy, interposer.surface)
         name = Path(peer.executable).name if peer.executable else ""
         name = Request(request.kind, "", (name,)).program if name else request.program
         log = self._log_path(peer, name)
         shares = self.options.max_programs - len(self._recorders)
         log_bytes = self._space.promise(log, self.options.max_log_bytes, shares)
         program = Program(
-            peer, name, request.command, interposer, log, log_bytes, self.options.image_bytes, self.cordon
+            peer, name, request.command, interposer, log, log_bytes, self.options.image_bytes, cordon
         )
         try:
             process, report = fork_recorder(program, connection, self.version)

@@ -741,6 +741,11 @@ RUNS: dict[str, OptionRun] = {
         ("env", "--log", "logs", *SIM),
         {"--socket": lambda ran: "own.sock" in ran.out},
     ),
+    "env, policy": OptionRun(
+        ("env", "--log", "logs", *SIM, "--policy", "policy.toml"),
+        ("env", "--log", "logs", *SIM),
+        {"--policy": lambda ran: "NEUTRINO_POLICY=" in ran.out and list(ran.folder.glob("logs/policies/*.toml"))},
+    ),
     "env, driver": OptionRun(
         ("env", "--log", "logs", "--driver", "/nowhere/libcuda.so.1"),
         ("env", "--log", "logs", *SIM),

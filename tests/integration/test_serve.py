@@ -464,3 +464,94 @@ def test_forked_child_obeys_the_policy_of_its_own_session(
     assert all(lines[0]["policy"]["name"] == "launches" for lines in logs)
     counts = [sum(line["kind"] == "decision" for line in lines) for lines in logs]
     assert sorted(count for count in counts if count) == decisions
+
+
+NO_LAUNCHES = LAUNCHES_LOGGED.replace("log", "deny").replace('name = "launches"', 'name = "no launches"')
+
+
+def ask(folder: Path, program: Path, *options: str, **more: str) -> tuple[int, str]:
+    """Status and standard error of a program with the variables of `env` and these options."""
+    environment = {**environment_for(folder, *options), **more}
+    ran = subprocess.run(
+        [str(program)], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    return ran.returncode, ran.stderr
+
+
+def test_programs_of_a_service_obey_the_policies_that_they_ask_for(tmp_path: Path, program: Program) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text(NO_LAUNCHES)
+    with running_service(tmp_path / "logs") as service:
+        linked = program("linked")
+        for options, status in ((("--policy", str(policy)), 1), (("--policy", "observe"), 0), ((), 0)):
+            assert ask(service.folder, linked, *options)[0] == status
+        service.wait_for_programs(0)
+        assert service.end() == 0, service.text
+    logs = [service.verified(log) for log in service.logs]
+    names = [None if lines[0]["policy"] is None else lines[0]["policy"]["name"] for lines in logs]
+    assert sorted(names, key=str) == [None, "no launches", "observe"]
+    (denied,) = [lines for lines, name in zip(logs, names, strict=True) if name == "no launches"]
+    assert denied[-1]["denied"] >= 1 and denied[-1]["launches"] == 0
+
+
+def test_program_without_the_policy_that_it_asks_for_gets_no_call_through(
+    tmp_path: Path, program: Program
+) -> None:
+    """The honest control: the same program runs with a policy that the service has."""
+    policy = tmp_path / "policy.toml"
+    policy.write_text(NO_LAUNCHES)
+    with running_service(tmp_path / "logs") as service:
+        linked = program("linked")
+        assert ask(service.folder, linked, "--policy", "observe")[0] == 0
+        for digest, reason in (
+            ("0" * 64, "does not have the policy"),
+            ("../../etc/passwd", "NEUTRINO_POLICY is not a SHA-256"),
+            ("0" * 65, "NEUTRINO_POLICY is not a SHA-256"),
+        ):
+            status, said = ask(service.folder, linked, "--policy", "observe", NEUTRINO_POLICY=digest)
+            assert status == 1 and reason in said and "driver calls fail" in said
+        (stored,) = (ask(service.folder, linked, "--policy", str(policy)), service.folder / "policies")[
+            1
+        ].iterdir()
+        stored.write_text(LAUNCHES_LOGGED)  # other rules under the name of the first
+        os.utime(stored)
+        service.wait_for_programs(0)
+    with running_service(tmp_path / "logs") as service:
+        status, said = ask(service.folder, linked, NEUTRINO_POLICY=stored.stem, NEUTRINO_REQUIRE="1")
+        assert status == 1 and "does not have the policy" in said
+        stored.unlink()
+        os.mkfifo(stored)
+        status, said = ask(service.folder, linked, NEUTRINO_POLICY=stored.stem, NEUTRINO_REQUIRE="1")
+        assert status == 1 and "does not have the policy" in said
+
+
+def test_policy_of_the_service_is_obeyed_whatever_a_program_asks_for(
+    tmp_path: Path, program: Program
+) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text(NO_LAUNCHES)
+    with running_service(tmp_path / "logs", "--policy", str(policy)) as service:
+        linked = program("linked")
+        status, said = ask(service.folder, linked, "--policy", "observe")
+        assert status == 1 and "another policy than no launches" in said
+        assert ask(service.folder, linked, "--policy", str(policy))[0] == 1
+        service.wait_for_programs(0)
+        assert service.end() == 0, service.text
+    assert [service.verified(log)[0]["policy"]["name"] for log in service.logs] == ["no launches"]
+
+
+def test_env_refuses_policies_that_a_service_could_not_find(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text(LAUNCHES_LOGGED)
+    broken = tmp_path / "broken.toml"
+    broken.write_text(LAUNCHES_LOGGED.replace("log", "forbid"))
+    (tmp_path / "file").write_text("")
+    words = [sys.executable, "-m", "benchguard", "env", "--driver", "sim", "--policy"]
+    for more, reason in (
+        ((str(policy), "--socket", "s"), "give --log FOLDER, too"),
+        ((str(policy), "--log", str(tmp_path / "file")), "file"),
+        ((str(broken), "--log", str(tmp_path / "x")), f"{broken}:8: "),
+        (("gradin", "--log", str(tmp_path / "x")), "no policy file gradin"),
+    ):
+        ran = subprocess.run([*words, *more], capture_output=True, text=True, check=False, timeout=60)
+        assert ran.returncode == 2 and ran.stdout == "" and reason in ran.stderr, ran.stderr

@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "shim": {"codegen", "errors", "toolchain"},
     "toolchain": {"codegen"},
     "audit": {"errors", "ipc", "shim", "toolchain"},
-    "serve": {"audit", "errors", "ipc", "shim"},
+    "serve": {"audit", "errors", "ipc", "policy", "shim"},
     "adapters": {"errors", "ipc", "problem"},
     "findings": {"audit", "errors", "ipc"},
     "inline": {"errors", "ipc", "problem", "shim", "toolchain"},

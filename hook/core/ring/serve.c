@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -27,14 +28,22 @@ struct answer {
     char text[NB_SERVE_TEXT_MAX];
 };
 
-static uint32_t read_command(char *text)
+static uint32_t read_command(char *text, size_t size)
 {
     const int descriptor = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return 0;
-    const ssize_t bytes = read(descriptor, text, NB_SERVE_COMMAND_MAX);
+    const ssize_t bytes = read(descriptor, text, size);
     close(descriptor);
     return bytes > 0 ? (uint32_t)bytes : 0;
+}
+
+/* The SHA-256 of the policy that the program must obey, in hexadecimal; NULL if none is asked for. The
+ * service refuses a value of another form. */
+static const char *wanted_policy(void)
+{
+    const char *value = getenv("NEUTRINO_POLICY");
+    return value != NULL && *value != 0 ? value : NULL;
 }
 
 static bool send_request(int connection)
@@ -45,7 +54,14 @@ static bool send_request(int connection)
                                        .format = NB_FORMAT_VERSION,
                                        .process = (uint32_t)getpid()}};
     memcpy(request.head.surface, nb_surface_sha256, sizeof request.head.surface);
-    request.head.command_bytes = read_command(request.command);
+    const char *policy = wanted_policy();
+    uint32_t used = 0;
+    if (policy != NULL) {
+        request.head.kind = NB_SERVE_ATTACH_WITH_POLICY;
+        used = NB_SERVE_POLICY_BYTES;
+        memcpy(request.command, policy, strlen(policy) == used ? used : 0);
+    }
+    request.head.command_bytes = used + read_command(request.command + used, sizeof request.command - used);
     const size_t bytes = sizeof request.head + request.head.command_bytes;
     ssize_t sent;
     do

@@ -7,14 +7,16 @@
 
 #include <stdint.h>
 
-#define NB_SERVE_MAGIC       0x004556524553424eull /* "NBSERVE", read as a little-endian word */
-#define NB_SERVE_VERSION     1u
-#define NB_SERVE_COMMAND_MAX 4096u /* bytes of a command line in a request */
-#define NB_SERVE_TEXT_MAX    512u  /* bytes of a refusal's reason */
+#define NB_SERVE_MAGIC        0x004556524553424eull /* "NBSERVE", read as a little-endian word */
+#define NB_SERVE_VERSION      1u
+#define NB_SERVE_COMMAND_MAX  4096u /* bytes of a command line in a request */
+#define NB_SERVE_TEXT_MAX     512u  /* bytes of a refusal's reason */
+#define NB_SERVE_POLICY_BYTES 64u   /* a SHA-256 in hexadecimal, before the command line */
 
 enum nb_serve_request_kind {
-    NB_SERVE_ATTACH = 1, /* give this process a session */
-    NB_SERVE_LIST = 2    /* list the programs; answered in JSON, without a session */
+    NB_SERVE_ATTACH = 1,            /* give this process a session */
+    NB_SERVE_LIST = 2,              /* list the programs; answered in JSON, without a session */
+    NB_SERVE_ATTACH_WITH_POLICY = 3 /* as 1; NB_SERVE_POLICY_BYTES of the command are a policy's SHA-256 */
 };
 
 struct nb_serve_request {
