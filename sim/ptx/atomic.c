@@ -131,15 +131,19 @@ uint64_t ptx_update_atomically(const struct instruction *instruction, void *at, 
 enum ptx_status ptx_run_atomic(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const unsigned bytes = ptx_type_bytes((enum type)instruction->type);
+    const uint64_t offset = (uint64_t)instruction->offset;
     enum ptx_status status = PTX_OK;
     uint64_t addresses[LANES], values[LANES];
+    struct view view;
     memcpy(addresses, operand_values(warp, instruction->from[0]), sizeof addresses);
     memcpy(values, operand_values(warp, instruction->from[1]), sizeof values);
     const uint64_t *swaps = operand_values(warp, instruction->from[2]);
+    const bool reached = ptx_all_in_reach(warp, instruction, addresses, mask, bytes, ACCESS_WRITE, &view);
     EACH_LANE(mask, lane, {
-        void *at =
-            ptx_reach(warp, instruction, (enum space)instruction->space,
-                      addresses[lane] + (uint64_t)instruction->offset, bytes, ACCESS_WRITE, lane, &status);
+        const uint64_t address = addresses[lane] + offset;
+        void *at = reached ? (void *)(view.base + (address & view.mask))
+                           : ptx_reach(warp, instruction, (enum space)instruction->space, address, bytes,
+                                       ACCESS_WRITE, lane, &status);
         if (at == NULL)
             return status;
         const uint64_t old = ptx_update_atomically(instruction, at, values[lane], swaps[lane]);

@@ -31,6 +31,12 @@ static bool make_warp(struct warp *warp, struct block *block, uint32_t number)
     warp->block = block;
     warp->number = number;
     warp->constants = grid->module->constants;
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        uint32_t index[3];
+        ptx_thread_index(warp, lane, index);
+        for (unsigned i = 0; i < 3; i++)
+            warp->thread_index[i][lane] = index[i];
+    }
     warp->register_room = kernel->registers + 1;
     warp->predicate_room = kernel->predicates + 1;
     warp->frame_room = ((kernel->frame_bytes + 15) & ~15u) + (kernel->calls ? CALL_FRAME_ROOM : 0);

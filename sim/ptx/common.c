@@ -1,7 +1,6 @@
 /* Fast versions of common instructions, as loops over the lanes that compilers vectorise. They are an
  * optimisation only: each instruction also has a general version (integer.c, float.c ...), which runs where
- * this file has none for a type. The loops are compiled for several x86 generations, since the library may
- * run on another machine than the one it is built on. */
+ * this file has none for a type. */
 #if defined(__GNUC__) && !defined(__clang__)
 /* Half of a kernel's time is spent here. A square root that sets errno is not vectorised. */
 #pragma GCC optimize("O3", "no-math-errno")
@@ -9,6 +8,7 @@
 
 #include "ptx/engine.h"
 #include "ptx/number.h"
+#include "ptx/processor.h"
 
 struct lanes {
     bool (*words)(const struct instruction *instruction, uint32_t mask, const uint64_t *a, const uint64_t *b,
@@ -18,8 +18,12 @@ struct lanes {
     bool (*convert)(const struct instruction *instruction, uint32_t mask, const uint64_t *a, uint64_t *d);
     bool (*compare)(const struct instruction *instruction, const uint64_t *a, const uint64_t *b,
                     uint8_t truth[LANES]);
-    bool (*inside)(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t begin, uint64_t last,
-                   uint64_t misaligned);
+    bool (*inside)(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t kept, uint64_t begin,
+                   uint64_t last, uint64_t misaligned);
+    bool (*is_line)(const uint64_t *addresses, unsigned bytes, bool *uniform);
+    void (*load_line)(enum type type, const void *from, unsigned step, uint64_t *d);
+    void (*store_line)(unsigned bytes, const uint64_t *values, void *to, unsigned step);
+    void (*choose)(uint32_t chosen, uint32_t mask, const uint64_t *a, const uint64_t *b, uint64_t *d);
     void (*flush)(const uint64_t *from, uint32_t mask, uint64_t *to);
 };
 
@@ -103,29 +107,19 @@ static inline float larger_f32(float x, float y)
 #include "ptx/lanes.h"
 
 #if defined(__x86_64__)
-#define PROCESSOR           __attribute__((target("avx2,fma")))
+#define PROCESSOR           PROCESSOR_AVX2
 #define FOR_PROCESSOR(name) name##_avx2
 #include "ptx/lanes.h"
 
-#define PROCESSOR           __attribute__((target("avx2,fma,avx512f,avx512dq,avx512vl,avx512bw")))
+#define PROCESSOR           PROCESSOR_AVX512
 #define FOR_PROCESSOR(name) name##_avx512
 #include "ptx/lanes.h"
 #endif
 
-static const struct lanes *lanes(void)
+static inline const struct lanes *lanes(void)
 {
-#if defined(PTX_LANES) /* tests select loops that this processor would not choose */
-    return &PTX_LANES;
-#elif defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw"))
-        return &lanes_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return &lanes_avx2;
-    return &lanes_any;
-#else
-    return &lanes_any;
-#endif
+    static const struct lanes *const all[] = PROCESSORS(lanes);
+    return all[ptx_processor()];
 }
 
 /* Packs one byte per lane into one bit per lane. Compilers vectorise byte results well and bit results badly.
@@ -141,10 +135,30 @@ static uint32_t gather_bits(const uint8_t truth[LANES])
     return bits;
 }
 
-bool ptx_all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t begin, uint64_t last,
-                    uint64_t misaligned)
+bool ptx_all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t kept, uint64_t begin,
+                    uint64_t last, uint64_t misaligned)
 {
-    return lanes()->inside(addresses, mask, offset, begin, last, misaligned);
+    return lanes()->inside(addresses, mask, offset, kept, begin, last, misaligned);
+}
+
+bool ptx_is_line(const uint64_t *addresses, unsigned bytes, bool *uniform)
+{
+    return lanes()->is_line(addresses, bytes, uniform);
+}
+
+void ptx_load_line(enum type type, const void *from, unsigned step, uint64_t *values)
+{
+    lanes()->load_line(type, from, step, values);
+}
+
+void ptx_store_line(unsigned bytes, const uint64_t *values, void *to, unsigned step)
+{
+    lanes()->store_line(bytes, values, to, step);
+}
+
+void ptx_choose(uint32_t chosen, uint32_t mask, const uint64_t *a, const uint64_t *b, uint64_t *d)
+{
+    lanes()->choose(chosen, mask, a, b, d);
 }
 
 static inline bool run(struct warp *warp, const struct instruction *instruction, uint32_t mask,

@@ -163,7 +163,7 @@ enum ptx_status ptx_run_select(struct warp *warp, const struct instruction *inst
             chosen |= (uint32_t)positive << lane;
         });
     }
-    EACH_LANE(mask, lane, d[lane] = chosen >> lane & 1 ? a[lane] : b[lane]);
+    ptx_choose(chosen, mask, a, b, d);
     return PTX_OK;
 }
 

@@ -1,4 +1,5 @@
 /* mma, wmma, ldmatrix, stmatrix, movmatrix. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ptx/matrix.h"
@@ -30,6 +31,12 @@ static bool take_shape(struct statement *statement, struct shape *shape)
     return false;
 }
 
+/* The rows and columns of a product. */
+static bool is_side(unsigned length)
+{
+    return length == 8 || length == 16 || length == 32;
+}
+
 static struct matrices *new_matrices(struct statement *statement)
 {
     struct ptx_module *module = statement->parser->module;
@@ -44,12 +51,58 @@ static struct matrices *new_matrices(struct statement *statement)
     return &grown[module->matrix_count++];
 }
 
+struct place {
+    unsigned row, column;
+};
+
+/* The row and column of element `e` of register `i` of a lane. */
+static struct place place_of(const struct placement *placement, unsigned lane, unsigned i, unsigned e)
+{
+    const unsigned group = lane / 4, thread = lane % 4, halves = placement->rows / 8;
+    const unsigned each = placement->each, element = i * each + e;
+    switch (placement->layout) {
+    case LAYOUT_A:
+        return (struct place){group + 8 * (i % halves), i / halves * 4 * each + thread * each + e};
+    case LAYOUT_B:
+        return (struct place){i * 4 * each + thread * each + e, group};
+    case LAYOUT_C:
+        return (struct place){group + 8 * (element / 2), 2 * thread + element % 2};
+    default: {
+        const unsigned all = (unsigned)placement->rows * placement->columns;
+        const unsigned at = (lane * placement->count * each + element) % all;
+        return (struct place){at / placement->columns, at % placement->columns};
+    }
+    }
+}
+
+/* The places of a fragment's elements; NULL if out of memory. */
+static const uint16_t *place_elements(struct ptx_module *module, const struct fragment *fragment,
+                                      unsigned each)
+{
+    for (const struct placement *one = module->placements; one != NULL; one = one->next)
+        if (one->rows == fragment->rows && one->columns == fragment->columns &&
+            one->layout == fragment->layout && one->count == fragment->count && one->each == each)
+            return one->places;
+    const size_t places = (size_t)fragment->count * each * LANES;
+    struct placement *made = malloc(sizeof *made + places * sizeof *made->places);
+    if (made == NULL)
+        return NULL;
+    *made = (struct placement){module->placements, fragment->rows,  fragment->columns,
+                               fragment->layout,   fragment->count, (uint8_t)each};
+    for (unsigned at = 0; at < places; at++) {
+        const struct place place = place_of(made, at % LANES, at / LANES / each, at / LANES % each);
+        made->places[at] = (uint16_t)(place.row * fragment->columns + place.column);
+    }
+    module->placements = made;
+    return made->places;
+}
+
 /* Reads the registers of operand `index`; their number must fit the matrix. */
 static bool take_fragment(struct statement *statement, unsigned index, bool result, struct fragment *fragment)
 {
     const struct written *written = &statement->operands[index];
     const unsigned bits = fragment->type == T_F64 ? 64 : 32;
-    const unsigned slots = written->count * (bits / ptx_element_bits(fragment->type)) * LANES;
+    const unsigned each = bits / ptx_element_bits(fragment->type), slots = written->count * each * LANES;
     const unsigned elements = (unsigned)fragment->rows * fragment->columns;
     if (index >= statement->operand_count || written->form == FORM_ADDRESS || written->form == FORM_PAIR)
         return ptx_refuse(statement, "needs a vector of registers");
@@ -58,6 +111,9 @@ static bool take_fragment(struct statement *statement, unsigned index, bool resu
         (fragment->layout != LAYOUT_OPAQUE && slots != elements))
         return ptx_refuse(statement, "has the wrong number of registers");
     fragment->count = (uint8_t)written->count;
+    fragment->places = place_elements(statement->parser->module, fragment, each);
+    if (fragment->places == NULL)
+        return ptx_refuse(statement, "does not fit in memory");
     for (unsigned i = 0; i < written->count; i++) {
         const enum type type = bits == 64 ? T_F64 : T_B32;
         if (result ? !ptx_write_operand(statement->parser, &written->atoms[i], false, &fragment->registers[i])
@@ -84,8 +140,8 @@ static bool is_multiplied(enum type a, enum type b, enum type sum)
 static bool describe(struct statement *statement, struct matrices *matrices, const struct shape *shape,
                      const enum type types[4], bool opaque)
 {
-    if (shape->m > 32 || shape->n > 32 || shape->k > 64 || !is_multiplied(types[1], types[2], types[0]) ||
-        !is_multiplied(types[1], types[2], types[3]))
+    if (!is_side(shape->m) || !is_side(shape->n) || shape->k > 64 ||
+        !is_multiplied(types[1], types[2], types[0]) || !is_multiplied(types[1], types[2], types[3]))
         return ptx_unsupported(statement);
     matrices->d = (struct fragment){.type = types[0], .rows = shape->m, .columns = shape->n};
     matrices->a = (struct fragment){.type = types[1], .rows = shape->m, .columns = shape->k};

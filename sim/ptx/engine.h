@@ -72,6 +72,7 @@ struct warp {
     struct group groups[LANES];
     uint32_t group_count;
     uint32_t diverged; /* steps since the warp was last one group */
+    uint64_t thread_index[3][LANES];
     uint64_t *registers;
     size_t register_room; /* in registers */
     uint32_t *predicates;
@@ -154,10 +155,20 @@ static inline void set_predicate(struct warp *warp, struct operand operand, uint
 enum ptx_status ptx_fault(struct warp *warp, const struct instruction *instruction, enum ptx_status status,
                           const char *what, uint64_t address);
 
-/* Whether address + offset of each lane is aligned (no bit of `misaligned` is set) and at most `last` bytes
- * after `begin`. */
-bool ptx_all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t begin, uint64_t last,
-                    uint64_t misaligned);
+/* Whether (address + offset) & kept of each lane is aligned (no bit of `misaligned` is set) and at most
+ * `last` bytes after `begin`. */
+bool ptx_all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t kept, uint64_t begin,
+                    uint64_t last, uint64_t misaligned);
+
+/* Whether each lane's address is `bytes` after the previous lane's, or all are equal (`uniform`). */
+bool ptx_is_line(const uint64_t *addresses, unsigned bytes, bool *uniform);
+
+/* Move an element for each lane, from or to memory, each `step` elements after the previous lane's. */
+void ptx_load_line(enum type type, const void *from, unsigned step, uint64_t *values);
+void ptx_store_line(unsigned bytes, const uint64_t *values, void *to, unsigned step);
+
+/* d = a for lanes whose bit in `chosen` is set, else b. */
+void ptx_choose(uint32_t chosen, uint32_t mask, const uint64_t *a, const uint64_t *b, uint64_t *d);
 
 /* Runs an instruction that has a fast version; returns false for any other. */
 bool ptx_run_common(struct warp *warp, const struct instruction *instruction, uint32_t mask);
@@ -182,7 +193,22 @@ runner ptx_run_integer, ptx_run_float, ptx_run_packed, ptx_run_convert, ptx_run_
 uint64_t ptx_update_atomically(const struct instruction *instruction, void *at, uint64_t value,
                                uint64_t swap);
 
-/* Returns the host address of a device address, or NULL after a fault. */
+/* The place of address a in the host's memory is base + (a & mask). */
+struct view {
+    uintptr_t base;
+    uint64_t mask;
+};
+
+/* Whether the addresses of all lanes are valid and lie in shared memory or in one allocation. Otherwise the
+ * caller checks each lane. */
+bool ptx_all_in_reach(struct warp *warp, const struct instruction *instruction, const uint64_t *addresses,
+                      uint32_t mask, unsigned bytes, enum access access, struct view *view);
+
+/* Returns the host address of a device address, or NULL if it is misaligned or not accessible. */
+void *ptx_find_host_address(struct warp *warp, enum space space, uint64_t address, unsigned bytes,
+                            enum access access, unsigned lane);
+
+/* Like ptx_find_host_address(), but ends the grid with a fault before it returns NULL. */
 void *ptx_reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,
                 unsigned bytes, enum access access, unsigned lane, enum ptx_status *status);
 

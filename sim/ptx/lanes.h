@@ -200,14 +200,108 @@ PROCESSOR static bool FOR_PROCESSOR(compare_lanes)(const struct instruction *ins
 
 /* See ptx_all_inside(). */
 PROCESSOR static bool FOR_PROCESSOR(all_inside)(const uint64_t *addresses, uint32_t mask, uint64_t offset,
-                                                uint64_t begin, uint64_t last, uint64_t misaligned)
+                                                uint64_t kept, uint64_t begin, uint64_t last,
+                                                uint64_t misaligned)
 {
     uint64_t wrong = 0;
     EACH_LANE(mask, lane, {
-        const uint64_t address = addresses[lane] + offset;
+        const uint64_t address = (addresses[lane] + offset) & kept;
         wrong |= (uint64_t)(address - begin > last) | (address & misaligned);
     });
     return wrong == 0;
+}
+
+/* See ptx_is_line(). */
+PROCESSOR static bool FOR_PROCESSOR(is_line)(const uint64_t *addresses, unsigned bytes, bool *uniform)
+{
+    uint64_t differ = 0, gap = 0;
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        const uint64_t distance = addresses[lane] - addresses[0];
+        differ |= distance;
+        gap |= distance ^ (uint64_t)lane * bytes;
+    }
+    *uniform = differ == 0;
+    return differ == 0 || gap == 0;
+}
+
+#define LOAD_LINE(T)                                                                                         \
+    do {                                                                                                     \
+        if (step == 0) {                                                                                     \
+            const uint64_t value = (uint64_t)*(const T *)from;                                               \
+            for (unsigned lane = 0; lane < LANES; lane++)                                                    \
+                d[lane] = value;                                                                             \
+        } else if (step == 1) {                                                                              \
+            for (unsigned lane = 0; lane < LANES; lane++)                                                    \
+                d[lane] = (uint64_t)((const T *)from)[lane];                                                 \
+        } else {                                                                                             \
+            for (unsigned lane = 0; lane < LANES; lane++)                                                    \
+                d[lane] = (uint64_t)((const T *)from)[lane * step];                                          \
+        }                                                                                                    \
+        return;                                                                                              \
+    } while (0)
+
+/* See ptx_load_line(). */
+PROCESSOR static void FOR_PROCESSOR(load_line)(enum type type, const void *from, unsigned step,
+                                               uint64_t *restrict d)
+{
+    switch (type) {
+    case T_S8:
+        LOAD_LINE(int8_t);
+    case T_S16:
+        LOAD_LINE(int16_t);
+    case T_S32:
+        LOAD_LINE(int32_t);
+    default:
+        switch (ptx_type_bytes(type)) {
+        case 1:
+            LOAD_LINE(uint8_t);
+        case 2:
+            LOAD_LINE(uint16_t);
+        case 4:
+            LOAD_LINE(uint32_t);
+        default:
+            LOAD_LINE(uint64_t);
+        }
+    }
+}
+
+#undef LOAD_LINE
+
+#define STORE_LINE(T)                                                                                        \
+    do {                                                                                                     \
+        if (step == 1) {                                                                                     \
+            for (unsigned lane = 0; lane < LANES; lane++)                                                    \
+                ((T *)to)[lane] = (T)values[lane];                                                           \
+        } else {                                                                                             \
+            for (unsigned lane = 0; lane < LANES; lane++)                                                    \
+                ((T *)to)[lane * step] = (T)values[lane];                                                    \
+        }                                                                                                    \
+        return;                                                                                              \
+    } while (0)
+
+/* See ptx_store_line(). */
+PROCESSOR static void FOR_PROCESSOR(store_line)(unsigned bytes, const uint64_t *restrict values, void *to,
+                                                unsigned step)
+{
+    switch (bytes) {
+    case 1:
+        STORE_LINE(uint8_t);
+    case 2:
+        STORE_LINE(uint16_t);
+    case 4:
+        STORE_LINE(uint32_t);
+    default:
+        STORE_LINE(uint64_t);
+    }
+}
+
+#undef STORE_LINE
+
+/* `chosen` has a bit for each lane. */
+PROCESSOR static void FOR_PROCESSOR(choose)(uint32_t chosen, uint32_t mask, const uint64_t *a,
+                                            const uint64_t *b, uint64_t *d)
+{
+    EACH_LANE(mask, lane, d[lane] = (chosen >> lane & 1) != 0 ? a[lane] : b[lane]);
 }
 
 /* .ftz: subnormals become zeros of their sign. */
@@ -216,9 +310,16 @@ PROCESSOR static void FOR_PROCESSOR(flush)(const uint64_t *from, uint32_t mask, 
     EACH_LANE(mask, lane, to[lane] = from[lane] & ((from[lane] & F32_EXPONENT) != 0 ? UINT32_MAX : F32_SIGN));
 }
 
-static const struct lanes FOR_PROCESSOR(lanes) = {FOR_PROCESSOR(run_words),      FOR_PROCESSOR(run_floats),
-                                                  FOR_PROCESSOR(run_conversion), FOR_PROCESSOR(compare_lanes),
-                                                  FOR_PROCESSOR(all_inside),     FOR_PROCESSOR(flush)};
+static const struct lanes FOR_PROCESSOR(lanes) = {.words = FOR_PROCESSOR(run_words),
+                                                  .floats = FOR_PROCESSOR(run_floats),
+                                                  .convert = FOR_PROCESSOR(run_conversion),
+                                                  .compare = FOR_PROCESSOR(compare_lanes),
+                                                  .inside = FOR_PROCESSOR(all_inside),
+                                                  .is_line = FOR_PROCESSOR(is_line),
+                                                  .load_line = FOR_PROCESSOR(load_line),
+                                                  .store_line = FOR_PROCESSOR(store_line),
+                                                  .choose = FOR_PROCESSOR(choose),
+                                                  .flush = FOR_PROCESSOR(flush)};
 
 #undef PROCESSOR
 #undef FOR_PROCESSOR

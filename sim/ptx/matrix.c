@@ -1,171 +1,183 @@
 /* Matrix products and fragments: mma, wmma, ldmatrix, stmatrix, movmatrix. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3") /* vectorises the loops of tile.h */
+#endif
+
 #include "ptx/matrix.h"
 
 #include "ptx/engine.h"
 #include "ptx/number.h"
+#include "ptx/processor.h"
 
-enum { ROWS_MAX = 32, DEPTH = 64 };
+enum { ROWS_MAX = 32, DEPTH = 64, ELEMENTS_MAX = ROWS_MAX * DEPTH };
 
-struct place {
-    unsigned row, column;
+/* Conversions between registers and numbers, and the product, compiled for several processor generations. */
+struct tiles {
+    void (*read)(enum type type, const uint64_t *registers, unsigned shift, double *numbers);
+    void (*write)(enum type type, bool saturate, const double *numbers, unsigned count, uint64_t *bits);
+    void (*multiply)(unsigned rows, unsigned depth, unsigned columns, bool exact, const double *a,
+                     const double *b, double *d);
 };
 
-/* The row and column of element `e` of register `i` of a lane; `each` is the number of elements per register.
- */
-static struct place place_of(const struct fragment *fragment, unsigned lane, unsigned i, unsigned e,
-                             unsigned each)
+typedef double eight __attribute__((vector_size(64), aligned(8), may_alias));
+
+#define PROCESSOR
+#define FOR_PROCESSOR(name) name##_any
+#include "ptx/tile.h"
+
+#if defined(__x86_64__)
+#define PROCESSOR           PROCESSOR_AVX2
+#define FOR_PROCESSOR(name) name##_avx2
+#include "ptx/tile.h"
+
+#define PROCESSOR           PROCESSOR_AVX512
+#define FOR_PROCESSOR(name) name##_avx512
+#include "ptx/tile.h"
+#endif
+
+static const struct tiles *tiles(void)
 {
-    const unsigned group = lane / 4, thread = lane % 4, halves = fragment->rows / 8;
-    const unsigned element = i * each + e;
-    switch (fragment->layout) {
-    case LAYOUT_A:
-        return (struct place){group + 8 * (i % halves), i / halves * 4 * each + thread * each + e};
-    case LAYOUT_B:
-        return (struct place){i * 4 * each + thread * each + e, group};
-    case LAYOUT_C:
-        return (struct place){group + 8 * (element / 2), 2 * thread + element % 2};
-    default: {
-        const unsigned all = (unsigned)fragment->rows * fragment->columns;
-        const unsigned at = (lane * fragment->count * each + element) % all;
-        return (struct place){at / fragment->columns, at % fragment->columns};
-    }
-    }
+    static const struct tiles *const all[] = PROCESSORS(tiles);
+    return all[ptx_processor()];
 }
 
-static double element_value(enum type type, uint64_t bits)
+static unsigned elements_per_register(const struct fragment *fragment)
 {
-    switch (type) {
-    case T_F16:
-        return (double)ptx_f16_value((uint16_t)bits);
-    case T_BF16:
-        return (double)bf16_value((uint16_t)bits);
-    case T_TF32: /* tf32 lacks the low 13 bits of the fraction */
-        return (double)f32_of(bits & 0xffffe000u);
-    case T_F32:
-        return (double)f32_of(bits);
-    case T_F64:
-        return f64_of(bits);
-    case T_E4M3:
-        return (double)ptx_e4m3_value((uint8_t)bits);
-    case T_E5M2:
-        return (double)ptx_e5m2_value((uint8_t)bits);
-    case T_S8:
-        return (int8_t)bits;
-    case T_U8:
-        return (uint8_t)bits;
-    case T_S4:
-        return (int8_t)((bits & 15) << 4) >> 4;
-    case T_U4:
-        return (double)(bits & 15);
-    default:
-        return (int32_t)bits;
+    return (fragment->type == T_F64 ? 64 : 32) / ptx_element_bits(fragment->type);
+}
+
+static void gather(const struct warp *warp, const struct fragment *fragment, double *values)
+{
+    const unsigned each = elements_per_register(fragment), bits = ptx_element_bits(fragment->type);
+    const uint16_t *at = fragment->places;
+    double numbers[LANES];
+    for (unsigned i = 0; i < fragment->count; i++)
+        for (unsigned e = 0; e < each; e++, at += LANES) {
+            tiles()->read(fragment->type, operand_values(warp, fragment->registers[i]), bits * e, numbers);
+            for (unsigned lane = 0; lane < LANES; lane++)
+                values[at[lane]] = numbers[lane];
+        }
+}
+
+/* Writes the registers of a fragment from the bits of the matrix's elements. */
+static void deal(struct warp *warp, const struct fragment *fragment, uint32_t mask, const uint64_t *elements)
+{
+    const unsigned each = elements_per_register(fragment), bits = ptx_element_bits(fragment->type);
+    const uint16_t *at = fragment->places;
+    for (unsigned i = 0; i < fragment->count; i++, at += (size_t)each * LANES) {
+        uint64_t *to = result_values(warp, fragment->registers[i]);
+        EACH_LANE(mask, lane, {
+            uint64_t word = elements[at[lane]];
+            for (unsigned e = 1; e < each; e++)
+                word |= elements[at[e * LANES + lane]] << (bits * e);
+            to[lane] = word;
+        });
     }
-}
-
-static uint64_t element_bits_of(enum type type, double value, bool saturate)
-{
-    switch (type) {
-    case T_F16:
-        return ptx_f16_bits(value, ROUND_NEAREST);
-    case T_F32:
-        return isnan(value) ? 0x7fffffff : bits_f32((float)value);
-    case T_F64:
-        return bits_f64(value);
-    default: /* s32: sums of up to 64 products of bytes are exact in double */
-        if (saturate)
-            value = value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : value;
-        return (uint32_t)(int64_t)value;
-    }
-}
-
-/* Loops over all elements of a fragment in all lanes. */
-#define EACH_ELEMENT(fragment, lane, i, e, ...)                                                              \
-    do {                                                                                                     \
-        const unsigned wide_ = (fragment)->type == T_F64 ? 64 : 32;                                          \
-        const unsigned bits_ = ptx_element_bits((fragment)->type), each_ = wide_ / bits_;                    \
-        const uint64_t mask_ = bits_ == 64 ? UINT64_MAX : (UINT64_C(1) << bits_) - 1;                        \
-        for (unsigned lane = 0; lane < LANES; lane++)                                                        \
-            for (unsigned i = 0; i < (fragment)->count; i++)                                                 \
-                for (unsigned e = 0; e < each_; e++) {                                                       \
-                    const struct place place = place_of(fragment, lane, i, e, each_);                        \
-                    __VA_ARGS__;                                                                             \
-                }                                                                                            \
-    } while (0)
-
-static void gather(const struct warp *warp, const struct fragment *fragment, unsigned columns, double *values)
-{
-    EACH_ELEMENT(fragment, lane, i, e, {
-        const uint64_t bits = operand_values(warp, fragment->registers[i])[lane] >> (bits_ * e) & mask_;
-        values[place.row * columns + place.column] = element_value(fragment->type, bits);
-    });
-}
-
-static void scatter(struct warp *warp, const struct fragment *fragment, uint32_t lanes, unsigned columns,
-                    const double *values, bool saturate)
-{
-    EACH_ELEMENT(fragment, lane, i, e, {
-        uint64_t *to = &result_values(warp, fragment->registers[i])[lane];
-        const uint64_t bits =
-            element_bits_of(fragment->type, values[place.row * columns + place.column], saturate) & mask_;
-        if (lanes >> lane & 1)
-            *to = e == 0 ? bits : *to | bits << (bits_ * e);
-    });
 }
 
 /* Sums in double and rounds once at the end: the order and width of a tensor core's sum are undocumented. */
 enum ptx_status ptx_run_mma(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const struct matrices *matrices = &warp->block->grid->module->matrices[instruction->list];
-    double a[ROWS_MAX * DEPTH], b[DEPTH * ROWS_MAX], d[ROWS_MAX * ROWS_MAX];
-    const unsigned rows = matrices->a.rows, depth = matrices->a.columns, columns = matrices->b.columns;
-    gather(warp, &matrices->a, depth, a);
-    gather(warp, &matrices->b, columns, b);
-    gather(warp, &matrices->c, columns, d);
-    for (unsigned row = 0; row < rows; row++)
-        for (unsigned k = 0; k < depth; k++)
-            for (unsigned column = 0; column < columns; column++)
-                d[row * columns + column] =
-                    fma(a[row * depth + k], b[k * columns + column], d[row * columns + column]);
-    scatter(warp, &matrices->d, mask, columns, d, matrices->saturate);
+    double a[ELEMENTS_MAX], b[ELEMENTS_MAX], d[ROWS_MAX * ROWS_MAX];
+    uint64_t bits[ROWS_MAX * ROWS_MAX];
+    const unsigned rows = matrices->a.rows, columns = matrices->b.columns;
+    gather(warp, &matrices->a, a);
+    gather(warp, &matrices->b, b);
+    gather(warp, &matrices->c, d);
+    tiles()->multiply(rows, matrices->a.columns, columns, matrices->a.type != T_F64, a, b, d);
+    tiles()->write(matrices->d.type, matrices->saturate, d, rows * columns, bits);
+    deal(warp, &matrices->d, mask, bits);
     return PTX_OK;
 }
 
+static bool is_uniform(const uint64_t values[LANES])
+{
+    uint64_t difference = 0;
+    for (unsigned lane = 1; lane < LANES; lane++)
+        difference |= values[lane] ^ values[0];
+    return difference == 0;
+}
+
+/* wmma.load of one matrix by all lanes, in pieces of 16 bytes. Returns false if the pieces are not aligned or
+ * not accessible; then load_elements() finds the element that faults. */
+static bool load_lines(struct warp *warp, const struct instruction *instruction,
+                       const struct matrices *matrices, uint64_t begin, uint64_t stride)
+{
+    enum { PIECE = 16 };
+    const struct fragment *fragment = &matrices->d;
+    const unsigned lines = matrices->column_major ? fragment->columns : fragment->rows;
+    const unsigned length = matrices->column_major ? fragment->rows : fragment->columns;
+    const unsigned bytes = ptx_type_bytes(fragment->type);
+    const unsigned along = matrices->column_major ? fragment->columns : 1;
+    const unsigned across = matrices->column_major ? 1 : fragment->columns;
+    uint64_t elements[ELEMENTS_MAX] = {0};
+    if (length * bytes % PIECE != 0)
+        return false;
+    for (unsigned line = 0; line < lines; line++)
+        for (unsigned i = 0; i < length; i += PIECE / bytes) {
+            const unsigned char *piece =
+                ptx_find_host_address(warp, (enum space)instruction->space,
+                                      begin + (line * stride + i) * bytes, PIECE, ACCESS_READ, 0);
+            if (piece == NULL)
+                return false;
+            for (unsigned e = 0; e < PIECE / bytes; e++)
+                memcpy(&elements[line * across + (i + e) * along], piece + (size_t)e * bytes, bytes);
+        }
+    deal(warp, fragment, ALL_LANES, elements);
+    return true;
+}
+
 /* wmma.load and wmma.store: checks and moves one element at a time. */
-enum ptx_status ptx_run_matrix_memory(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+static enum ptx_status move_elements(struct warp *warp, const struct instruction *instruction, uint32_t mask,
+                                     const uint64_t addresses[LANES], const uint64_t strides[LANES])
 {
     const struct matrices *matrices = &warp->block->grid->module->matrices[instruction->list];
     const struct fragment *fragment = &matrices->d;
-    const unsigned leading = matrices->column_major ? fragment->rows : fragment->columns;
-    const unsigned bytes = ptx_type_bytes(fragment->type);
+    const unsigned bytes = ptx_type_bytes(fragment->type), each = elements_per_register(fragment);
     const bool store = instruction->operation == OP_MATRIX_STORE;
+    enum ptx_status status = PTX_OK;
+    for (unsigned element = 0; element < fragment->count * each; element++) {
+        const unsigned e = element % each;
+        const struct operand operand = fragment->registers[element / each];
+        EACH_LANE(mask, lane, {
+            const unsigned place = fragment->places[element * LANES + lane];
+            const uint64_t row = place / fragment->columns, column = place % fragment->columns;
+            const uint64_t at =
+                matrices->column_major ? column * strides[lane] + row : row * strides[lane] + column;
+            void *memory =
+                ptx_reach(warp, instruction, (enum space)instruction->space, addresses[lane] + at * bytes,
+                          bytes, store ? ACCESS_WRITE : ACCESS_READ, lane, &status);
+            if (memory == NULL)
+                return status;
+            uint64_t bits = 0;
+            if (store) {
+                bits = operand_values(warp, operand)[lane] >> (8 * bytes * e);
+                memcpy(memory, &bits, bytes);
+            } else {
+                uint64_t *to = &result_values(warp, operand)[lane];
+                memcpy(&bits, memory, bytes);
+                *to = e == 0 ? bits : *to | bits << (8 * bytes * e);
+            }
+        });
+    }
+    return PTX_OK;
+}
+
+enum ptx_status ptx_run_matrix_memory(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const struct matrices *matrices = &warp->block->grid->module->matrices[instruction->list];
+    const unsigned leading = matrices->column_major ? matrices->d.rows : matrices->d.columns;
     const bool strided = matrices->stride.kind != OPERAND_NONE;
     uint64_t addresses[LANES], strides[LANES]; /* results may overwrite these registers */
-    enum ptx_status status = PTX_OK;
     EACH_LANE(ALL_LANES, lane, {
         addresses[lane] = operand_values(warp, matrices->address)[lane] + (uint64_t)instruction->offset;
         strides[lane] = strided ? (uint32_t)operand_values(warp, matrices->stride)[lane] : leading;
     });
-    EACH_ELEMENT(fragment, lane, i, e, {
-        if ((mask >> lane & 1) == 0)
-            continue;
-        const uint64_t at = matrices->column_major ? place.column * strides[lane] + place.row
-                                                   : place.row * strides[lane] + place.column;
-        void *memory =
-            ptx_reach(warp, instruction, (enum space)instruction->space, addresses[lane] + at * bytes, bytes,
-                      store ? ACCESS_WRITE : ACCESS_READ, lane, &status);
-        if (memory == NULL)
-            return status;
-        uint64_t bits = 0;
-        if (store) {
-            bits = operand_values(warp, fragment->registers[i])[lane] >> (bits_ * e) & mask_;
-            memcpy(memory, &bits, bytes);
-        } else {
-            uint64_t *to = &result_values(warp, fragment->registers[i])[lane];
-            memcpy(&bits, memory, bytes);
-            *to = e == 0 ? bits : *to | bits << (bits_ * e);
-        }
-    });
-    return PTX_OK;
+    if (instruction->operation == OP_MATRIX_LOAD && mask == ALL_LANES && is_uniform(addresses) &&
+        is_uniform(strides) && load_lines(warp, instruction, matrices, addresses[0], strides[0]))
+        return PTX_OK;
+    return move_elements(warp, instruction, mask, addresses, strides);
 }
 
 /* In an 8 by 8 matrix of halves, lane l holds elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4. */

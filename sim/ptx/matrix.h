@@ -20,6 +20,16 @@ struct fragment {
     uint8_t count; /* registers per lane */
     uint16_t rows, columns;
     struct operand registers[FRAGMENT_MAX];
+    const uint16_t *places; /* of the module's placements */
+};
+
+/* The place (row times columns plus column) in its matrix of each element that the lanes hold: LANES places
+ * for the first element of the first register, for its second element, and so on. */
+struct placement {
+    struct placement *next;
+    uint16_t rows, columns;
+    uint8_t layout, count, each; /* registers per lane, elements per register */
+    uint16_t places[];
 };
 
 /* The operands of d = a * b + c. A load or store uses `d` alone. */

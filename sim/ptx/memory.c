@@ -2,16 +2,17 @@
 #include "ptx/engine.h"
 #include "ptx/number.h"
 
-static bool in_range(const struct range *range, uint64_t address, unsigned bytes)
+static bool in_range(const struct range *range, uint64_t address, uint64_t bytes)
 {
     return address >= range->begin && address < range->end && bytes <= range->end - address;
 }
 
-static bool may_touch(struct warp *warp, uint64_t address, unsigned bytes, enum access access)
+/* The allocation, or other memory of the grid, that contains the bytes; NULL if they are in none. */
+static const struct range *find_range(struct warp *warp, uint64_t address, uint64_t bytes)
 {
     for (unsigned i = 0; i < RANGES; i++)
         if (in_range(&warp->ranges[i], address, bytes))
-            return access == ACCESS_READ || warp->ranges[i].writable;
+            return &warp->ranges[i];
     const struct grid *grid = warp->block->grid;
     const struct ptx_memory *memory = &grid->launch->memory;
     const uint64_t parameters = (uint64_t)(uintptr_t)grid->parameters;
@@ -22,37 +23,66 @@ static bool may_touch(struct warp *warp, uint64_t address, unsigned bytes, enum 
     if (!in_range(&found, address, bytes) &&
         (!memory->find(memory->context, address, &found.begin, &found.end, &found.writable) ||
          !in_range(&found, address, bytes)))
-        return false;
-    warp->ranges[warp->next_range++ % RANGES] = found;
-    return access == ACCESS_READ || found.writable;
+        return NULL;
+    struct range *kept = &warp->ranges[warp->next_range++ % RANGES];
+    *kept = found;
+    return kept;
+}
+
+static inline bool may_touch(const struct range *range, enum access access)
+{
+    return range != NULL && (access == ACCESS_READ || range->writable);
+}
+
+/* Replaces a generic address in a window by the address in that space. */
+static void leave_window(enum space *space, uint64_t *address)
+{
+    if (*space == SPACE_GENERIC && (*address & WINDOW_MASK) == SHARED_WINDOW)
+        *space = SPACE_SHARED, *address &= ~WINDOW_MASK;
+    else if (*space == SPACE_GENERIC && (*address & WINDOW_MASK) == LOCAL_WINDOW)
+        *space = SPACE_LOCAL, *address &= ~WINDOW_MASK;
+}
+
+/* `alignment`: a power of two. */
+static inline void *find(struct warp *warp, enum space space, uint64_t address, uint64_t bytes,
+                         unsigned alignment, enum access access, unsigned lane)
+{
+    if ((address & (alignment - 1)) != 0)
+        return NULL;
+    if (space == SPACE_SHARED || space == SPACE_LOCAL) {
+        const uint64_t room = space == SPACE_SHARED ? warp->block->shared_bytes : warp->local_room;
+        address = space == SPACE_SHARED ? (uint32_t)address : address;
+        if (address >= room || bytes > room - address)
+            return NULL;
+        return space == SPACE_SHARED ? warp->block->shared + address
+                                     : warp->locals + (size_t)lane * warp->local_room + address;
+    }
+    return may_touch(find_range(warp, address, bytes), access) ? (void *)(uintptr_t)address : NULL;
+}
+
+void *ptx_find_host_address(struct warp *warp, enum space space, uint64_t address, unsigned bytes,
+                            enum access access, unsigned lane)
+{
+    leave_window(&space, &address);
+    return find(warp, space, address, bytes, bytes, access, lane);
 }
 
 void *ptx_reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,
                 unsigned bytes, enum access access, unsigned lane, enum ptx_status *status)
 {
-    if (space == SPACE_GENERIC && (address & WINDOW_MASK) == SHARED_WINDOW)
-        space = SPACE_SHARED, address &= ~WINDOW_MASK;
-    else if (space == SPACE_GENERIC && (address & WINDOW_MASK) == LOCAL_WINDOW)
-        space = SPACE_LOCAL, address &= ~WINDOW_MASK;
-    if ((address & (bytes - 1)) != 0) {
+    leave_window(&space, &address);
+    void *found = find(warp, space, address, bytes, bytes, access, lane);
+    if (found != NULL)
+        return found;
+    if ((address & (bytes - 1)) != 0)
         *status = ptx_fault_access(warp, instruction, PTX_MISALIGNED, "misaligned address", address, bytes,
                                    space, lane);
-        return NULL;
-    }
-    if (space == SPACE_SHARED || space == SPACE_LOCAL) {
-        const uint64_t room = space == SPACE_SHARED ? warp->block->shared_bytes : warp->local_room;
-        address = space == SPACE_SHARED ? (uint32_t)address : address;
-        if (address < room && bytes <= room - address)
-            return space == SPACE_SHARED ? warp->block->shared + address
-                                         : warp->locals + (size_t)lane * warp->local_room + address;
-    } else if (may_touch(warp, address, bytes, access)) {
-        return (void *)(uintptr_t)address;
-    }
-    *status = ptx_fault_access(warp, instruction, PTX_ILLEGAL_ADDRESS,
-                               space == SPACE_SHARED  ? "address outside shared memory"
-                               : space == SPACE_LOCAL ? "address outside local memory"
-                                                      : "address outside every allocation",
-                               address, bytes, space, lane);
+    else
+        *status = ptx_fault_access(warp, instruction, PTX_ILLEGAL_ADDRESS,
+                                   space == SPACE_SHARED  ? "address outside shared memory"
+                                   : space == SPACE_LOCAL ? "address outside local memory"
+                                                          : "address outside every allocation",
+                                   space == SPACE_SHARED ? (uint32_t)address : address, bytes, space, lane);
     return NULL;
 }
 
@@ -91,44 +121,59 @@ static void store(void *to, uint64_t bits, unsigned bytes)
     }
 }
 
-/* Whether the addresses of all lanes are valid and lie in shared memory or in the most recently used
- * allocation. `base` is then the host address of address 0. Otherwise the caller checks each lane. */
-static bool all_in_reach(struct warp *warp, const struct instruction *instruction, const uint64_t *addresses,
-                         uint32_t mask, unsigned bytes, enum access access, uintptr_t *base)
+bool ptx_all_in_reach(struct warp *warp, const struct instruction *instruction, const uint64_t *addresses,
+                      uint32_t mask, unsigned bytes, enum access access, struct view *view)
 {
     const uint64_t offset = (uint64_t)instruction->offset;
-    const bool shared = instruction->space == SPACE_SHARED;
-    const struct range nowhere = {0}, *range = &nowhere;
-    if (!shared && instruction->space != SPACE_GLOBAL && instruction->space != SPACE_GENERIC)
-        return false;
     const uint64_t first = addresses[__builtin_ctz(mask)] + offset;
-    for (unsigned i = 0; !shared && i < RANGES; i++)
-        if (in_range(&warp->ranges[i], first, bytes))
-            range = &warp->ranges[i];
-    if (!shared && access == ACCESS_WRITE && !range->writable)
-        return false;
-    const uint64_t begin = shared ? 0 : range->begin;
-    const uint64_t room = shared ? warp->block->shared_bytes : range->end - range->begin;
-    if (room < bytes)
-        return false;
-    uint64_t places[LANES];
-    if (shared) { /* shared addresses have 32 bits */
-        EACH_LANE(mask, lane, places[lane] = (uint32_t)(addresses[lane] + offset));
-        addresses = places;
+    const bool generic = instruction->space == SPACE_GENERIC, shared = instruction->space == SPACE_SHARED;
+    uint64_t begin = 0, room = warp->block->shared_bytes;
+    *view = (struct view){(uintptr_t)warp->block->shared, UINT32_MAX}; /* shared addresses have 32 bits */
+    if (generic && (first & WINDOW_MASK) == SHARED_WINDOW) {
+        begin = SHARED_WINDOW;
+        view->mask = UINT64_MAX;
+        view->base -= (uintptr_t)SHARED_WINDOW;
+    } else if (!shared) {
+        if (!generic && instruction->space != SPACE_GLOBAL)
+            return false;
+        const struct range *range = find_range(warp, first, bytes);
+        if (!may_touch(range, access))
+            return false;
+        *view = (struct view){0, UINT64_MAX};
+        begin = range->begin;
+        room = range->end - begin;
     }
-    *base = shared ? (uintptr_t)warp->block->shared : 0;
-    return ptx_all_inside(addresses, mask, shared ? 0 : offset, begin, room - bytes, bytes - 1);
+    return room >= bytes &&
+           ptx_all_inside(addresses, mask, offset, view->mask, begin, room - bytes, bytes - 1);
+}
+
+/* The host address of the element of lane 0, if the elements of all lanes are one behind the other, or
+ * (`uniform`) all lanes access one element. NULL: none of this, or not accessible. */
+static unsigned char *find_line(struct warp *warp, const struct instruction *instruction,
+                                const uint64_t *addresses, unsigned bytes, enum access access, bool *uniform)
+{
+#if defined(__SANITIZE_THREAD__) /* a line is not loaded by one atomic access for each element */
+    return NULL;
+#endif
+    uint64_t address = addresses[0] + (uint64_t)instruction->offset;
+    enum space space = (enum space)instruction->space;
+    if ((instruction->flags & FLAG_STRONG) != 0 || !ptx_is_line(addresses, bytes, uniform) ||
+        (*uniform && access == ACCESS_WRITE))
+        return NULL;
+    leave_window(&space, &address);
+    return space == SPACE_LOCAL
+               ? NULL
+               : find(warp, space, address, *uniform ? bytes : bytes * LANES, bytes, access, 0);
 }
 
 #define LOAD_LANES(T)                                                                                        \
     EACH_LANE(mask, lane, {                                                                                  \
-        const uint64_t at = addresses[lane] + offset;                                                        \
-        d[lane] =                                                                                            \
-            (uint64_t)__atomic_load_n((const T *)(base + (narrow ? (uint32_t)at : at)), __ATOMIC_RELAXED);   \
+        const uint64_t at = (addresses[lane] + offset) & view->mask;                                         \
+        d[lane] = (uint64_t)__atomic_load_n((const T *)(view->base + at), __ATOMIC_RELAXED);                 \
     })
 
 static void load_lanes(enum type type, uint32_t mask, const uint64_t *addresses, uint64_t offset,
-                       uintptr_t base, bool narrow, uint64_t *d)
+                       const struct view *view, uint64_t *d)
 {
     switch (type) {
     case T_S8:
@@ -163,13 +208,25 @@ enum ptx_status ptx_run_load(struct warp *warp, const struct instruction *instru
     const enum type type = (enum type)instruction->type;
     const unsigned bytes = ptx_type_bytes(type), count = instruction->vector;
     const uint64_t offset = (uint64_t)instruction->offset;
+    const uint64_t *addresses = operand_values(warp, instruction->from[0]);
     enum ptx_status status = PTX_OK;
-    uint64_t addresses[LANES];
-    uintptr_t base;
-    memcpy(addresses, operand_values(warp, instruction->from[0]), sizeof addresses);
-    if (all_in_reach(warp, instruction, addresses, mask, bytes * count, ACCESS_READ, &base)) {
+    uint64_t copy[LANES];
+    bool uniform;
+    struct view view;
+    const unsigned char *line =
+        mask == ALL_LANES ? find_line(warp, instruction, addresses, bytes * count, ACCESS_READ, &uniform)
+                          : NULL;
+    if (line != NULL) {
         for (unsigned i = 0; i < count; i++)
-            load_lanes(type, mask, addresses, offset + i * bytes, base, instruction->space == SPACE_SHARED,
+            ptx_load_line(type, line + i * bytes, uniform ? 0 : count,
+                          result_values(warp, instruction->to[i]));
+        return PTX_OK;
+    }
+    if (count > 1) /* an element may overwrite the addresses */
+        addresses = memcpy(copy, addresses, sizeof copy);
+    if (ptx_all_in_reach(warp, instruction, addresses, mask, bytes * count, ACCESS_READ, &view)) {
+        for (unsigned i = 0; i < count; i++)
+            load_lanes(type, mask, addresses, offset + i * bytes, &view,
                        result_values(warp, instruction->to[i]));
         return PTX_OK;
     }
@@ -186,12 +243,12 @@ enum ptx_status ptx_run_load(struct warp *warp, const struct instruction *instru
 
 #define STORE_LANES(T)                                                                                       \
     EACH_LANE(mask, lane, {                                                                                  \
-        const uint64_t at = addresses[lane] + offset;                                                        \
-        __atomic_store_n((T *)(base + (narrow ? (uint32_t)at : at)), (T)values[lane], __ATOMIC_RELAXED);     \
+        const uint64_t at = (addresses[lane] + offset) & view->mask;                                         \
+        __atomic_store_n((T *)(view->base + at), (T)values[lane], __ATOMIC_RELAXED);                         \
     })
 
 static void store_lanes(unsigned bytes, uint32_t mask, const uint64_t *addresses, uint64_t offset,
-                        uintptr_t base, bool narrow, const uint64_t *values)
+                        const struct view *view, const uint64_t *values)
 {
     switch (bytes) {
     case 1:
@@ -215,10 +272,19 @@ enum ptx_status ptx_run_store(struct warp *warp, const struct instruction *instr
     const uint64_t offset = (uint64_t)instruction->offset;
     const uint64_t *addresses = operand_values(warp, instruction->to[0]);
     enum ptx_status status = PTX_OK;
-    uintptr_t base;
-    if (all_in_reach(warp, instruction, addresses, mask, bytes * count, ACCESS_WRITE, &base)) {
+    bool uniform;
+    struct view view;
+    unsigned char *line = mask == ALL_LANES
+                              ? find_line(warp, instruction, addresses, bytes * count, ACCESS_WRITE, &uniform)
+                              : NULL;
+    if (line != NULL) {
         for (unsigned i = 0; i < count; i++)
-            store_lanes(bytes, mask, addresses, offset + i * bytes, base, instruction->space == SPACE_SHARED,
+            ptx_store_line(bytes, operand_values(warp, instruction->from[i]), line + i * bytes, count);
+        return PTX_OK;
+    }
+    if (ptx_all_in_reach(warp, instruction, addresses, mask, bytes * count, ACCESS_WRITE, &view)) {
+        for (unsigned i = 0; i < count; i++)
+            store_lanes(bytes, mask, addresses, offset + i * bytes, &view,
                         operand_values(warp, instruction->from[i]));
         return PTX_OK;
     }
@@ -238,6 +304,14 @@ static unsigned char *frame_of(const struct warp *warp, unsigned lane)
     return warp->frames + (size_t)lane * warp->frame_room + warp->now->frame;
 }
 
+static uint64_t load_variable(const unsigned char *from, enum type type)
+{
+    const unsigned bytes = ptx_type_bytes(type), unused = 64 - 8 * bytes;
+    uint64_t bits = 0;
+    memcpy(&bits, from, bytes);
+    return ptx_type_is_signed(type) ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
+}
+
 /* .param variables: the parser has checked their offsets. */
 enum ptx_status ptx_run_frame(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
@@ -251,15 +325,12 @@ enum ptx_status ptx_run_frame(struct warp *warp, const struct instruction *instr
             continue;
         }
         uint64_t *values = result_values(warp, instruction->to[i]);
-        EACH_LANE(mask, lane, {
-            const unsigned char *from =
-                instruction->operation == OP_LD_PARAM ? warp->block->grid->parameters : frame_of(warp, lane);
-            uint64_t bits = 0;
-            memcpy(&bits, from + at, bytes);
-            values[lane] = ptx_type_is_signed(type)
-                               ? (uint64_t)((int64_t)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes))
-                               : bits;
-        });
+        if (instruction->operation == OP_LD_PARAM) {
+            const uint64_t bits = load_variable(warp->block->grid->parameters + at, type);
+            EACH_LANE(mask, lane, values[lane] = bits);
+        } else {
+            EACH_LANE(mask, lane, values[lane] = load_variable(frame_of(warp, lane) + at, type));
+        }
     }
     return PTX_OK;
 }

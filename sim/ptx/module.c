@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/matrix.h"
 #include "ptx/program.h"
 
 unsigned ptx_type_bytes(enum type type)
@@ -76,6 +77,11 @@ void ptx_module_free(struct ptx_module *module)
     free(module->calls);
     free(module->tables);
     free(module->matrices);
+    while (module->placements != NULL) {
+        struct placement *next = module->placements->next;
+        free(module->placements);
+        module->placements = next;
+    }
     free(module->accesses);
     free(module->text);
     free(module);

@@ -1,18 +1,12 @@
 /* mov, special registers, packing of vectors, and conversion of addresses between spaces. */
 #include "ptx/engine.h"
 
-static uint64_t special_value(const struct warp *warp, uint8_t special, unsigned lane)
+/* The value of a special register that is the same for all lanes. */
+static uint64_t shared_value(const struct warp *warp, uint8_t special)
 {
     const struct block *block = warp->block;
     const struct ptx_launch *launch = block->grid->launch;
-    const uint32_t thread = warp->number * LANES + lane;
     switch (special) {
-    case SPECIAL_TID_X:
-        return thread % launch->block[0];
-    case SPECIAL_TID_Y:
-        return thread / launch->block[0] % launch->block[1];
-    case SPECIAL_TID_Z:
-        return thread / launch->block[0] / launch->block[1];
     case SPECIAL_NTID_X:
     case SPECIAL_NTID_Y:
     case SPECIAL_NTID_Z:
@@ -25,8 +19,6 @@ static uint64_t special_value(const struct warp *warp, uint8_t special, unsigned
     case SPECIAL_NCTAID_Y:
     case SPECIAL_NCTAID_Z:
         return launch->grid[special - SPECIAL_NCTAID_X];
-    case SPECIAL_LANEID:
-        return lane;
     case SPECIAL_WARPID:
         return warp->number;
     case SPECIAL_NWARPID:
@@ -40,16 +32,6 @@ static uint64_t special_value(const struct warp *warp, uint8_t special, unsigned
         return ptx_now_ns();
     case SPECIAL_GLOBALTIMER_HI:
         return ptx_now_ns() >> 32;
-    case SPECIAL_LANEMASK_EQ:
-        return UINT32_C(1) << lane;
-    case SPECIAL_LANEMASK_LT:
-        return (UINT32_C(1) << lane) - 1;
-    case SPECIAL_LANEMASK_LE:
-        return (UINT64_C(2) << lane) - 1;
-    case SPECIAL_LANEMASK_GT:
-        return (uint32_t)~((UINT64_C(2) << lane) - 1);
-    case SPECIAL_LANEMASK_GE:
-        return (uint32_t)~((UINT32_C(1) << lane) - 1);
     case SPECIAL_DYNAMIC_SHARED:
         return launch->shared_bytes;
     case SPECIAL_TOTAL_SHARED:
@@ -66,6 +48,38 @@ static uint64_t special_value(const struct warp *warp, uint8_t special, unsigned
         return 1;
     default: /* smid, gridid: one multiprocessor runs one grid */
         return 0;
+    }
+}
+
+static uint64_t lane_value(uint8_t special, unsigned lane)
+{
+    switch (special) {
+    case SPECIAL_LANEID:
+        return lane;
+    case SPECIAL_LANEMASK_EQ:
+        return UINT32_C(1) << lane;
+    case SPECIAL_LANEMASK_LT:
+        return (UINT32_C(1) << lane) - 1;
+    case SPECIAL_LANEMASK_LE:
+        return (UINT64_C(2) << lane) - 1;
+    case SPECIAL_LANEMASK_GT:
+        return (uint32_t)~((UINT64_C(2) << lane) - 1);
+    default: /* SPECIAL_LANEMASK_GE */
+        return (uint32_t)~((UINT32_C(1) << lane) - 1);
+    }
+}
+
+static void read_special(const struct warp *warp, uint8_t special, uint32_t mask, uint64_t *d)
+{
+    if (special <= SPECIAL_TID_Z) {
+        const uint64_t *index = warp->thread_index[special - SPECIAL_TID_X];
+        EACH_LANE(mask, lane, d[lane] = index[lane]);
+    } else if (special == SPECIAL_LANEID ||
+               (special >= SPECIAL_LANEMASK_EQ && special <= SPECIAL_LANEMASK_GT)) {
+        EACH_LANE(mask, lane, d[lane] = lane_value(special, lane));
+    } else {
+        const uint64_t value = shared_value(warp, special);
+        EACH_LANE(mask, lane, d[lane] = value);
     }
 }
 
@@ -129,7 +143,7 @@ enum ptx_status ptx_run_move(struct warp *warp, const struct instruction *instru
         EACH_LANE(mask, lane, d[lane] = a[lane]);
         break;
     case OP_MOV_SPECIAL:
-        EACH_LANE(mask, lane, d[lane] = special_value(warp, instruction->variant, lane));
+        read_special(warp, instruction->variant, mask, d);
         break;
     case OP_ADDRESS_LOCAL:
         if (instruction->variant == SPACE_PARAM)

@@ -1,16 +1,5 @@
 #include "ptx/number.h"
 
-float ptx_f16_value(uint16_t bits)
-{
-    const uint32_t sign = (uint32_t)(bits & 0x8000) << 16, exponent = bits >> 10 & 31, fraction = bits & 1023;
-    if (exponent == 31)
-        return f32_of(sign | 0x7f800000 | fraction << 13);
-    if (exponent != 0)
-        return f32_of(sign | (exponent + 112) << 23 | fraction << 13);
-    const float value = (float)fraction * 0x1p-24f;
-    return sign != 0 ? -value : value;
-}
-
 double ptx_sum_to_odd(double x, double y)
 {
     const double sum = x + y, back = sum - x;
@@ -65,6 +54,8 @@ static bool overflows(double value, enum rounding rounding)
 
 uint16_t ptx_f16_bits(double value, enum rounding rounding)
 {
+    if (rounding <= ROUND_NEAREST)
+        return ptx_nearest_f16_bits(value);
     const uint16_t sign = signbit(value) ? 0x8000 : 0;
     const double size = fabs(round_to(value, 10, -14, rounding));
     if (isnan(value))
@@ -106,29 +97,9 @@ static uint8_t tiny_bits(double value, int fraction, int bias, double most)
     return (uint8_t)(sign | (exponent - 1 + bias) << fraction | (int)ldexp(mantissa - 1, fraction));
 }
 
-static float tiny_value(uint8_t bits, int fraction, int bias)
-{
-    const int exponent = (bits & 0x7f) >> fraction, rest = bits & ((1 << fraction) - 1);
-    const float size = exponent == 0 ? ldexpf((float)rest, 1 - bias - fraction)
-                                     : ldexpf((float)(rest | 1 << fraction), exponent - bias - fraction);
-    return bits & 0x80 ? -size : size;
-}
-
-float ptx_e4m3_value(uint8_t bits)
-{
-    return (bits & 0x7f) == 0x7f ? NAN : tiny_value(bits, 3, 7);
-}
-
 uint8_t ptx_e4m3_bits(double value)
 {
     return tiny_bits(value, 3, 7, 448);
-}
-
-float ptx_e5m2_value(uint8_t bits)
-{
-    if ((bits & 0x7c) == 0x7c)
-        return (bits & 3) != 0 ? NAN : bits & 0x80 ? -INFINITY : INFINITY;
-    return tiny_value(bits, 2, 15);
 }
 
 uint8_t ptx_e5m2_bits(double value)

@@ -53,7 +53,34 @@ static inline uint64_t arithmetic_f32(float value)
 
 double ptx_round_integral(double value, enum rounding rounding);
 
-float ptx_f16_value(uint16_t bits);
+static inline float ptx_f16_value(uint16_t bits)
+{
+    /* The fields at their places in an f32, whose exponent has a bias that is 112 higher. */
+    const uint32_t sign = (uint32_t)(bits & 0x8000) << 16, rest = (uint32_t)(bits & 0x7fff) << 13;
+    const uint32_t number = (uint32_t)bits_f32(f32_of(rest) * 0x1p112f);
+    return f32_of(sign | (rest >= 31u << 23 ? rest | 0x7f800000 : number));
+}
+
+/* The bits of a power of two. */
+static inline uint64_t bits_of_power(int exponent)
+{
+    return (uint64_t)(1023 + exponent) << 52;
+}
+
+/* The nearest f16 without a branch, so that loops of it can be vectorised. */
+static inline uint16_t ptx_nearest_f16_bits(double value)
+{
+    const uint64_t bits = bits_f64(value), size = bits & (UINT64_MAX >> 1), sign = bits >> 48 & 0x8000;
+    /* Keeps 10 of 52 fraction bits and moves the bias from 1023 to 15. A carry goes to the exponent. */
+    const uint64_t rounded = (size + (UINT64_C(1) << 41) - 1 + (size >> 42 & 1)) >> 42;
+    const uint64_t normal = rounded - (UINT64_C(1008) << 10);
+    /* Subnormals are multiples of 2^-24: those of a double that is 2^28. */
+    const uint64_t subnormal = bits_f64(f64_of(size) + 0x1p28) & 0x7ff;
+    const uint64_t number = size < bits_of_power(-14) ? subnormal : normal;
+    const uint64_t finite = size >= bits_of_power(16) || number > 0x7c00 ? 0x7c00 : number;
+    return (uint16_t)(size > bits_of_power(1024) ? 0x7fff : sign | finite);
+}
+
 uint16_t ptx_f16_bits(double value, enum rounding rounding); /* rounds once */
 
 static inline float bf16_value(uint16_t bits)
@@ -65,9 +92,20 @@ uint16_t ptx_bf16_bits(double value, enum rounding rounding);
 
 /* 8-bit floats (OCP 8-bit Floating Point Specification 1.0), rounded to nearest. Overflow becomes the largest
  * number: PTX has these conversions with .satfinite only. */
-float ptx_e4m3_value(uint8_t bits);
+static inline float ptx_e4m3_value(uint8_t bits)
+{
+    /* The fields at their places in an f16, whose exponent has a bias that is 8 higher. */
+    const uint32_t half = (uint32_t)(bits & 0x80) << 8 | (uint32_t)(bits & 0x7f) << 7;
+    return (bits & 0x7f) == 0x7f ? NAN : ptx_f16_value((uint16_t)half) * 256;
+}
+
 uint8_t ptx_e4m3_bits(double value);
-float ptx_e5m2_value(uint8_t bits);
+
+static inline float ptx_e5m2_value(uint8_t bits)
+{
+    return ptx_f16_value((uint16_t)(bits << 8)); /* the upper half of an f16 */
+}
+
 uint8_t ptx_e5m2_bits(double value);
 
 /* f32 with 10 fraction bits; the lower bits are zero. */

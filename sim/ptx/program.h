@@ -99,6 +99,7 @@ struct ptx_module {
     size_t table_count, table_room;
     struct matrices *matrices;
     size_t matrix_count, matrix_room;
+    struct placement *placements;  /* a list of all that differ */
     struct image_access *accesses; /* operands of instructions on images */
     size_t access_count, access_room;
     bool uses_reserved;
