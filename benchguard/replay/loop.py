@@ -38,7 +38,7 @@ from .protocol import (
     TimedSample,
     Verified,
 )
-from .schedule import Schedule
+from .schedule import EMPTY_FIRST, Schedule
 from .statistics import quantile
 
 SEND_SECONDS = 0.1
@@ -145,6 +145,7 @@ class _Loop:
         warm_up = self._warm_up()
         self._begin("sample")
         decision, capped = self._sample_until(overhead.tick_us)
+        self._complete_empty()
         self._sample_warm()
         self._check_reads()
         self._keep_the_rest()
@@ -252,8 +253,17 @@ class _Loop:
 
     def _measure_empty_if_due(self) -> None:
         if self._request.empty and self._schedule.empty_is_due() and len(self._empty) < EMPTY_MAX:
-            sample = self._inputs.measure_empty(self._schedule.warm_up())
-            self._empty.append(TimedSample(sample, int(self._clock() * _NANOSECONDS)))
+            self._measure_empty()
+
+    def _measure_empty(self) -> None:
+        sample = self._inputs.measure_empty(self._schedule.warm_up())
+        self._empty.append(TimedSample(sample, int(self._clock() * _NANOSECONDS)))
+
+    def _complete_empty(self) -> None:
+        """Take the empty samples that fewer samples than EMPTY_FIRST lack. Without them the events alone would make
+        the time."""
+        while self._request.empty and len(self._empty) < EMPTY_FIRST:
+            self._measure_empty()
 
     def _measure(self, number: int | None = None) -> Sample:
         """A sample on the next input set of the schedule, or on `number`."""

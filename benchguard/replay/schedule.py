@@ -12,7 +12,8 @@ from .protocol import NO_SET
 
 EMPTY_FIRST = 8
 EMPTY_SHARE = 0.2
-"""A sample of an empty kernel precedes each of the first EMPTY_FIRST samples, then this share of the others."""
+"""A sample of an empty kernel precedes each of the first EMPTY_FIRST samples, then this share of the others. If there
+are fewer samples, the rest of EMPTY_FIRST follows."""
 
 ONE_USE_WITHIN = 100
 """One-use sets are among this many first timed samples: every stop rule but a count takes at least this many."""

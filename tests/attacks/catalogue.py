@@ -163,6 +163,11 @@ ATTACK_LIST = (
         verdicts=only("violation"), true_time=True, small="deep", large="deep",
     ),
     Attack(
+        11, "11_event_times.py", "the same, with fewer samples than the tests of the time need", "device",
+        verdicts=only("violation"), true_time=True, small="deep", large="deep",
+        options=("--samples", "5"), tag="_of_five_samples",
+    ),
+    Attack(
         11, "11_event_times_few.cu", "the same, in the few samples that make the time", "device",
         verdicts=only("violation"), true_time=True, problem="MixTies", small="deep", large="deep",
         options=("--samples", "26"),

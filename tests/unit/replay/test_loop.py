@@ -305,6 +305,13 @@ def test_empty_samples_come_between_the_others() -> None:
     assert [each.ended_ns for each in result.empty] == sorted({each.ended_ns for each in result.empty})
 
 
+def test_empty_samples_of_a_short_run_are_completed() -> None:
+    engine = FakeEngine()
+    result = done_of(events_of(engine, request(Count(3), empty=True)))
+    taken = [call for call in engine.calls if call.startswith("measure")][-3 - len(result.empty) :]
+    assert taken == ["measure_empty", "measure"] * 3 + ["measure_empty"] * 5
+
+
 def test_no_empty_samples_are_taken_unless_asked() -> None:
     engine = FakeEngine()
     assert done_of(events_of(engine, request(Count(30)))).empty == ()
