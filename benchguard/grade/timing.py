@@ -5,7 +5,8 @@ kernel can hide this by being slow at times on known inputs, but it cannot be fa
 one-use sample bounds the median that is believed.
 
 A sample is unprimed if it began before it was fully queued. A kernel can forge that flag, so the flag never improves a
-time: flagged samples on repeated inputs do not count, and flagged samples on one-use inputs do.
+time: flagged samples on repeated inputs do not count, and flagged samples on one-use inputs do. A sample without a
+second time does not count, whatever its inputs: no kernel of a sample can take its second time away.
 
 Half of the input sets have another distribution than the problem's own, to find wrong answers. A kernel may be faster
 on these (few different values, sparse values), and its time is then that of the samples on the problem's own inputs.
@@ -51,8 +52,9 @@ def is_own_only(table: Sequence[SampleRow], unrestored: str = "") -> bool:
 
 
 def counted(table: Sequence[SampleRow], one_use: bool) -> list[SampleRow]:
-    """All primed samples, or the samples on one-use inputs."""
-    return [row for row in table if row.one_use] if one_use else comparable(table)
+    """All primed samples, or the samples on one-use inputs; those with a second time, if there are any."""
+    rows = [row for row in table if row.one_use] if one_use else comparable(table)
+    return [row for row in rows if row.span_us > 0] or rows
 
 
 def scored(table: Sequence[SampleRow], one_use: bool) -> list[SampleRow]:

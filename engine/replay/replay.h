@@ -100,7 +100,7 @@ struct nb_replay_prepared {
 };
 
 enum nb_sample_flag {
-    NB_SAMPLE_UNPRIMED = 1 /* the spinning kernel gave up before the sample was queued */
+    NB_SAMPLE_UNPRIMED = 1 /* the spinning kernel gave up, or may have, before the sample was queued */
 };
 
 struct nb_replay_sample {

@@ -110,7 +110,9 @@ int nb_loop_sample(struct nb_replay *replay, int (*queue)(struct nb_replay *, ui
     NB_TRY(nb_loop_elapsed_us(replay, streams->start, streams->end, &sample->device_us));
     sample->span_us = nb_utility_span_us(replay, began_ns);
     sample->clock_mhz = nb_utility_clock_mhz(replay);
-    sample->flags = atomic_load(&replay->utility.signal->gave_up) != 0 ? NB_SAMPLE_UNPRIMED : 0;
+    /* A kernel can write `gave_up`. Without `began_ns` the host's clock says that the limit has passed. */
+    const bool gave_up = began_ns == 0 || atomic_load(&replay->utility.signal->gave_up) != 0;
+    sample->flags = gave_up ? NB_SAMPLE_UNPRIMED : 0;
     return NB_REPLAY_OK;
 }
 

@@ -98,6 +98,20 @@ REMEMBER = """
 }
 """
 
+# Writes 0 where the pointer at `at` leads.
+CLEAR = """
+.visible .entry clear(.param .u64 at)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [at];
+    ld.global.u64 %rd2, [%rd1];
+    mov.u32 %r1, 0;
+    st.volatile.global.u32 [%rd2], %r1;
+    ret;
+}
+"""
+
 # Copies uninitialised shared memory to `at`, 1024 words a block, and leaves a mark in that shared memory.
 PEEK = """
 .extern .shared .align 16 .b8 shared[];

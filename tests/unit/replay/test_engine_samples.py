@@ -12,6 +12,7 @@ import pytest
 from benchguard.capture.layout import ARENA
 from tests.support.captures import CAPTURES, COUNTER, GRANULE, saxpy_capture
 from tests.unit.replay.engine_captures import (
+    CLEAR,
     ENDLESS,
     FOLLOW,
     add_one_capture,
@@ -135,6 +136,20 @@ def test_held_stream_continues_after_its_limit(tmp_path: Path) -> None:
     slow = {"SIM_INJECT": "cuLaunchKernelEx=delay(10ms)"}
     _, samples = replayed(path, ["measure", 1], environment=slow, prime_limit_ms=20)
     assert samples[0]["flags"] == 1
+
+
+@sim_only
+def test_kernel_cannot_clear_the_flag_of_a_stream_that_was_held_too_shortly(
+    tmp_path: Path, forgetful_driver: Path
+) -> None:
+    """The flag lies in memory that kernels write. The host knows by its own clock that the limit has passed."""
+    path = one_kernel(tmp_path / "x.ncap", CLEAR, "clear", bytes(8))
+    flag: list[Any] = ["point", 0, ARENA, "pinned", 0, 64]
+    slow = {"SIM_INJECT": "cuLaunchKernelEx=delay(30ms)", "CALL_LOG": str(tmp_path / "calls")}
+    *_, samples = replayed(
+        path, flag, ["measure", 1], driver=str(forgetful_driver), environment=slow, prime_limit_ms=20
+    )
+    assert (samples[0]["flags"], samples[0]["span_us"]) == (1, 0)
 
 
 @pytest.mark.parametrize("prime", [False, True])
