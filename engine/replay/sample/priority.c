@@ -45,6 +45,14 @@ static int demote(struct nb_replay *replay, CUdeviceptr address, uint64_t bytes)
     return NB_CALL(replay, cuLaunchKernelEx, &config, replay->priority.demote, parameters, NULL);
 }
 
+static int demote_globals(struct nb_replay *replay, const struct nb_code_global *globals, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (globals[i].bytes >= GLOBAL_BYTES_MIN)
+            NB_TRY(demote(replay, globals[i].address, globals[i].bytes));
+    return NB_REPLAY_OK;
+}
+
 int nb_priority_reset(struct nb_replay *replay)
 {
     const struct nb_memory *memory = &replay->memory;
@@ -52,12 +60,11 @@ int nb_priority_reset(struct nb_replay *replay)
         return NB_REPLAY_OK;
     for (uint32_t i = 0; i < memory->range_count; i++)
         NB_TRY(demote(replay, memory->ranges[i].address, memory->ranges[i].bytes));
-    for (uint32_t copy = 0; copy < replay->code.copy_count; copy++)
-        for (uint32_t i = 0; i < replay->reader.global_count; i++) {
-            const uint64_t bytes = replay->reader.globals[i].bytes;
-            if (bytes >= GLOBAL_BYTES_MIN)
-                NB_TRY(demote(replay, replay->code.copies[copy].globals[i].address, bytes));
-        }
+    for (uint32_t i = 0; i < replay->code.copy_count; i++) {
+        const struct nb_code_copy *copy = &replay->code.copies[i];
+        NB_TRY(demote_globals(replay, copy->globals, replay->reader.global_count));
+        NB_TRY(demote_globals(replay, copy->unlisted, copy->unlisted_count));
+    }
     return NB_REPLAY_OK;
 }
 

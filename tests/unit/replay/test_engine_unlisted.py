@@ -53,6 +53,18 @@ def test_unlisted_global_begins_every_sample_as_in_its_image(
     assert not prepared["unknown_globals"]
 
 
+@pytest.mark.skipif(not on_sim, reason="asks the driver of the test for its launches")
+@pytest.mark.parametrize(("size", "demotes"), [(4095, 1), (4096, 2)])
+def test_cache_policies_are_taken_off_unlisted_globals(
+    tmp_path: Path, forgetful_driver: Path, size: int, demotes: int
+) -> None:
+    """The capture could leave out a table whose lines its kernels mark, to find it in the cache."""
+    path = counting_capture(tmp_path / "x.ncap", f"{GLOBAL} .global .b8 table[{size}] = {{1}};")
+    log = tmp_path / "calls"
+    replayed(path, ["measure", 1], cold="flush", driver=str(forgetful_driver), environment={"CALL_LOG": str(log)})
+    assert log.read_text().splitlines().count("nb_demote") == demotes
+
+
 GLOBAL = ".global .align 4 .u32 counter = 7;"
 AMBIGUOUS = {
     "quotation mark that C escapes": f'.file 1 "\\"\n{GLOBAL}\n.file 2 "\\"',
