@@ -19,9 +19,11 @@ UNPACKED_MAX = 4 << 30
 
 def graph_launcher(capture: Capture) -> str:
     """Why kernels may launch graphs from the device; empty if they cannot. Raises CaptureError."""
-    used = {capture.modules[kernel.module].image for kernel in capture.kernels}
+    loaded = {
+        module.image for module in capture.modules
+    }  # a kernel can call code of another module by its address
     left = UNPACKED_MAX
-    for index in sorted(used):
+    for index in sorted(loaded):
         image = capture.image(index)
         if name := _name_in(image):
             return _launches(name)

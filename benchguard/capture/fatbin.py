@@ -24,7 +24,10 @@ _ARCHITECTURE_AT, _FLAGS_AT, _RAW_BYTES_AT, _ENTRY_BYTES_MIN = 28, 40, 56, 64
 
 @dataclass(frozen=True)
 class Entry:
-    """Code of a fat binary: where it lies in the image, and how it is compressed. `architecture` is 90 for sm_90."""
+    """Code of a fat binary: where it lies in the image, and how it is compressed. `architecture` is 90 for sm_90.
+
+    The next entry begins at `end`.
+    """
 
     begin: int
     stored: int
@@ -32,6 +35,7 @@ class Entry:
     method: Method | None
     kind: int
     architecture: int
+    end: int
 
     def code(self, image: bytes) -> bytes:
         """Raises CodeError."""
@@ -45,9 +49,13 @@ def length_of(header: bytes) -> int:
     return int(header_bytes + payload_bytes) if magic == MAGIC else 0
 
 
+def _is_fatbin(image: bytes) -> bool:
+    return len(image) >= _HEADER.size and bool(length_of(image[: _HEADER.size]))
+
+
 def entries(image: bytes) -> Iterator[Entry]:
     """All entries of a fat binary; none for other images."""
-    if len(image) < _HEADER.size or _HEADER.unpack_from(image)[0] != MAGIC:
+    if not _is_fatbin(image):
         return
     _, _, header_bytes, payload_bytes = _HEADER.unpack_from(image)
     at, end = header_bytes, min(len(image), header_bytes + payload_bytes)
@@ -55,26 +63,38 @@ def entries(image: bytes) -> Iterator[Entry]:
         if at + _ENTRY_BYTES_MIN > end:
             return
         kind, _, entry_header, payload, compressed = _ENTRY.unpack_from(image, at)
+        if entry_header < _ENTRY_BYTES_MIN:
+            return
         (architecture,) = _ARCHITECTURE.unpack_from(image, at + _ARCHITECTURE_AT)
         (flags,) = _FLAGS.unpack_from(image, at + _FLAGS_AT)
         (raw_bytes,) = _RAW_BYTES.unpack_from(image, at + _RAW_BYTES_AT)
         method = Method.ZSTD if flags & ZSTD else Method.LZ4 if flags & LZ4 else None
         stored = compressed if method and compressed else payload
-        yield Entry(at + entry_header, stored, raw_bytes, method, kind, architecture)
-        if entry_header + payload == 0:
-            return
-        at += entry_header + payload
+        begin = at + entry_header
+        at = begin + payload
+        yield Entry(begin, stored, raw_bytes, method, kind, architecture, at)
+
+
+def all_entries(image: bytes) -> list[Entry]:
+    """All entries of a fat binary; none for other images. Raises CodeError if a driver might find further ones."""
+    if not _is_fatbin(image):
+        return []
+    found = list(entries(image))
+    if len(found) == ENTRIES_MAX:
+        raise CodeError(f"may be behind {ENTRIES_MAX} others")
+    end = found[-1].end if found else _HEADER.unpack_from(image)[2]
+    if end > len(image) or any(image[end:]):
+        raise CodeError("may be behind the last one that can be read")
+    return found
 
 
 def packed_codes(image: bytes, most: int = RAW_MAX) -> Iterator[bytes]:
     """The compressed entries of a fat binary, decompressed.
 
     Raises CodeError for an entry that is not readable(); and before anything is decompressed, if the entries declare
-    more than `most` bytes, or if the fat binary has ENTRIES_MAX entries.
+    more than `most` bytes, or as all_entries() does.
     """
-    found = list(entries(image))
-    if len(found) == ENTRIES_MAX:
-        raise CodeError(f"may be behind {ENTRIES_MAX} others")
+    found = all_entries(image)
     packed = [entry for entry in found if entry.method is not None]
     declared = sum(entry.raw_bytes for entry in packed)
     if declared > most:

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator
 
 from .cubin_data import PADDING_MAX, CubinError, unnamed_bytes
-from .fatbin import entries, readable
+from .fatbin import all_entries, readable
 from .layout import Vendor
 from .reader import Capture
 from .unpack import CodeError
@@ -58,7 +58,7 @@ def unrestored(capture: Capture) -> str:
 
 
 def _codes(image: bytes, left: int) -> Iterator[bytes]:
-    found = list(entries(image))
+    found = all_entries(image)
     if not found:
         yield image
         return

@@ -147,6 +147,15 @@ static bool is_like(const struct nb_fatbin_entry *entry, const struct nb_fatbin_
     return entry->kind == best->kind && entry->architecture == best->architecture;
 }
 
+/* Compilers fill the end with zeros, if at all. A driver may find further entries in other bytes. */
+static bool is_whole(const struct walk *walk)
+{
+    for (uint64_t at = walk->at; at < walk->image.bytes; at++)
+        if (walk->image.start[at] != 0)
+            return false;
+    return true;
+}
+
 /* Two entries may be for the preferred target (sm_90 and sm_90a): visit both. With `others`, visit the
  * entries that a driver could take instead. */
 static const char *visit_fatbin(struct nb_view image, uint32_t architecture, bool others,
@@ -162,7 +171,8 @@ static const char *visit_fatbin(struct nb_view image, uint32_t architecture, boo
     if (best.kind == 0 && !others)
         return "the fat binary has neither machine code nor PTX for the device";
     const char *problem = NULL;
-    for (struct walk walk = {.image = image, .at = header.header_bytes}; next_entry(&walk);) {
+    struct walk walk = {.image = image, .at = header.header_bytes};
+    while (next_entry(&walk)) {
         const bool is_taken = is_like(&walk.entry, &best);
         if (others ? !is_taken && (walk.entry.kind == NB_FATBIN_PTX || runs_on(&walk.entry, architecture))
                    : is_taken) {
@@ -170,6 +180,8 @@ static const char *visit_fatbin(struct nb_view image, uint32_t architecture, boo
             problem = problem != NULL ? problem : what;
         }
     }
+    if (others && problem == NULL && !is_whole(&walk))
+        problem = "the fat binary has bytes behind the last entry that can be read";
     return problem;
 }
 

@@ -12,9 +12,12 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchguard.capture import Capture
 from benchguard.capture.device_launch import NAMES, graph_launcher
 from benchguard.capture.fatbin import ENTRIES_MAX, LZ4, MAGIC, ZSTD, packed_codes
 from benchguard.capture.unpack import CodeError
+from benchguard.capture.unrestored import unrestored
+from tests.support.captures import Builder
 from tests.unit.grade.recorded import record
 
 
@@ -96,9 +99,43 @@ def test_fat_binary_that_cannot_be_unpacked_is_said(
         assert why in graph_launcher(capture)
 
 
+BEHIND = "may be behind the last one that can be read"
+
+
+@pytest.mark.parametrize(
+    ("image", "why"),
+    [
+        pytest.param(fatbin(HONEST) + b"x", BEHIND, id="a byte"),
+        pytest.param(fatbin(HONEST) + fatbin(HONEST)[16:-8], BEHIND, id="a cut entry"),
+        pytest.param(fatbin(HONEST)[:16] + bytes(8) + b"x" * 80, BEHIND, id="an entry without a header"),
+        pytest.param(fatbin(*[HONEST] * ENTRIES_MAX), "may be behind 4096 others", id="too many"),
+    ],
+)
+def test_fat_binary_with_entries_that_only_a_driver_may_find_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, image: bytes, why: str
+) -> None:
+    with record(tmp_path / "x.ncap") as capture:
+        monkeypatch.setattr(capture, "image", lambda _: image)
+        assert why in graph_launcher(capture)
+        assert why in unrestored(capture)
+
+
 def test_fat_binary_of_honest_entries_launches_no_graphs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with record(tmp_path / "x.ncap") as capture:
-        monkeypatch.setattr(capture, "image", lambda _: fatbin(*[HONEST] * 100))
+        monkeypatch.setattr(capture, "image", lambda _: fatbin(*[HONEST] * 100) + bytes(8))
         assert graph_launcher(capture) == ""
+
+
+def test_graph_launch_in_a_module_whose_kernels_are_not_launched_is_found(tmp_path: Path) -> None:
+    """A kernel of another module may call it by its address."""
+    path = tmp_path / "x.ncap"
+    with Builder(path) as builder:
+        builder.device()
+        builder.saxpy()
+        builder.module("// cudaGraphLaunch")
+        builder.stream()
+        builder.end()
+    with Capture.open(path) as capture:
+        assert "cudaGraphLaunch" in graph_launcher(capture)

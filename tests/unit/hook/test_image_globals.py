@@ -122,6 +122,22 @@ def test_entries_that_a_driver_could_take_instead_are_read(measure: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    ("rest", "problem"),
+    [
+        (bytes(24), ""),
+        (bytes(100) + b"x", "the fat binary has bytes behind the last entry that can be read"),
+        (entry(1, 80, ptx("hidden"))[:-1], "the fat binary has bytes behind the last entry that can be read"),
+    ],
+    ids=["zeros", "a byte", "a cut entry"],
+)
+def test_bytes_behind_the_last_entry_may_have_globals(measure: Path, rest: bytes, problem: str) -> None:
+    """A driver may find entries where this reader finds none."""
+    image = fatbin(entry(1, 80, ptx("text")), rest)
+    assert names_of(measure, image, 86) == (["text"], "")
+    assert names_of(measure, image, 86, "others") == ([], problem)
+
+
+@pytest.mark.parametrize(
     ("image", "problem"),
     [
         (b"", "it is neither a cubin nor PTX"),

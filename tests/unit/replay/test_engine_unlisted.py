@@ -61,7 +61,9 @@ def test_cache_policies_are_taken_off_unlisted_globals(
     """The capture could leave out a table whose lines its kernels mark, to find it in the cache."""
     path = counting_capture(tmp_path / "x.ncap", f"{GLOBAL} .global .b8 table[{size}] = {{1}};")
     log = tmp_path / "calls"
-    replayed(path, ["measure", 1], cold="flush", driver=str(forgetful_driver), environment={"CALL_LOG": str(log)})
+    replayed(
+        path, ["measure", 1], cold="flush", driver=str(forgetful_driver), environment={"CALL_LOG": str(log)}
+    )
     assert log.read_text().splitlines().count("nb_demote") == demotes
 
 
