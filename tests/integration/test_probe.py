@@ -157,6 +157,36 @@ def test_nodes_of_a_graph_are_probed_at_each_launch_until_the_program_changes_th
         assert "no violation" in outcome.stderr
 
 
+@pytest.mark.parametrize("engine", [str(ENTRIES), "bounds"], ids=["entries", "bounds"])
+def test_nodes_of_child_graphs_are_probed_until_the_program_changes_the_child(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe, engine: str
+) -> None:
+    """Two launches of three nodes, one of the node outside the child, and three of an own executable graph."""
+    outcome = probe(engine, [program("probed"), "children", "plain"])
+    assert (outcome.status, outcome.stdout) == (0, plain("children", "plain")), outcome.stderr
+    assert outcome.decisions == [
+        ("add", "probed", ""),
+        ("add", "skipped", "the program changed its child graph"),
+    ]
+    assert len(outcome.traces) == 2 * 3 + 1 + 3 + 1
+    if engine == str(ENTRIES):
+        traces = [first_words(outcome.folder / str(each["file"])) for each in outcome.traces]
+        assert traces == [list(range(1, 129))] * 11
+    if engine == "bounds":
+        assert "no violation" in outcome.stderr
+
+
+def test_cooperative_node_whose_blocks_fit_is_probed(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
+) -> None:
+    outcome = probe(str(ENTRIES), [program("probed"), "cooperative-node"])
+    assert (outcome.status, outcome.stdout) == (0, plain("cooperative-node")), outcome.stderr
+    assert outcome.decisions == [("add", "probed", "")]
+    assert [first_words(outcome.folder / str(each["file"])) for each in outcome.traces] == [
+        list(range(1, 129))
+    ]
+
+
 def test_launch_that_fails_without_a_probe_too_does_not_end_probing(
     program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
 ) -> None:

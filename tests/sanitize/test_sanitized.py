@@ -128,7 +128,20 @@ def test_program_has_no_reports(
         assert summarise(log.path).launches == counted == launches
 
 
-PROBED_MODES = ["plain", "captured", "graphs", "threads", "reloaded", "graphs", "refused", "reset", "plain"]
+PROBED_MODES = [
+    *(
+        "plain",
+        "captured",
+        "graphs",
+        "children",
+        "cooperative-node",
+        "threads",
+        "reloaded",
+        "graphs",
+        "children",
+    ),
+    *("refused", "reset", "plain"),
+]
 
 
 @pytest.mark.parametrize("engine", ["loads.py", "entries.py", "bounds"])

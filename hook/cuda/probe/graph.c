@@ -15,7 +15,9 @@
 #include "surface.h"
 
 struct node {
-    CUgraphNode handle;               /* NULL: the program has changed it */
+    CUgraphNode
+        handle; /* of the program's graph: the kernel's, or the child graph's that has it; NULL: changed */
+    bool is_in_child;
     struct nb_probed_launch *probed;  /* its kernel and its maps */
     struct nb_probed_launch *current; /* of the launch that is being made */
 };
@@ -24,7 +26,7 @@ struct nb_probed_graph {
     CUcontext context;
     CUevent event; /* recorded behind the copies of each launch: the next one waits for it, on any stream */
     size_t count;
-    struct node nodes[];
+    struct node *nodes;
 };
 
 static struct nb_handle_map graphs = NB_HANDLE_MAP_INITIALIZER; /* by CUgraphExec */
@@ -36,55 +38,178 @@ static void skip(const struct nb_call *call, CUfunction function, const char *wh
         nb_probe_skip_kernel(call, description->number, why);
 }
 
-/* Blocks of these nodes wait for each other: a probed kernel with more registers might not start. */
-static bool needs_all_blocks(CUgraphNode node)
+/* Can all blocks that wait for each other run at once? A probed kernel may need more registers than the
+ * original. A launch of a graph that fails for this reason cannot be repeated with the original. */
+static bool can_start(CUgraphNode node, const struct nb_launch_form *form, CUfunction probed)
 {
     CUkernelNodeAttrValue cooperative = {0}, cluster = {0};
     if (NB_REAL(cuGraphKernelNodeGetAttribute)(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &cooperative) !=
         CUDA_SUCCESS)
+        return false;
+    if (NB_REAL(cuGraphKernelNodeGetAttribute)(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &cluster) ==
+            CUDA_SUCCESS &&
+        cluster.clusterDim.x * cluster.clusterDim.y * cluster.clusterDim.z > 1)
+        return false;
+    if (cooperative.cooperative == 0)
         return true;
-    return cooperative.cooperative != 0 ||
-           (NB_REAL(cuGraphKernelNodeGetAttribute)(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &cluster) ==
-                CUDA_SUCCESS &&
-            cluster.clusterDim.x * cluster.clusterDim.y * cluster.clusterDim.z > 1);
+    int resident = 0, processors = 0;
+    CUdevice device;
+    const uint64_t threads = (uint64_t)form->block[0] * form->block[1] * form->block[2];
+    const uint64_t blocks = (uint64_t)form->grid[0] * form->grid[1] * form->grid[2];
+    return NB_REAL(cuOccupancyMaxActiveBlocksPerMultiprocessor)(&resident, probed, (int)threads,
+                                                                form->shared_bytes) == CUDA_SUCCESS &&
+           NB_REAL(cuCtxGetDevice)(&device) == CUDA_SUCCESS &&
+           NB_REAL(cuDeviceGetAttribute)(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device) ==
+               CUDA_SUCCESS &&
+           blocks <= (uint64_t)resident * (uint64_t)processors;
 }
 
-static bool probe_node(const struct nb_call *call, CUgraphExec exec, struct node *node)
+static CUfunction function_of(const CUDA_KERNEL_NODE_PARAMS *given)
+{
+    return given->func != NULL ? given->func : (CUfunction)given->kern;
+}
+
+/* The probed form of a kernel node, and its parameters; NULL: the node runs the original. */
+static struct nb_probed_launch *make_node(const struct nb_call *call, CUgraphNode node,
+                                          CUDA_KERNEL_NODE_PARAMS *parameters)
+{
+    if (nb_graph_kernel_parameters(node, parameters) != CUDA_SUCCESS)
+        return NULL;
+    const struct nb_launch_form form = {
+        .function = function_of(parameters),
+        .grid = {parameters->gridDimX, parameters->gridDimY, parameters->gridDimZ},
+        .block = {parameters->blockDimX, parameters->blockDimY, parameters->blockDimZ},
+        .shared_bytes = parameters->sharedMemBytes,
+        .kernelParams = parameters->kernelParams,
+        .extra = parameters->extra};
+    if (nb_describe(call->thread, form.function) == NULL)
+        return NULL;
+    struct nb_probed_launch *probed = nb_probe_make_node(call, &form);
+    if (probed == NULL)
+        return NULL;
+    if (!can_start(node, &form, probed->function)) {
+        skip(call, form.function,
+             "it is a node of a graph with clusters, or cooperative and too large with a probe");
+        nb_probe_free_node(probed, NB_PROBE_IDLE);
+        return NULL;
+    }
+    parameters->func = probed->function;
+    parameters->kern = NULL;
+    parameters->kernelParams = probed->parameters;
+    parameters->extra = NULL;
+    return probed;
+}
+
+static bool add(struct nb_probed_graph *graph, struct node node)
+{
+    struct node *const nodes = realloc(graph->nodes, (graph->count + 1) * sizeof *nodes);
+    if (nodes == NULL)
+        return false;
+    graph->nodes = nodes;
+    graph->nodes[graph->count++] = node;
+    return true;
+}
+
+/* Gives up the probed nodes from number `first` on, before any of them is launched. */
+static void take_back(struct nb_probed_graph *graph, size_t first)
+{
+    while (graph->count > first)
+        nb_probe_free_node(graph->nodes[--graph->count].probed, NB_PROBE_IDLE);
+}
+
+static void skip_refused(const struct nb_call *call, CUgraphNode node)
 {
     CUDA_KERNEL_NODE_PARAMS given;
-    if (nb_graph_kernel_parameters(node->handle, &given) != CUDA_SUCCESS)
-        return false;
-    const struct nb_launch_form form = {.function = given.func != NULL ? given.func : (CUfunction)given.kern,
-                                        .grid = {given.gridDimX, given.gridDimY, given.gridDimZ},
-                                        .block = {given.blockDimX, given.blockDimY, given.blockDimZ},
-                                        .shared_bytes = given.sharedMemBytes,
-                                        .kernelParams = given.kernelParams,
-                                        .extra = given.extra};
-    if (nb_describe(call->thread, form.function) == NULL)
-        return false;
-    if (needs_all_blocks(node->handle)) {
-        skip(call, form.function, "it is a cooperative node of a graph, or one with clusters");
-        return false;
-    }
-    node->probed = nb_probe_make_node(call, &form);
-    if (node->probed == NULL)
-        return false;
-    CUDA_KERNEL_NODE_PARAMS probed = given;
-    probed.func = node->probed->function;
-    probed.kern = NULL;
-    probed.kernelParams = node->probed->parameters;
-    probed.extra = NULL;
-    if (NB_REAL(cuGraphExecKernelNodeSetParams_v2)(exec, node->handle, &probed) == CUDA_SUCCESS)
-        return true;
-    skip(call, form.function, "the driver refuses the probed kernel as a node of a graph");
-    nb_probe_free_node(node->probed, NB_PROBE_IDLE);
-    return false;
+    if (nb_graph_kernel_parameters(node, &given) == CUDA_SUCCESS)
+        skip(call, function_of(&given), "the driver refuses the probed kernel as a node of a graph");
 }
 
-static bool is_kernel(CUgraphNode node)
+static void probe_node(const struct nb_call *call, struct nb_probed_graph *graph, CUgraphExec exec,
+                       CUgraphNode node)
+{
+    CUDA_KERNEL_NODE_PARAMS parameters;
+    struct nb_probed_launch *const probed = make_node(call, node, &parameters);
+    if (probed == NULL)
+        return;
+    if (add(graph, (struct node){.handle = node, .probed = probed}) &&
+        NB_REAL(cuGraphExecKernelNodeSetParams_v2)(exec, node, &parameters) == CUDA_SUCCESS)
+        return;
+    if (graph->count > 0 && graph->nodes[graph->count - 1].probed == probed)
+        take_back(graph, graph->count - 1);
+    else
+        nb_probe_free_node(probed, NB_PROBE_IDLE);
+    skip_refused(call, node);
+}
+
+static CUgraphNodeType type_of(CUgraphNode node)
 {
     CUgraphNodeType type;
-    return NB_REAL(cuGraphNodeGetType)(node, &type) == CUDA_SUCCESS && type == CU_GRAPH_NODE_TYPE_KERNEL;
+    return NB_REAL(cuGraphNodeGetType)(node, &type) == CUDA_SUCCESS ? type : CU_GRAPH_NODE_TYPE_EMPTY;
+}
+
+/* Calls `visit` for each kernel node of a graph and of its child graphs. */
+static void visit_kernels(const struct nb_call *call, CUgraph graph, int depth,
+                          void (*visit)(const struct nb_call *, CUgraphNode, void *), void *argument)
+{
+    size_t count = 0;
+    CUgraph child;
+    CUgraphNode *const nodes = nb_graph_nodes(graph, &count);
+    for (size_t i = 0; nodes != NULL && i < count; i++) {
+        const CUgraphNodeType type = type_of(nodes[i]);
+        if (type == CU_GRAPH_NODE_TYPE_KERNEL)
+            visit(call, nodes[i], argument);
+        else if (type == CU_GRAPH_NODE_TYPE_GRAPH && depth < NB_GRAPH_DEPTH_MAX &&
+                 NB_REAL(cuGraphChildGraphNodeGetGraph)(nodes[i], &child) == CUDA_SUCCESS)
+            visit_kernels(call, child, depth + 1, visit, argument);
+    }
+    free(nodes);
+}
+
+struct child {
+    struct nb_probed_graph *graph;
+    CUgraphNode handle;
+};
+
+/* A kernel node of a copy of a child graph. */
+static void probe_copied(const struct nb_call *call, CUgraphNode node, void *argument)
+{
+    const struct child *const child = argument;
+    CUDA_KERNEL_NODE_PARAMS parameters;
+    struct nb_probed_launch *const probed = make_node(call, node, &parameters);
+    if (probed == NULL)
+        return;
+    if (NB_REAL(cuGraphKernelNodeSetParams_v2)(node, &parameters) == CUDA_SUCCESS &&
+        add(child->graph, (struct node){.handle = child->handle, .is_in_child = true, .probed = probed}))
+        return;
+    nb_probe_free_node(probed, NB_PROBE_IDLE);
+    skip_refused(call, node);
+}
+
+static void skip_visited(const struct nb_call *call, CUgraphNode node, void *argument)
+{
+    (void)argument;
+    skip_refused(call, node);
+}
+
+/* The program's child graph stays as it is: the executable graph gets the nodes of a changed copy. */
+static void probe_child(const struct nb_call *call, struct nb_probed_graph *graph, CUgraphExec exec,
+                        CUgraphNode node)
+{
+    CUgraph given, copy = NULL;
+    const size_t first = graph->count;
+    if (NB_REAL(cuGraphChildGraphNodeGetGraph)(node, &given) != CUDA_SUCCESS)
+        return;
+    bool is_done = NB_REAL(cuGraphClone)(&copy, given) == CUDA_SUCCESS;
+    if (is_done) {
+        visit_kernels(call, copy, 1, probe_copied, &(struct child){graph, node});
+        is_done = graph->count == first ||
+                  NB_REAL(cuGraphExecChildGraphNodeSetParams)(exec, node, copy) == CUDA_SUCCESS;
+        NB_REAL(cuGraphDestroy)(copy);
+    }
+    if (!is_done) {
+        take_back(graph, first);
+        visit_kernels(call, given, 1, skip_visited, NULL);
+    }
 }
 
 bool nb_probes_graphs(uint64_t flags)
@@ -108,20 +233,22 @@ void nb_probe_instantiated(const struct nb_call *call, CUgraphExec exec, CUgraph
         return;
     const CUstreamCaptureMode mode = exchange_mode(CU_STREAM_CAPTURE_MODE_RELAXED);
     CUgraphNode *nodes = nb_graph_nodes(graph, &count);
-    struct nb_probed_graph *made =
-        nodes != NULL ? calloc(1, sizeof *made + count * sizeof *made->nodes) : NULL;
+    struct nb_probed_graph *made = nodes != NULL ? calloc(1, sizeof *made) : NULL;
     if (made != NULL && NB_REAL(cuCtxGetCurrent)(&made->context) == CUDA_SUCCESS &&
         NB_REAL(cuEventCreate)(&made->event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS) {
         for (size_t i = 0; i < count; i++) {
-            made->nodes[made->count] = (struct node){.handle = nodes[i]};
-            if (is_kernel(nodes[i]) && probe_node(call, exec, &made->nodes[made->count]))
-                made->count++;
+            const CUgraphNodeType type = type_of(nodes[i]);
+            if (type == CU_GRAPH_NODE_TYPE_KERNEL)
+                probe_node(call, made, exec, nodes[i]);
+            else if (type == CU_GRAPH_NODE_TYPE_GRAPH)
+                probe_child(call, made, exec, nodes[i]);
         }
     }
     free(nodes);
     if (made != NULL && (made->count == 0 || !nb_handle_map_set(&graphs, nb_handle(exec), made))) {
         if (made->event != NULL)
             NB_REAL(cuEventDestroy_v2)(made->event);
+        free(made->nodes);
         free(made);
     }
     exchange_mode(mode);
@@ -130,9 +257,29 @@ void nb_probe_instantiated(const struct nb_call *call, CUgraphExec exec, CUgraph
 void nb_probe_graph_changed(CUgraphExec exec, CUgraphNode node)
 {
     struct nb_probed_graph *graph = nb_handle_map_get(&graphs, nb_handle(exec));
+    bool is_found = false;
     for (size_t i = 0; graph != NULL && i < graph->count; i++)
-        if (node == NULL || graph->nodes[i].handle == node)
+        is_found = is_found || graph->nodes[i].handle == node;
+    /* Nodes in a copy of a child graph have other handles than the program's. */
+    for (size_t i = 0; graph != NULL && i < graph->count; i++)
+        if (node == NULL || graph->nodes[i].handle == node || (!is_found && graph->nodes[i].is_in_child))
             graph->nodes[i].handle = NULL;
+}
+
+static void skip_changed(const struct nb_call *call, CUgraphNode node, void *argument)
+{
+    CUDA_KERNEL_NODE_PARAMS given;
+    (void)argument;
+    if (nb_graph_kernel_parameters(node, &given) == CUDA_SUCCESS &&
+        nb_describe(call->thread, function_of(&given)) != NULL)
+        skip(call, function_of(&given), "the program changed its child graph");
+}
+
+void nb_probe_child_changed(const struct nb_call *call, CUgraphExec exec, CUgraphNode node, CUgraph child)
+{
+    nb_probe_graph_changed(exec, node);
+    if (nb_probing())
+        visit_kernels(call, child, 1, skip_changed, NULL);
 }
 
 void nb_probe_graph_destroyed(CUgraphExec exec)

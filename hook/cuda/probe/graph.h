@@ -20,6 +20,9 @@ void nb_probe_instantiated(const struct nb_call *call, CUgraphExec exec, CUgraph
 
 /* The program changed a node (NULL: any) of an executable graph: the node runs what the program wants. */
 void nb_probe_graph_changed(CUgraphExec exec, CUgraphNode node) __attribute__((visibility("hidden")));
+/* The program gave a node of an executable graph another child graph. Inside a hook. */
+void nb_probe_child_changed(const struct nb_call *call, CUgraphExec exec, CUgraphNode node, CUgraph child)
+    __attribute__((visibility("hidden")));
 void nb_probe_graph_destroyed(CUgraphExec exec) __attribute__((visibility("hidden")));
 
 /* A launch of a graph that is being made; NULL: nothing of it is collected. */

@@ -108,8 +108,7 @@ static void list_node(struct listing *listing, CUgraphNode node, int depth)
         kernel.function = is_known ? nb_handle(function_of(&parameters)) : 0;
         if (is_known && nb_vector_append(&listing->listed, &kernel)) {
             write_node(listing, listing->kernels++, &parameters);
-            skip_probe(listing, function_of(&parameters),
-                       depth > 0 ? "it is a node of a child graph" : listing->unprobed);
+            skip_probe(listing, function_of(&parameters), listing->unprobed);
         } else
             listing->opaque++;
     } else if (type == CU_GRAPH_NODE_TYPE_GRAPH) {
@@ -304,6 +303,7 @@ static void trace_child_change(const struct nb_call *call, CUgraphExec exec, CUg
                                         .opaque = __atomic_add_fetch(&entry->opaque, 1, __ATOMIC_RELAXED),
                                         .kernels = entry->kernel_count};
         write_graph(&listing, nb_handle(exec));
+        nb_probe_child_changed(call, exec, node, child);
     }
     if (nb_capture_enabled())
         nb_capture_change_graph_child(call, exec, node, child);

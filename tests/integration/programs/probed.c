@@ -1,6 +1,7 @@
 /* probed MODE...: launches of one module in every form, whose results depend on what the module's variables
  * hold. Each mode prints a line. */
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -136,6 +137,57 @@ static void launch_graphs(void)
     CHECK(cuGraphDestroy(graph));
 }
 
+static CUgraph captured_graph(CUstream stream, bool is_cooperative)
+{
+    CUgraph graph;
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    if (is_cooperative)
+        CHECK(cuLaunchCooperativeKernel(add, BLOCKS, 1, 1, BLOCK, 1, 1, 0, stream, parameters));
+    else
+        launch_plain(stream);
+    CHECK(cuStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+/* A kernel in a graph, in its child and in the child's child, launched twice; then with a child that the
+ * program has changed. The program's own graphs stay as they are: another executable graph of them is
+ * launched once. */
+static void launch_children(void)
+{
+    CUstream stream;
+    CUgraph graph, child, grandchild;
+    CUgraphExec executable, other;
+    CUgraphNode node, inner;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    graph = captured_graph(stream, false);
+    child = captured_graph(stream, false);
+    grandchild = captured_graph(stream, false);
+    CHECK(cuGraphAddChildGraphNode(&inner, child, NULL, 0, grandchild));
+    CHECK(cuGraphAddChildGraphNode(&node, graph, NULL, 0, child));
+    CHECK(cuGraphInstantiate(&executable, graph, 0));
+    for (int i = 0; i < 2; i++)
+        CHECK(cuGraphLaunch(executable, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuGraphExecChildGraphNodeSetParams(executable, node, child));
+    CHECK(cuGraphLaunch(executable, stream));
+    CHECK(cuGraphInstantiate(&other, graph, 0));
+    CHECK(cuGraphLaunch(other, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuGraphExecDestroy(executable));
+    CHECK(cuGraphExecDestroy(other));
+}
+
+static void launch_cooperative_node(void)
+{
+    CUstream stream;
+    CUgraphExec executable;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuGraphInstantiate(&executable, captured_graph(stream, true), 0));
+    CHECK(cuGraphLaunch(executable, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuGraphExecDestroy(executable));
+}
+
 /* Two streams' kernels are queued while a third one's capture is open in this thread. */
 static void launch_beside_capture(void)
 {
@@ -265,6 +317,10 @@ static void run(const char *mode)
         launch_refused();
     else if (strcmp(mode, "graphs") == 0)
         launch_graphs();
+    else if (strcmp(mode, "children") == 0)
+        launch_children();
+    else if (strcmp(mode, "cooperative-node") == 0)
+        launch_cooperative_node();
     else if (strcmp(mode, "beside") == 0)
         launch_beside_capture();
     else if (strcmp(mode, "threads") == 0)
