@@ -15,6 +15,10 @@ PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 
+# linux/sched.h, linux/mount.h
+CLONE_NEWNS = 0x20000
+MS_BIND, MS_REC, MS_SLAVE = 0x1000, 0x4000, 0x80000
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -28,6 +32,17 @@ def syscall(number: int, *arguments: object) -> int:
     """Pass integers as longs, and other arguments as ctypes converts them. Raises OSError."""
     words = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
     return _checked(_libc.syscall(ctypes.c_long(number), *words))
+
+
+def unshare(flags: int) -> None:
+    """Raises OSError."""
+    _checked(_libc.unshare(flags))
+
+
+def mount(source: str | None, target: str, flags: int) -> None:
+    """A mount without a type. Raises OSError."""
+    words = [None if each is None else os.fsencode(each) for each in (source, target)]
+    _checked(_libc.mount(*words, None, ctypes.c_ulong(flags), None))
 
 
 def _checked(result: int) -> int:

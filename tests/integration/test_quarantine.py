@@ -68,7 +68,6 @@ def test_sandbox_lists_every_feature(features: dict[str, str]) -> None:
         "os.rename(place + '/there', place + '/moved'); os.rename(place + '/moved', place + '/there')",
         "os.mkdir(place + '/folder'); os.rmdir(place + '/folder')",
         "os.symlink('/', place + '/link'); os.unlink(place + '/link')",
-        "open('/dev/shm/neutrino-test', 'w'); os.unlink('/dev/shm/neutrino-test')",
         "open('/tmp/neutrino-test', 'w'); os.unlink('/tmp/neutrino-test')",
     ],
 )
@@ -82,6 +81,49 @@ def test_write_outside_scratch_is_refused(tmp_path: Path, features: dict[str, st
     (outside / "there").chmod(0o666)
     program = program_of(attack, place=str(outside))
     assert_refused(tmp_path, program)
+
+
+def test_shared_memory_of_the_machine_is_out_of_reach(tmp_path: Path, features: dict[str, str]) -> None:
+    """Without a /dev/shm of its own, the submission has none; a file that it leaves in its own one is nowhere else."""
+    need(features, "filesystem")
+    place = Path("/dev/shm", f"neutrino-test-{os.getpid()}")
+    place.write_text("a message")
+    try:
+        place.chmod(0o666)
+        attack = "open(place).read(); open(place + '-new', 'w').write('x')"
+        assert_refused(tmp_path, program_of(attack, place=str(place)))
+        left = program_of("open(place + '-left', 'w').write('x')", place=str(place))
+        result = confined(tmp_path / "left", left)
+        assert (GOT in result.output) == _can_mount(), result.output
+        assert not Path(f"{place}-left").exists() and place.read_text() == "a message"
+        assert GOT not in confined(tmp_path / "next", left.replace("'w'", "'r'")).output
+    finally:
+        for each in place.parent.glob(f"{place.name}*"):
+            each.unlink()
+
+
+def _can_mount() -> bool:
+    words = ["unshare", "--mount", "mount", "--bind", "/var", "/dev/shm"]
+    return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+def test_processes_of_a_submission_share_memory_and_semaphores(tmp_path: Path) -> None:
+    if not _can_mount():
+        pytest.skip("this machine does not let its root mount")
+    attack = """
+import multiprocessing, multiprocessing.pool, multiprocessing.shared_memory
+fork = multiprocessing.get_context("fork")
+with fork.Pool(2) as pool, multiprocessing.pool.ThreadPool(2) as threads:
+    if pool.map(abs, [-1, 2]) + threads.map(abs, [-3]) != [1, 2, 3]: raise OSError
+memory = multiprocessing.shared_memory.SharedMemory(create=True, size=100)
+def write():
+    same = multiprocessing.shared_memory.SharedMemory(memory.name); same.buf[0] = 7; same.close()
+child = fork.Process(target=write); child.start(); child.join()
+if memory.buf[0] != 7: raise OSError
+memory.close(); memory.unlink()
+"""
+    result = confined(tmp_path, program_of(attack))
+    assert GOT in result.output, result
 
 
 def test_hidden_folder_is_unreadable(tmp_path: Path, features: dict[str, str]) -> None:
@@ -322,6 +364,8 @@ left, right = socket.socketpair()
 left.send(os.read(reading, 5))
 if right.recv(5) != b"child": raise OSError
 open("/proc/self/maps").read(); open("/proc/cpuinfo").read(); os.cpu_count()
+for stream in "stdout", "stderr": open(f"/dev/{stream}", "w").write("words")
+subprocess.run(["git", "init", "--quiet", "repository"], check=True)
 """
     result = confined(tmp_path, program_of(attack))
     assert GOT in result.output, result

@@ -52,13 +52,16 @@ FOLDERS = {
 """Folders in the scratch folder, by variable. All caches start empty and are removed after the run."""
 
 CAPTURES = "captures"
+SHARED = "shm"
+"""The submission's /dev/shm, where this process may mount it."""
 WORK = "work"
 """The working directory."""
 
 _SET = {
+    "GIT_CONFIG_NOSYSTEM": "1",  # git ends if it may not read /etc/gitconfig
     "LOGNAME": "quarantine",  # torch reads it if the uid has no entry in passwd
     "USER": "quarantine",
-    # Torch's pool of compilers keeps semaphores in /dev/shm, to which submissions have no access (filesystem.py).
+    # The pool of torch keeps semaphores in /dev/shm, which submissions have on some machines only (shared_memory.py).
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
 }
 

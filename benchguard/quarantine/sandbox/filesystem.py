@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import landlock
+from . import landlock, shared_memory
 from .landlock import DEVICE, NAMED, READ, WRITE, Ruleset
 
 SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", "/nix/store", "/gnu/store")
@@ -56,7 +56,7 @@ The folder contains `mem` too, which a user other than root cannot open because 
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
 GPU_DEVICES = ("nvidia*", "nvidia-caps/*", "dri/renderD*", "kfd", "dxg")
-# /dev/shm is left out: all users can write there, so a submission could leave a message for the next one.
+# The machine's /dev/shm is left out: all users can write there, so a submission could leave a message for the next one.
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,17 @@ def places(extra: Sequence[str], network: bool, path: Sequence[str] | None = Non
 
 
 def confine(
-    places_: Places, scratch: str, hidden: Sequence[str], submission: Sequence[str], network: bool
+    places_: Places,
+    scratch: str,
+    hidden: Sequence[str],
+    submission: Sequence[str],
+    network: bool,
+    shared: bool = False,
 ) -> str:
-    """Restrict this thread and its children for good; return "on", or the reason why the protection is off."""
+    """Restrict this thread and its children for good; return "on", or the reason why the protection is off.
+
+    `shared`: /dev/shm is the submission's own (shared_memory.py).
+    """
     version = landlock.abi()
     if version == 0:
         return "this kernel has no landlock, or forbids it: the submission reaches every file of its user"
@@ -103,6 +111,8 @@ def confine(
         for place in places_.devices:
             rules.allow(place, DEVICE)
         rules.allow(scratch, WRITE)
+        if shared:
+            rules.allow(shared_memory.PLACE, WRITE)
         rules.allow(THREADS, NAMED)
         rules.restrict()
     except OSError as error:

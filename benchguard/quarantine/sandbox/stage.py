@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import stat
 import sys
 from pathlib import Path
 
@@ -21,7 +22,17 @@ import msgspec
 from ...ipc.processes import end_with
 from ..contract import CONFINE, FEATURES, Broke, Confined, Event, Order, Reading, Task, missing_features
 from ..named import function_named
-from . import environment, filesystem, identity, keeper, landlock, limits, privileges, system_calls
+from . import (
+    environment,
+    filesystem,
+    identity,
+    keeper,
+    landlock,
+    limits,
+    privileges,
+    shared_memory,
+    system_calls,
+)
 
 ORDER_MAX = 64 << 20
 STATUS_REFUSED = 3
@@ -80,8 +91,14 @@ def _confine(
     variables = order.variables if isinstance(order, Task) else ()
     on = {"identity": who.feature, "environment": environment.check(os.environ, variables)}
     privileges.bound()
+    shared = isinstance(order, Order) and shared_memory.make_private(
+        f"{confine.scratch}/{environment.SHARED}", who.user
+    )
     if who.user is not None:
         os.chown(confine.scratch, who.user, who.user)
+        for stream in (1, 2):  # the owner of a pipe may open it by name: /dev/stdout, /dev/stderr
+            if stat.S_ISFIFO(os.fstat(stream).st_mode):
+                os.fchown(stream, who.user, who.user)
         identity.become(who.user)
     os.umask(0o077)
     environment.make_folders(Path(confine.scratch))
@@ -90,7 +107,7 @@ def _confine(
     on["privileges"] = privileges.drop()
     end_with(parent)  # again here, because a change of user resets it
     on["filesystem"] = filesystem.confine(
-        places, confine.scratch, confine.hidden, order.readable, confine.network
+        places, confine.scratch, confine.hidden, order.readable, confine.network, shared
     )
     on["processes"] = _processes(who)
     on["system calls"], on["network"] = system_calls.confine(confine.network, who.user is None)
