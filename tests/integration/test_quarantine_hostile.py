@@ -69,7 +69,10 @@ def test_endless_submission_is_killed(tmp_path: Path, program: str) -> None:
     [
         ("while True: os.write(events, b'x' * 65536)", "a line of more than 65536 bytes"),
         ("while True: os.write(events, b'\\n')", "malformed event"),
-        ('while True: os.write(events, b\'{"event":"began","phase":"x"}\\n\' * 99)', "more than 16384 lines"),
+        (
+            'while True: os.write(events, b\'{"event":"began","phase":"import"}\\n\' * 99)',
+            "more than 16384 lines",
+        ),
         ("os.write(events, b'[' * 60000 + b'\\n'); time.sleep(60)", "malformed event"),
         ("os.write(events, b'\\xff\\xfe\\n'); time.sleep(60)", "malformed event"),
         ('os.write(events, b\'{"event":"confined","features":{}}\\n\'); time.sleep(60)', "out of turn"),
@@ -186,7 +189,7 @@ def test_interrupt_in_progress_leaves_no_processes(tmp_path: Path) -> None:
     note.mkdir()
     program = """
 print(os.getpid(), flush=True)
-os.write(events, b'{"event":"began","phase":"x"}\\n')
+os.write(events, b'{"event":"began","phase":"import"}\\n')
 time.sleep(60)
 """
     before = set(with_descendants(os.getpid()))
