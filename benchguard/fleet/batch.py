@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,18 +78,20 @@ class Batch:
         order = list(self.waiting)
         lost = 0
         async with self._places() as places:
-            async for graded in Dispatcher(places, self.settings.attempts).run(self._jobs(order)):
-                key = order[int(graded.id)]
-                for entry in self.waiting[key]:
-                    line = self._line(entry, graded)
-                    self.results.append(line)
-                    yield line
-                lost = lost + 1 if graded.result is None else 0
-                if lost >= LOST_MAX:
-                    raise BenchguardError(
-                        f"{lost} submissions in turn have no result, so the batch stops: {graded.trouble}; repair the "
-                        "machine, and start the batch again"
-                    )
+            dispatcher = Dispatcher(places, self.settings.attempts)
+            async with aclosing(dispatcher.run(self._jobs(order))) as outcomes:
+                async for graded in outcomes:
+                    key = order[int(graded.id)]
+                    for entry in self.waiting[key]:
+                        line = self._line(entry, graded)
+                        self.results.append(line)
+                        yield line
+                    lost = lost + 1 if graded.result is None else 0
+                    if lost >= LOST_MAX:
+                        raise BenchguardError(
+                            f"{lost} submissions in turn have no result, so the batch stops: {graded.trouble}; repair "
+                            "the machine, and start the batch again"
+                        )
 
     def verdicts(self) -> Counter[str]:
         """How many of the batch's submissions have each verdict; "none" for those without a result."""

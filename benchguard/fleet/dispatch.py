@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -103,8 +103,10 @@ class Dispatcher:
         self._woken: asyncio.Queue[asyncio.Task[Graded | None] | None] = asyncio.Queue()
         """Grades that have ended, and None for a change of the places."""
 
-    async def run(self, jobs: Iterator[Job | None]) -> AsyncIterator[Graded]:
+    async def run(self, jobs: Iterator[Job | None]) -> AsyncGenerator[Graded, None]:
         """The outcome of each job, as soon as it is known. Every job has exactly one.
+
+        Close the generator before the places end: grades run until then.
 
         `jobs` may give None for "none yet"; places.changed() must return when there is one.
         """

@@ -6,8 +6,8 @@ import asyncio
 import os
 import queue
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -42,7 +42,7 @@ async def grade_many(
     parallel: int = 1,
     one_gpu: bool = False,
     **changes: Any,
-) -> AsyncIterator[Graded]:
+) -> AsyncGenerator[Graded, None]:
     """Grade submissions to one problem; yield each outcome as soon as it is known.
 
         async for graded in benchguard.grade_many("problem.py", ["a.cu", "b.cu"], engine="ray"):
@@ -66,7 +66,7 @@ async def grade_many(
 
     Returns:
         One Graded for each submission. Its `result` is None if every attempt failed because of a machine, which is
-        never a verdict about the submission.
+        never a verdict about the submission. `aclose()` ends the grades that run, and waits for their end.
 
     Raises:
         UsageError: an option is invalid, a path does not exist, or the driver is one of another vendor than a
@@ -80,8 +80,11 @@ async def grade_many(
     check_inputs(options, name)
     apis = apis_of(options, engine)
     jobs = jobs_of(name, submissions, lambda each: check_vendor(each, options, apis))
-    async with places_of([name], options, engine, address, cascade, say, parallel, one_gpu) as places:
-        async for graded in Dispatcher(places, attempts).run(jobs):
+    async with (
+        places_of([name], options, engine, address, cascade, say, parallel, one_gpu) as places,
+        aclosing(Dispatcher(places, attempts).run(jobs)) as outcomes,
+    ):
+        async for graded in outcomes:
             yield graded
 
 

@@ -7,9 +7,9 @@ import contextlib
 import itertools
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -164,10 +164,8 @@ class GradeService:
         async with self._make() as places:
             feed = _Feed(places)
             self._ready.set_result(feed)
-            async for graded in self._outcomes(feed):
-                future = self._waiting.get(graded.id)
-                if future is not None:
-                    future.set_result(graded)
-
-    def _outcomes(self, feed: _Feed) -> AsyncIterator[Graded]:
-        return Dispatcher(feed, self._attempts, float("inf")).run(feed)
+            async with aclosing(Dispatcher(feed, self._attempts, float("inf")).run(feed)) as outcomes:
+                async for graded in outcomes:
+                    future = self._waiting.get(graded.id)
+                    if future is not None:
+                        future.set_result(graded)

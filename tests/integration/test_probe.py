@@ -319,6 +319,12 @@ BROKEN = {
         "(w / 'kernel.info').write_text('add\\n2\\n1\\n0,1000000000\\n')",
         "its maps exceed --max-map-bytes",
     ),
+    "flood": ("while True:\n    print('x' * (1 << 20))", "the engine ended with status"),
+    "forks": ("import os, time\nwhile True:\n    os.fork() or time.sleep(600)", "the engine "),
+    "process left behind": (
+        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(600)",
+        "the engine wrote no kernel.info",
+    ),
     "missing variable": (
         "(w / 'probed.bin').write_text((w / 'original.ptx').read_text())\n"
         "(w / 'kernel.info').write_text('add\\n2\\n0\\naddress total missing\\n')",
