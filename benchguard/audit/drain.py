@@ -51,12 +51,24 @@ class Ended:
     corrupt: str | None
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """A call that has been inside the driver for REAP_SECONDS at least."""
+
+    identity: Identity
+    slot: int
+    since: int  # counter ticks
+
+
+Item = Chunk | Ended | Waiting
+
+
 class Drain:
     """Runs in a thread between start() and stop()."""
 
     def __init__(self, session: Session, idle_seconds: float = IDLE_SECONDS) -> None:
         """`idle_seconds`: longest pause between two looks at rings that have nothing new."""
-        self.backlog: deque[Chunk | Ended] = deque()
+        self.backlog: deque[Item] = deque()
         self.news = threading.Event()
         """Set when the backlog gets an item."""
         self._idle_seconds = idle_seconds
@@ -68,6 +80,10 @@ class Drain:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._corrupt: dict[int, str] = {}
+        self._inside: dict[
+            int, tuple[int, int]
+        ] = {}  # slot + 1 and time of each ring's call at the last look
+        self._told: dict[int, tuple[int, int]] = {}
         self._namespace = Path("/proc/self/ns/pid").stat().st_ino
         self._thread = threading.Thread(target=self._run, name="drain", daemon=True)
 
@@ -87,7 +103,7 @@ class Drain:
         self._words.release()
         self._halves.release()
 
-    def next(self) -> Chunk | Ended | None:
+    def next(self) -> Item | None:
         """The oldest item of the backlog; None if it is empty."""
         if not self.backlog:
             return None
@@ -168,6 +184,7 @@ class Drain:
         for index in range(self._in_use):
             if self._state(index) != RingState.LIVE:
                 continue
+            self._find_waiting(index)
             identity = self._identity(index)
             if identity.pid_namespace != self._namespace:
                 continue
@@ -179,6 +196,17 @@ class Drain:
             drained = self._words[base] == self._words[base + layout.RING_TAIL_AT // 8]
             if drained or index in self._corrupt:
                 self._end(index)
+
+    def _find_waiting(self, index: int) -> None:
+        """Tell once of a call that is inside the driver at two looks."""
+        at = self._session.ring_at(index)
+        _, _, in_flight, since, _, _ = layout.RING_PRODUCER.unpack_from(self._session.memory, at)
+        inside = in_flight, since
+        if in_flight and self._inside.get(index) == inside and self._told.get(index) != inside:
+            self._told[index] = inside
+            self.backlog.append(Waiting(self._identity(index), in_flight - 1, since))
+            self.news.set()
+        self._inside[index] = inside
 
     def _end(self, index: int) -> None:
         at = self._session.ring_at(index)

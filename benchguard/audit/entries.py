@@ -258,6 +258,15 @@ class InFlightEntry(Entry, frozen=True, tag="in_flight"):
     since_ns: int
 
 
+class WaitingEntry(Entry, frozen=True, tag="waiting"):
+    """A call has been inside the driver for a quarter of a second. `time_ns` is its entry. Its own line comes later."""
+
+    time_ns: int
+    process: int
+    thread: int
+    call: str
+
+
 class LostEntry(Entry, frozen=True, tag="lost"):
     """Records that a full ring dropped, or a ring that could not be read on."""
 
@@ -318,6 +327,7 @@ Line = (
     | PhaseEntry
     | DecisionEntry
     | InFlightEntry
+    | WaitingEntry
     | LostEntry
     | ContinuedEntry
     | PartEntry

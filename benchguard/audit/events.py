@@ -35,7 +35,7 @@ class Event:
     name: str
     type: str
     """ENTER and EXIT of a call; START, LOAD, KERNEL, GRAPH, GPU, PHASE, LOG, DENY, NOTE, LOST, MISSING,
-    PENDING, END."""
+    WAIT, PENDING, END."""
     details: str
     line: int
     failed: bool = False
@@ -246,5 +246,6 @@ _PLAIN: dict[type[Any], Any] = {
         "PENDING",
         "inside the driver when its process or the session ended",
     ),
+    entries.WaitingEntry: lambda _, e: (e.call, "WAIT", "inside the driver; its rows follow when it returns"),
     entries.LostEntry: lambda _, e: ("records", "LOST", e.corrupt or f"{e.records} records dropped"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,7 +13,7 @@ from . import decode, entries
 from .calls import UNLOADS
 from .choice import ALL_CALLS, CallChoice
 from .demangle import Demangler
-from .drain import Chunk, Ended, Identity
+from .drain import Chunk, Ended, Identity, Item, Waiting
 from .floats import float_words, floats_of
 from .images import ImageFolder
 from .known import (
@@ -77,22 +77,24 @@ class Interpreter:
         """The demangler's process, which is not part of the command; None if it never ran."""
         return self._demangler.process
 
-    def feed(self, items: list[Chunk | Ended]) -> list[bytes]:
+    def feed(self, items: Sequence[Item]) -> list[bytes]:
         """Interpret one pass of the drain. Records of a thread stay in order; threads are merged by time."""
         for item in items:
             if isinstance(item, Ended):
                 self._ended(item)
+            elif isinstance(item, Waiting):
+                self._waiting(item)
             else:
                 self._chunk(item)
         self._settle_pending(len(self._pending) > PENDING_MAX)
         return self._take_lines()
 
-    def skip(self, items: list[Chunk | Ended]) -> None:
+    def skip(self, items: Sequence[Item]) -> None:
         """Count the bytes of items that the deadline leaves uninterpreted."""
         for item in items:
             if isinstance(item, Chunk):
                 self.totals.unread_bytes += len(item.data)
-            else:
+            elif isinstance(item, Ended):
                 self._ended(item)
 
     def finish(self) -> list[bytes]:
@@ -482,6 +484,16 @@ class Interpreter:
                 self._write_launch(item.identity, process, item.record, kernel)
             else:
                 self._launch(item.identity, process, item.record)
+
+    def _waiting(self, call: Waiting) -> None:
+        if call.slot < len(self._exports):
+            process = self._process(call.identity)
+            time_ns = self._time(process, call.since)
+            name = self._exports[call.slot].name
+            self._add(
+                time_ns,
+                entries.WaitingEntry(time_ns, call.identity.process, call.identity.thread, name),
+            )
 
     def _ended(self, ring: Ended) -> None:
         process = self._process(ring.identity)

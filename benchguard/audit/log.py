@@ -270,6 +270,8 @@ class Chain:
         """Check the next line, and return it as a dictionary."""
         self._number += 1
         where = f"{self.file}, line {self._number}"
+        if self._number == 1 and not line.startswith(b'{"kind":"'):
+            raise LogError(f"{where}: not an audit log; give the path of an audit log")
         entry = _parsed(line, where)
         if self._kind in ("end", "continued"):
             raise LogError(f"{where}: the log continues after its {self._kind} line; lines were added")

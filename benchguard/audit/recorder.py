@@ -19,7 +19,7 @@ from ..shim.interposer import Interposer
 from . import entries
 from .choice import ALL_CALLS, CallChoice
 from .cordon import Cordon
-from .drain import IDLE_SECONDS, Chunk, Drain, Ended
+from .drain import IDLE_SECONDS, Chunk, Drain, Item
 from .interpret import Interpreter
 from .known import Totals
 from .log import FORMAT, LogWriter
@@ -202,9 +202,9 @@ class _Pump(threading.Thread):
     def _is_in_time(self) -> bool:
         return self._deadline is None or time.monotonic() < self._deadline
 
-    def _take(self, most: int) -> list[Chunk | Ended]:
+    def _take(self, most: int) -> list[Item]:
         """The oldest items, about `most` bytes of them."""
-        items: list[Chunk | Ended] = []
+        items: list[Item] = []
         taken = 0
         while taken < most and (item := self._drain.next()) is not None:
             items.append(item)

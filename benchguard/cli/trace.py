@@ -29,6 +29,15 @@ if TYPE_CHECKING:
     from .trace_text import TraceTable
 
 _COMMAND_ONLY = {"log_path": "--log", "driver": "--driver", "gpu_time": "--gpu-time", "timeout": "--timeout"}
+_FILTERS = {
+    "calls": "--call",
+    "kernels": "--kernel",
+    "streams": "--stream",
+    "threads": "--thread",
+    "errors": "--errors",
+    "path": "--path",
+    "pid": "--pid",
+}
 _STREAMS = {"default": 0, "legacy": 1, "per-thread": 2}
 LAST_LINES_SECONDS = 2.0
 """Longest time from the end of a process to its last lines in the log, which other processes may still write to."""
@@ -153,8 +162,13 @@ def trace(
         layout = Layout(not no_time, not no_returns, verbose, runtime)
         table = None if summary_only else TraceTable(RowWriter(output), layout, filters)
         if command is not None:
-            return _trace_command(command, driver, gpu_time, timeout, log_path, table, output)
-        return _trace_log(log or _log_of(pid or 0), pid, follow or pid is not None, table, output)
+            status = _trace_command(command, driver, gpu_time, timeout, log_path, table, output)
+        else:
+            status = _trace_log(log or _log_of(pid or 0), pid, follow or pid is not None, table, output)
+        if table is not None and table.hides_all_calls:
+            given = [_FILTERS[name] for name in _FILTERS if name in given_options(context)]
+            notify("no call failed" if given == ["--errors"] else f"no call fits {' and '.join(given)}")
+        return status
 
 
 def _check(
@@ -169,12 +183,10 @@ def _check(
     if summary_only and (pid is not None or follow):
         raise UsageError("--summary needs the end of the log; leave out --pid and --follow")
     given = given_options(context)
-    if summary_only and (
-        other := given & {"verbose", "no_time", "no_returns", "runtime", "calls", "kernels"}
-    ):
+    if summary_only and (other := given & {"verbose", "no_time", "no_returns", "runtime"}):
         raise UsageError(f"--summary shows no rows; leave out --{sorted(other)[0].replace('_', '-')}")
-    if summary_only and (other := given & {"streams", "threads", "errors", "path"}):
-        raise UsageError(f"--summary covers the whole log; leave out --{sorted(other)[0].rstrip('s')}")
+    if summary_only and (other := given & set(_FILTERS)):
+        raise UsageError(f"--summary covers the whole log; leave out {_FILTERS[sorted(other)[0]]}")
     if command is None and (other := given & set(_COMMAND_ONLY)):
         raise UsageError(f"{_COMMAND_ONLY[sorted(other)[0]]} is for a COMMAND after --")
 

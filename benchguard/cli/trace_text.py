@@ -19,7 +19,14 @@ WRAP_MIN = 24
 """Columns that the details need at least to be wrapped in their place."""
 RARE = frozenset({"LOAD", "KERNEL", "GRAPH", "MISSING"})
 """Types of events that only a verbose trace shows."""
-COLOURS = {"DENY": "red", "LOST": "red", "PENDING": "yellow", "NOTE": "yellow", "PHASE": "cyan"}
+COLOURS = {
+    "DENY": "red",
+    "LOST": "red",
+    "PENDING": "yellow",
+    "WAIT": "yellow",
+    "NOTE": "yellow",
+    "PHASE": "cyan",
+}
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,8 @@ class Filters:
 
     def _accept_call(self, event: Event, api: str) -> bool:
         call = event.call
+        if event.type == "WAIT" and not (self.kernels or self.streams):
+            return not self.calls or any(_matches(name, self.calls) for name in _names(event.name, api))
         if call is None:
             return not (self.calls or self.kernels or self.streams) or event.failed
         if self.streams and stream_of(api, call) not in self.streams:
@@ -56,12 +65,16 @@ class Filters:
         name = kernel_of(call)
         if self.kernels and (name is None or not _matches(name, self.kernels)):
             return False
-        names = (call.call, plain_name(call.call), runtime_name(call.call, api))
-        return not self.calls or any(each and _matches(each, self.calls) for each in names)
+        return not self.calls or any(_matches(name, self.calls) for name in _names(call.call, api))
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _names(call: str, api: str) -> list[str]:
+    """The names by which a filter can choose a driver call."""
+    return [each for each in (call, plain_name(call), runtime_name(call, api)) if each]
 
 
 def runtime_name(call: str, api: str) -> str:
@@ -89,6 +102,13 @@ class TraceTable:
         self._api = "cuda"
         self._began = 0.0
         self._has_heading = False
+        self._calls = 0
+        self._calls_shown = 0
+
+    @property
+    def hides_all_calls(self) -> bool:
+        """Whether there were calls, and no filter let one through."""
+        return self._calls > 0 and self._calls_shown == 0
 
     def begin(self, session: SessionEntry) -> None:
         """Write the heading. Times are those of this machine's time zone."""
@@ -106,10 +126,12 @@ class TraceTable:
     def add(self, event: Event) -> None:
         """Write the row of an event, if it is to be shown."""
         layout = self._layout
+        self._calls += event.call is not None
         if (event.type == "EXIT" and not layout.returns) or (event.type in RARE and not layout.verbose):
             return
         if not self._filters.accept(event, self._api):
             return
+        self._calls_shown += event.call is not None
         name = event.name
         runtime = runtime_name(name, self._api) if layout.runtime and event.call is not None else ""
         cells = self._cells(

@@ -153,9 +153,43 @@ def test_running_process_is_followed_by_its_number(trace: Trace, tmp_path: Path)
     assert rest.count("cuStreamSynchronize ") == 6 and "[END]" in rest
 
 
+STUCK = """
+import ctypes, sys
+cuda = ctypes.CDLL("libcuda.so.1")
+cuda.cuInit(0)
+context = ctypes.c_void_p()
+cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+cuda.cuCtxSetCurrent(context)
+hold = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: sys.stdin.readline())
+cuda.cuLaunchHostFunc(None, hold, None)
+cuda.cuStreamSynchronize(None)
+cuda.cuCtxGetDevice(ctypes.byref(ctypes.c_int()))
+"""
+
+
+@pytest.mark.parametrize(("options", "is_shown"), [((), True), (("--call", "cuLaunch*"), False)])
+def test_call_that_waits_has_a_row_before_it_returns(
+    trace: Trace, options: tuple[str, ...], is_shown: bool
+) -> None:
+    """The stream waits for a host function, which waits for a line that the test sends after the row came."""
+    tracer = trace(*options, "--", sys.executable, "-c", STUCK)
+    assert tracer.stdin is not None and tracer.stdout is not None
+    rows = []
+    while is_shown and "[WAIT]" not in (row := tracer.stdout.readline()):
+        assert row, rows
+        rows.append(row)
+    assert not is_shown or "cuStreamSynchronize" in row
+    rest, _ = tracer.communicate("go\n", timeout=60)
+    assert tracer.returncode == 0
+    assert not any("cuStreamSynchronize" in each for each in rows) and "[WAIT]" not in rest
+    assert rest.count("cuStreamSynchronize ") == 2 * is_shown
+
+
 def test_process_that_is_not_observed_is_refused(trace: Trace) -> None:
-    refused = trace("--pid", str(os.getpid()), driver=None)
-    _, errors = refused.communicate(timeout=60)
+    with subprocess.Popen(["sleep", "60"]) as sleeper:
+        refused = trace("--pid", str(sleeper.pid), driver=None)
+        _, errors = refused.communicate(timeout=60)
+        sleeper.kill()
     assert refused.returncode == 2 and "is not observed" in errors
 
 
@@ -181,6 +215,7 @@ def test_log_that_was_cut_short_is_shown_to_its_end(
         (("--timeout", "1", "run.jsonl"), "--timeout is for a COMMAND"),
         (("--follow", "--", "true"), "--follow is for a LOG"),
         (("--summary", "--call", "x", "run.jsonl"), "--summary"),
+        (("--summary", "--errors", "run.jsonl"), "leave out --errors"),
         (("--stream", "x", "run.jsonl"), "a stream is a handle"),
         (("--path", "libcudart.so.13", "run.jsonl"), "is the CUDA runtime"),
         (("no.jsonl",), "cannot read the log no.jsonl"),

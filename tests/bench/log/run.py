@@ -16,7 +16,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,10 +27,10 @@ sys.path.insert(0, str(ROOT))  # run as a script, from anywhere
 from benchguard.audit.log import LogError, checked_lines
 from benchguard.codegen.headers import find_headers
 from benchguard.toolchain.paths import SIM
+from tests.bench.log.memory import ResidentMemory
 
 UNTRACED = "untraced"
 FORMS = {UNTRACED: "", "json": "run.audit.jsonl", "compact": "run.audit.jsonl.zst"}
-SAMPLE_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -63,26 +62,6 @@ def losses(log: Path) -> str:
     except LogError as error:
         return str(error)
     return "no end line"
-
-
-class ResidentMemory(threading.Thread):
-    """The largest resident memory of a process, in MiB."""
-
-    def __init__(self, process: int) -> None:
-        super().__init__(daemon=True)
-        self._status = Path(f"/proc/{process}/status")
-        self.mib = 0.0
-
-    def run(self) -> None:
-        while True:
-            try:
-                lines = self._status.read_text().splitlines()
-            except OSError:
-                return
-            for line in lines:
-                if line.startswith("VmHWM:"):
-                    self.mib = int(line.split()[1]) / 1024
-            time.sleep(SAMPLE_SECONDS)
 
 
 def measure(form: str, program: list[str], folder: Path, driver: Path) -> Turn:

@@ -95,6 +95,9 @@ class RingWriter:
     def tail(self) -> int:
         return self._word(layout.RING_TAIL_AT)
 
+    def set_in_flight(self, slot: int, since: int) -> None:
+        struct.pack_into("<QQ", self.session.memory, self.at + 16, slot + 1, since)
+
     def drop(self, records: int) -> None:
         self._set_word(8, records)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchguard.audit import drain as drain_module
-from benchguard.audit.drain import Chunk, Drain, Ended
+from benchguard.audit.drain import Chunk, Drain, Ended, Item, Waiting
 from benchguard.audit.layout import RingState
 from benchguard.audit.session import Session
 from tests.unit.audit.ring_writer import RingWriter, call, repeated
@@ -23,7 +23,7 @@ def session() -> Iterator[Session]:
     memory.close()
 
 
-def items(drain: Drain) -> list[Chunk | Ended]:
+def items(drain: Drain) -> list[Item]:
     results = []
     while (item := drain.next()) is not None:
         results.append(item)
@@ -125,3 +125,21 @@ def test_full_backlog_stops_drain(session: Session, monkeypatch: pytest.MonkeyPa
     items(drain)
     drain.take_all()
     assert writer.tail == writer.head
+
+
+def test_call_inside_the_driver_is_told_once(session: Session) -> None:
+    writer, drain = RingWriter(session), Drain(session)
+    writer.set_in_flight(5, 1000)
+    drain._reap()
+    assert items(drain) == []
+    drain._reap()
+    (waiting,) = items(drain)
+    assert isinstance(waiting, Waiting) and (waiting.slot, waiting.since) == (5, 1000)
+    drain._reap()
+    assert items(drain) == []
+    for since in range(2000, 2010):  # calls that return meanwhile
+        writer.set_in_flight(5, since)
+        drain._reap()
+    assert items(drain) == []
+    drain._reap()
+    assert len(items(drain)) == 1

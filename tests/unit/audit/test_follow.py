@@ -48,8 +48,10 @@ def test_log_whose_writer_ended_is_over(tmp_path: Path) -> None:
     [
         (lambda data: data.replace(b"cuInit", b"cuFree"), "was altered or removed"),
         (lambda data: data[:-20], "incomplete line"),
-        (lambda data: b"x" * 10 + data, "not JSON"),
-        (lambda _: b"{}\n", "not a line of an audit log"),
+        (lambda data: b"x" * 10 + data, "not an audit log"),
+        (lambda data: b'{"kind":"x"' + data, "not JSON"),
+        (lambda _: b"{}\n", "not an audit log"),
+        (lambda _: b'{"kind":"session"}\n', "not a line of an audit log"),
     ],
 )
 def test_altered_log_is_refused(tmp_path: Path, change: object, message: str) -> None:

@@ -15,7 +15,7 @@ from benchguard.audit import layout
 from benchguard.audit.choice import CallChoice
 from benchguard.audit.clock import Clock
 from benchguard.audit.cordon import Cordon
-from benchguard.audit.drain import Chunk, Ended, Identity
+from benchguard.audit.drain import Chunk, Ended, Identity, Item, Waiting
 from benchguard.audit.interpret import Interpreter
 from benchguard.audit.known import split_parameters
 from benchguard.audit.layout import Action, RecordKind
@@ -51,7 +51,7 @@ def read(lines: list[bytes]) -> list[dict[str, Any]]:
     return [msgspec.json.decode(line) for line in lines]
 
 
-def interpret(session: Session, *items: Chunk | Ended, keep: Path | None = None) -> list[dict[str, Any]]:
+def interpret(session: Session, *items: Item, keep: Path | None = None) -> list[dict[str, Any]]:
     interpreter = Interpreter(session, SURFACE, 0, keep)
     return read([line for item in items for line in interpreter.feed([item])] + interpreter.finish())
 
@@ -214,3 +214,11 @@ def test_time_of_a_launch_waits_for_the_kernel_s_record_of_another_thread(sessio
         12,
         None,
     )
+
+
+def test_waiting_call_has_a_line_unless_its_slot_is_unknown(session: Session) -> None:
+    (line,) = interpret(session, Waiting(ONE, 0, 1000), Waiting(ONE, 2, 1000), Waiting(ONE, 1 << 63, 1000))
+    assert (line["kind"], line["call"], line["thread"]) == ("waiting", "cuMemAlloc_v2", ONE.thread)
+    interpreter = Interpreter(session, SURFACE, 0)
+    interpreter.skip([Waiting(ONE, 0, 1000)])
+    assert interpreter.finish() == []
