@@ -146,12 +146,13 @@ class TimeTests:
         ]
 
     def anchor_reason(self) -> str:
-        """A reason if the events contradict the times that kernels cannot write."""
+        """A reason if the events contradict the times that kernels cannot write, or themselves."""
+        least = min((row.device_us for row in self.replay.table), default=0.0)
+        if least < 0:
+            return f"events show {least:.4g} us: one of them was tampered with"
         if self._missing:
             return ""
         found, time = self._beside, median([each.device_us for each in self._rows])
-        if time < 0:
-            return f"events show {time:.4g} us: one of them was tampered with"
         if self._is_longer(found) or (self._is_gpu and -found.shift > found.noise):
             return _shifted(found, time, "by the device's clock around them")
         if self._is_gpu and found.has_strays:

@@ -215,7 +215,8 @@ class Overhead(msgspec.Struct, frozen=True):
 
 
 class Sample(msgspec.Struct, frozen=True):
-    device_us: Time
+    device_us: float
+    """Less than 0 if a kernel overwrote the time of an event."""
     host_us: Time
     restore_us: Time
     clock_mhz: Time

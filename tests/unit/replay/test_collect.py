@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from benchguard.ipc.child import Ended
 from benchguard.ipc.lines import LineError
@@ -24,6 +25,7 @@ from benchguard.replay.protocol import (
     Failed,
     Measured,
     Opened,
+    Options,
     Phase,
     Ready,
     TimedSample,
@@ -116,7 +118,7 @@ def hostile_lines() -> list[bytes]:
         b'{"event":"batch"}',
         b"[" * 100_000,
         b'{"event":"phase","name":"x","more":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-        changed(good, *device_us, to=-1.0),
+        changed(good, "samples", 0, 0, "span_us", to=-1.0),
         changed(good, *device_us, to="10"),
         changed(good, *device_us, to=None),
         encode(batch()).replace(b"10.0", b"NaN", 1),
@@ -146,6 +148,15 @@ def test_hostile_lines_are_refused(text: bytes) -> None:
 
 def test_complete_replay_passes() -> None:
     assert verdict(OPENED, READY, MEASURED, batch(), DONE) == ("pass", "")
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_negative_time_fails_a_replay_without_checks_of_its_times(strict: bool) -> None:
+    """A kernel overwrote the time of an event. The checks of a strict replay find that (grade/time_tests.py)."""
+    backwards = Batch((TimedSample(replace(sample(10.0), device_us=-10.0), 1),))
+    collector = collected(OPENED, READY, MEASURED, batch(), backwards, DONE, options=Options(strict=strict))
+    result = verdict_of(collector, EXITED, (), 1.0)
+    assert result == ("pass", "") if strict else result[0] == "failed" and "events show -10 us" in result[1]
 
 
 def test_unconverged_replay_passes_unless_convergence_is_required() -> None:
