@@ -49,8 +49,8 @@ SKIPPED_SHARE = 0.5
 """By this share they may be shorter, because clocks rise. Most of such a sample makes the caches cold."""
 
 SAFE_SHARE, HIDDEN_SHARE = 0.1, 0.5
-"""If a raised noise is a larger share of the time, the time is safe(), and from the second share on the tests could not
-tell."""
+"""If the noise is more than FLOOR_US and a larger share of the time, the time is safe(), and from the second share on
+the tests could not tell."""
 
 LEAST = 8
 """Least number of samples of each kind."""
@@ -87,14 +87,11 @@ class TimeTests:
 
     @property
     def _hidden(self) -> str:
-        """Why the noise could hide most of the time, where streams or the host add to it."""
+        """Why the noise could hide most of the time."""
         if not self._hides(HIDDEN_SHARE):
             return ""
         noise, time = self._beside.noise, median([each.device_us for each in self._rows])
-        return (
-            f"differences up to {noise:.2g} us are noise where a call uses several streams or cannot be queued first, "
-            f"and the time is {time:.4g} us"
-        )
+        return f"differences up to {noise:.2g} us are noise here, and the time is {time:.4g} us"
 
     @property
     def _missing(self) -> str:
@@ -107,8 +104,8 @@ class TimeTests:
         return ""
 
     def _hides(self, share: float) -> bool:
-        """Whether the noise, where streams or the host raise it, is more than this share of the time."""
-        if not self._is_gpu or self._floor(FLOOR_US, ()) <= FLOOR_US:
+        """Whether the noise, raised by streams, by the host or by the machine, is more than this share of the time."""
+        if not self._is_gpu or self._beside.noise <= FLOOR_US:
             return False
         return self._beside.noise > share * median([each.device_us for each in self._rows])
 
