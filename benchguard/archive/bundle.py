@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,9 @@ from .store import BUNDLES, PARTS
 
 _NAME = re.compile(DIGEST)
 _SUFFIX = ".json"
+
+KEPT_FREE_BYTES = 1 << 30
+"""A capture leaves so many bytes to others, or a quarter of what is free: a small bundle may name one part often."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +45,20 @@ class Bundle:
             raise self._refused(f"the part {part.sha256} has other bytes than its SHA-256 says")
         return data
 
-    def write(self, parts: Sequence[Part], target: Path) -> None:
-        """Write the parts, one after the other, to a new file. Raises BundleError, OSError."""
-        room = shutil.disk_usage(target.parent).free
+    def write(self, parts: Sequence[Part], target: Path, check: Callable[[], None] = lambda: None) -> None:
+        """Write the parts, one after the other, to a new file. Raises BundleError, OSError.
+
+        `check` is called before each part, and may raise an exception to end the writing.
+        """
+        free = shutil.disk_usage(target.parent).free
+        room = free - min(KEPT_FREE_BYTES, free // 4)
         size = sum(part.bytes for part in parts)
         if size > room:
             raise self._refused(f"a capture has {size} bytes, and {target.parent} has room for {room}")
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             for part in parts:
+                check()
                 file.write(self.read(part))
 
     def _bytes(self, part: Part) -> bytes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,10 +14,11 @@ from typing import Any
 
 import msgspec
 
+from .. import exit_status
 from ..archive import Bundle, BundleError, find_bundle, open_bundle
 from ..capture import Capture, CaptureError
 from ..capture.layout import Vendor
-from ..errors import UsageError
+from ..errors import BenchguardError, UsageError
 from ..inline.supervise import Inline
 from ..ipc.json_text import UNREADABLE
 from ..ipc.text import one_line
@@ -54,12 +56,16 @@ NO_RUN = {
 
 @dataclass(frozen=True)
 class Loaded:
-    """A bundle whose parts were checked. `captures` are files of ours, by case. `api` is the vendor of all of them."""
+    """A bundle whose parts were checked. `captures` are files of ours, by case. `api` is the vendor of all of them.
+
+    `until`: the end of the regrade's time, of the monotonic clock.
+    """
 
     bundle: Bundle
     result: GradeResult
     captures: Mapping[str, tuple[Path, Path]]
     api: Api
+    until: float
 
     @property
     def language(self) -> Language:
@@ -133,7 +139,7 @@ def regrade(
         )
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="neutrino-regrade-")))
-        loaded = load(stored, folder)
+        loaded = load(stored, folder, time.monotonic() + options.seconds)
         api_in(options, [loaded.language])
         if options.forbid_library or options.allow_images:
             searched(options.forbid_library, options.allow_images)
@@ -145,14 +151,25 @@ def regrade(
     return compared(stored.id, loaded.result, result, (stored.manifest.options, options.changed()), within)
 
 
-def load(bundle: Bundle, folder: Path) -> Loaded:
-    """Check every part of a bundle, and write its captures into `folder`. Raises BundleError, UsageError."""
+def load(bundle: Bundle, folder: Path, until: float) -> Loaded:
+    """Check every part of a bundle, and write its captures into `folder`.
+
+    Raises BundleError, UsageError, and BenchguardError at the time `until`.
+    """
     manifest = bundle.manifest
+
+    def check() -> None:
+        if time.monotonic() > until:
+            late = BenchguardError(f"{bundle.path}: not read before the time-out; raise --timeout")
+            late.status = exit_status.TIMEOUT
+            raise late
+
     try:
         result = msgspec.json.decode(bundle.read(manifest.result), type=GradeResult)
     except UNREADABLE as error:
         raise _changed(bundle, f"its result cannot be read: {one_line(str(error), 200)}") from error
     for part in manifest.submission.files.values():
+        check()
         bundle.read(part)
     if source_sha256(manifest.submission.files) != result.submission.sha256:
         raise _changed(bundle, "its result is about another submission than the stored one")
@@ -166,19 +183,12 @@ def load(bundle: Bundle, folder: Path) -> Loaded:
         )
     if twice := [name for name, count in Counter(each.name for each in result.cases).items() if count > 1]:
         raise _changed(bundle, f"its result has case {one_line(twice[0], 100)} twice")
-    captures = {}
-    for number, case in enumerate(manifest.cases):
-        paths = folder / f"{number}-0.ncap", folder / f"{number}-1.ncap"
-        for parts, path in zip(case.captures, paths, strict=True):
-            try:
-                bundle.write(parts, path)
-            except OSError as error:
-                raise UsageError(
-                    f"cannot write to {folder}: {error.strerror}; name another in TMPDIR"
-                ) from error
-        captures[case.name] = paths
+    captures = _written(bundle, folder, check)
     api: Api = "hip" if result.submission.language == "hip" else "cuda"
-    names = {name: _names(bundle, paths, api) for name, paths in captures.items()}
+    names = {}
+    for name, paths in captures.items():
+        check()
+        names[name] = _names(bundle, paths, api)
     for graded in result.cases:
         if graded.name not in captures:
             raise _changed(
@@ -189,7 +199,23 @@ def load(bundle: Bundle, folder: Path) -> Loaded:
                 bundle,
                 f"its result is about another capture of case {one_line(graded.name, 100)} than the stored ones",
             )
-    return Loaded(bundle, result, captures, api)
+    return Loaded(bundle, result, captures, api, until)
+
+
+def _written(bundle: Bundle, folder: Path, check: Callable[[], None]) -> dict[str, tuple[Path, Path]]:
+    """The captures in files of `folder`, by case. Raises BundleError, UsageError, and what `check` raises."""
+    captures = {}
+    for number, case in enumerate(bundle.manifest.cases):
+        paths = folder / f"{number}-0.ncap", folder / f"{number}-1.ncap"
+        for parts, path in zip(case.captures, paths, strict=True):
+            try:
+                bundle.write(parts, path, check)
+            except OSError as error:
+                raise UsageError(
+                    f"cannot write to {folder}: {error.strerror}; name another in TMPDIR"
+                ) from error
+        captures[case.name] = paths
+    return captures
 
 
 def _names(bundle: Bundle, paths: Sequence[Path], api: Api) -> set[str]:
@@ -217,6 +243,7 @@ class RegradeRun(ReplayedRun):
     def __init__(self, loaded: Loaded, *arguments: Any) -> None:
         self._loaded = loaded  # before api() is asked
         super().__init__(*arguments)
+        self._started = loaded.until - self.options.seconds
 
     def api(self) -> Api:
         return self._loaded.api

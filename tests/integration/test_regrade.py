@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchguard import exit_status
 from benchguard.archive import BundleError
-from benchguard.errors import UsageError
+from benchguard.errors import BenchguardError, UsageError
 from benchguard.grade.grade import grade_into
 from benchguard.grade.options import GradeOptions
 from benchguard.grade.regrade import regrade
@@ -219,6 +222,23 @@ def test_capture_of_random_bytes_is_refused(graded: dict[str, Path], archive: Pa
 
     with pytest.raises(BundleError, match="a capture cannot be used"):
         regrade(forged(archive, graded["honest"].name, change), PROBLEM, OPTIONS)
+
+
+def test_bundle_of_many_small_captures_is_not_read_beyond_the_time_limit(
+    graded: dict[str, Path], archive: Path
+) -> None:
+    """Each capture takes a process that validates it."""
+
+    def change(document: Any, _: Any) -> None:
+        first = document["cases"][0]
+        document["cases"] += [{**first, "name": f"copy {number}"} for number in range(5000)]
+
+    path = forged(archive, graded["honest"].name, change)
+    began = time.monotonic()
+    with pytest.raises(BenchguardError, match="not read before the time-out") as late:
+        regrade(path, PROBLEM, replace(OPTIONS, timeout=2.0))
+    assert late.value.status == exit_status.TIMEOUT
+    assert time.monotonic() - began < 60
 
 
 def test_option_about_a_run_is_refused(graded: dict[str, Path]) -> None:

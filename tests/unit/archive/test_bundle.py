@@ -6,8 +6,10 @@ import hashlib
 import json
 import os
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -178,6 +180,19 @@ def test_huge_manifest_is_refused_unread(tmp_path: Path) -> None:
     os.truncate(path, MANIFEST_MAX + 1)
     with pytest.raises(BundleError, match="at most"):
         open_bundle(path)
+
+
+def test_capture_leaves_a_quarter_of_the_free_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One part, named again and again, makes a capture of any size from a small bundle."""
+    bundle = open_bundle(archive_in(tmp_path / "archive"))
+    (capture, _) = bundle.manifest.cases[0].captures
+    size = sum(part.bytes for part in capture)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=size * 5 // 4))
+    with pytest.raises(BundleError, match="has room for"):
+        bundle.write(capture, tmp_path / "a.ncap")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=size * 3 // 2))
+    bundle.write(capture, tmp_path / "b.ncap")
+    assert (tmp_path / "b.ncap").stat().st_size == size
 
 
 @pytest.mark.parametrize(
