@@ -2,7 +2,8 @@
 
 Grades an attack (tests/attacks/attacks/11_event_times.py) that moves the time of the start event by 0.5 to 20 us, for
 kernels of about 5, 30 and 300 us, and the honest kernel beside it. Prints a line and skips without a GPU. `difference`
-is the anchored median less the median of the events, `noise` the most that it may be.
+is the anchored median less the median of the events, `noise` the most that it may be. With `--two-streams` halves of
+the work run on two streams, as in tests/attacks/honest/streams.py: STREAMS_FLOOR_US rests on their differences.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ def main() -> int:
     parser.add_argument("--samples", type=int, default=200)
     parser.add_argument("--times", type=int, default=1, help="grades of each honest kernel")
     parser.add_argument("--driver", default="auto")
+    parser.add_argument("--two-streams", action="store_true", help="halves of the work on two streams")
     parser.add_argument("--floor", type=float, help="in place of the least noise that is assumed, us")
     options = parser.parse_args()
     if options.driver == "auto" and discover("auto", api="cuda").origin == "sim":
@@ -64,10 +66,7 @@ def one(case: str, shift_ns: int | None, options: argparse.Namespace) -> GradeRe
         folder.chmod(0o755)
         for each in ("kit.py", "kernels.ptx"):
             shutil.copy(KIT / each, folder)
-        attack = (ATTACKS / "11_event_times.py").read_text()
-        honest = (HONEST / "mix.py").read_text()
-        text = honest if shift_ns is None else attack.replace("SHIFT_NS = 0", f"SHIFT_NS = {shift_ns}")
-        (folder / "submission.py").write_text(text)
+        (folder / "submission.py").write_text(submission(shift_ns, options.two_streams))
         how = GradeOptions(cases=(case,), samples=options.samples, driver=options.driver)
         result = grade(ROOT / "tests" / "device" / "rounds.py", folder, how)
     print(row(case, shift_ns, result), flush=True)
@@ -75,6 +74,17 @@ def one(case: str, shift_ns: int | None, options: argparse.Namespace) -> GradeRe
         with (Path(out) / "tampering.jsonl").open("a") as file:
             file.write(json.dumps({"shift_ns": shift_ns, **json.loads(result.to_json())}) + "\n")
     return result
+
+
+def submission(shift_ns: int | None, two_streams: bool) -> str:
+    honest = (HONEST / ("streams.py" if two_streams else "mix.py")).read_text()
+    if shift_ns is None:
+        return honest
+    attack = (ATTACKS / "11_event_times.py").read_text().replace("SHIFT_NS = 0", f"SHIFT_NS = {shift_ns}")
+    if two_streams:
+        attack = attack.replace("kit.mix(x.data_ptr(), y.data_ptr(), n, rounds)", "honest(x, y, n, rounds)")
+        attack = honest.replace("def solution", "def honest") + "\n\n" + attack
+    return attack
 
 
 def row(case: str, shift_ns: int | None, result: GradeResult) -> str:
