@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from ..errors import UsageError
 from ..shim.surface import Export
 from .calls import UNLOADS
 
@@ -32,10 +33,24 @@ class CallChoice:
     def has(self, export: Export) -> bool:
         if not self.has_lookups and export.base in _LOOKUPS:
             return False
-        names = {export.name, export.base}
-        return not self.patterns or any(
-            fnmatchcase(name, pattern) for name in names for pattern in self.patterns
-        )
+        return not self.patterns or any(_fits(export, pattern) for pattern in self.patterns)
+
+    def check(self, exports: Sequence[Export]) -> None:
+        """Raises UsageError for a pattern that fits no call that the shim records."""
+        for pattern in self.patterns:
+            fitting = [export for export in exports if _fits(export, pattern)]
+            if not fitting:
+                raise UsageError(
+                    f"--calls {pattern}: the driver has no such call; give names of driver calls, as 'cuMem*'"
+                )
+            if all(export.kind == "pass" for export in fitting):
+                raise UsageError(
+                    f"--calls {pattern}: {fitting[0].name} is passed through and never logged; leave it out"
+                )
+
+
+def _fits(export: Export, pattern: str) -> bool:
+    return fnmatchcase(export.name, pattern) or fnmatchcase(export.base, pattern)
 
 
 ALL_CALLS = CallChoice()

@@ -132,10 +132,11 @@ def observe(
     if fail_on and interposer.surface.api != "cuda":
         raise UsageError(NO_HIP)
     check_gpu_time(gpu_time, interposer.surface.api)
+    choice = CallChoice(patterns, not no_lookups)
+    choice.check(interposer.surface.exports)
     cordon = cordon_for(policy, interposer.surface)
     log = LogWriter(log_path or default_log(), replace=force, part_bytes=part_bytes)
     overhead = gpu_overhead_of(interposer) if gpu_time else None
-    choice = CallChoice(patterns, not no_lookups)
     session = Session(
         cordon=cordon,
         gpu_time=gpu_time,

@@ -70,6 +70,19 @@ def test_images_of_omitted_unloads_are_forgotten(interposer: Interposer) -> None
     assert CallChoice().omitted(exports) == b""
 
 
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("cudaMalloc", "--calls cudaMalloc: the driver has no such call"),
+        ("cuCtxGetFlags", "--calls cuCtxGetFlags: cuCtxGetFlags is passed through and never logged"),
+        ("", "the driver has no such call"),
+    ],
+)
+def test_pattern_without_effect_is_refused(observe: Observe, pattern: str, said: str) -> None:
+    observed = observe(["true"], "--calls", "cuMem*", "--calls", pattern)
+    assert observed.status == 2 and said in observed.stderr
+
+
 @pytest.mark.parametrize(("at", "size"), [(1 << 62, 16), (4096, 1 << 20), ((1 << 64) - 8, 16)])
 def test_invalid_table_omits_nothing(observe: Observe, program: Program, at: int, size: int) -> None:
     breaker = """
