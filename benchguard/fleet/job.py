@@ -13,7 +13,7 @@ import msgspec
 from ..errors import UsageError
 from ..grade.result import GradeResult
 from ..quarantine.contract import Language
-from ..quarantine.submission import LANGUAGES, check_name, files_of
+from ..quarantine.submission import LANGUAGES, check_name, contents_of, files_of
 
 JOB_BYTES_MAX = 64 << 20
 """Bytes of the files of one submission."""
@@ -107,13 +107,16 @@ def job_of(name: str, problem: str, submission: Submission) -> Job:
     path = Path(submission)
     check_name(path)
     try:
-        is_folder = path.is_dir()
-        names = files_of(path) if is_folder else (path.name,)
-        root = path if is_folder else path.parent
-        files = {each: (root / each).read_bytes() for each in names}
-        return _checked(Job(name, problem, path.resolve().name, is_folder, files))
-    except OSError as error:
-        raise UsageError(f"the submission {path} cannot be read: {error.strerror}") from error
+        place = path.resolve(strict=True)
+        is_folder = place.is_dir()
+        names = files_of(place) if is_folder else (place.name,)
+        root = place if is_folder else place.parent
+        files = {each: contents_of(root, each) for each in names}
+        return _checked(Job(name, problem, place.name, is_folder, files))
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link to itself, before Python 3.13
+        raise UsageError(
+            f"the submission {path} cannot be read: {getattr(error, 'strerror', error)}"
+        ) from error
 
 
 def _checked(job: Job) -> Job:

@@ -19,7 +19,7 @@ from ..archive import (
 from ..capture import Capture, CaptureError
 from ..errors import BenchguardError, UsageError
 from ..quarantine.reader import LIMITS
-from ..quarantine.submission import Submission, hash_of_contents
+from ..quarantine.submission import Submission, contents_of, hash_of_contents
 from .options import GradeOptions
 from .problem_identity import sha256_of
 from .result import GradeResult
@@ -85,7 +85,7 @@ def source_sha256(files: Mapping[str, Part]) -> str:
 
 def _files(store: Store, submission: Submission, sha256: str) -> dict[str, Part]:
     """Raises UsageError if the submission is no longer the graded one."""
-    files = {name: store.put((submission.root / name).read_bytes()) for name in submission.files}
+    files = {name: store.put(contents_of(submission.root, name)) for name in submission.files}
     if source_sha256(files) != sha256:
         raise UsageError(f"the submission {submission.path} was changed while it was graded; grade it again")
     return files

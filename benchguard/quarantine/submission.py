@@ -12,6 +12,7 @@ from typing import get_args
 
 from ..errors import BenchguardError, UsageError
 from .contract import Convention, Language
+from .inside import open_inside
 
 LANGUAGES: dict[str, Language] = {".py": "python", ".cu": "cuda", ".ptx": "ptx", ".hip": "hip"}
 MAIN_NAMES = ("submission", "solution", "kernel", "main")
@@ -239,14 +240,19 @@ def _status_of(path: Path, root: Path) -> os.stat_result:
     return status
 
 
+def contents_of(root: Path, name: str) -> bytes:
+    """The content of a file of the tree. Raises UsageError."""
+    return b"".join(_chunks(root, name))
+
+
 def _chunks(root: Path, name: str) -> Iterator[bytes]:
-    """Contents of a file. The checks keep a file that is replaced meanwhile from becoming an endless pipe."""
+    """Content of a file. The tree may change meanwhile, but no file outside of it is read, and no endless pipe."""
     path = root / name
-    _status_of(path, root)
     try:
-        descriptor = os.open(path.resolve(), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+        descriptor = open_inside(root, name)
         with os.fdopen(descriptor, "rb", buffering=0) as stream:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > FILE_BYTES_MAX:
                 raise UsageError(f"the submission's {path} was replaced while it was read; try again")
             room = FILE_BYTES_MAX
             while room > 0 and (chunk := stream.read(min(room, _CHUNK))):

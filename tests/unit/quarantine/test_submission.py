@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,15 @@ import pytest
 from benchguard.errors import UsageError
 from benchguard.fleet.job import job_of
 from benchguard.quarantine import submission as module
-from benchguard.quarantine.submission import check_outside, copy_to, is_altered, submission_of
+from benchguard.quarantine.submission import (
+    check_outside,
+    contents_of,
+    copy_to,
+    files_of,
+    hash_of,
+    is_altered,
+    submission_of,
+)
 
 
 @pytest.fixture
@@ -87,6 +96,59 @@ def test_link_within_submission_followed(folder: Path, tmp_path: Path) -> None:
     copy_to(submission, tmp_path / "copy")
     assert not (tmp_path / "copy" / "link.py").is_symlink()
     assert (tmp_path / "copy" / "link.py").read_text() == "one = 1"
+
+
+def test_link_upwards_within_submission_followed(folder: Path) -> None:
+    (folder / "parts" / "up.py").symlink_to("../link.py")
+    (folder / "link.py").symlink_to("./parts/../submission.py")
+    assert contents_of(folder, "parts/up.py") == (folder / "submission.py").read_bytes()
+
+
+def _replace_folder(folder: Path, secrets: Path) -> None:
+    (folder / "parts").rename(folder / "moved")
+    (folder / "parts").symlink_to(secrets)
+
+
+def _replace_file(folder: Path, secrets: Path) -> None:
+    (folder / "parts" / "one.py").unlink()
+    (folder / "parts" / "one.py").symlink_to(secrets / "one.py")
+
+
+def _climb(folder: Path, secrets: Path) -> None:
+    (folder / "parts" / "one.py").unlink()
+    (folder / "parts" / "one.py").symlink_to(f"../../{secrets.name}/one.py")
+
+
+def _lead_through_a_folder(folder: Path, secrets: Path) -> None:
+    (folder / "way").symlink_to(secrets)
+    (folder / "parts" / "one.py").unlink()
+    (folder / "parts" / "one.py").symlink_to("../way/one.py")
+
+
+def _replace_root(folder: Path, secrets: Path) -> None:
+    folder.rename(folder.with_name("moved"))
+    (secrets / "parts").mkdir()
+    (secrets / "one.py").rename(secrets / "parts" / "one.py")
+    folder.symlink_to(secrets)
+
+
+@pytest.mark.parametrize(
+    "replace", [_replace_folder, _replace_file, _climb, _lead_through_a_folder, _replace_root]
+)
+def test_file_outside_is_not_read_in_place_of_one_that_was_listed(
+    folder: Path, tmp_path: Path, replace: Callable[[Path, Path], None]
+) -> None:
+    """The owner of the folder may be another user than the grader, and change the folder after its files are listed."""
+    secrets = tmp_path / "secrets"
+    secrets.mkdir()
+    (secrets / "one.py").write_text("a secret of root's")
+    names = files_of(folder)
+    replace(folder, secrets)
+    assert (folder / "parts" / "one.py").read_text() == "a secret of root's"
+    with pytest.raises(UsageError, match="cannot be read"):
+        contents_of(folder, "parts/one.py")
+    with pytest.raises(UsageError, match="cannot be read"):
+        hash_of(folder, names)
 
 
 def test_change_before_copy_refused(folder: Path, tmp_path: Path) -> None:
