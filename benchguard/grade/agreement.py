@@ -35,6 +35,7 @@ class Agreement:
         floor: the least noise that was assumed.
         noise: differences up to this are noise.
         strays: samples that are farther than noise from the median of the empty samples.
+        stray_us: median distance of the strays from there; 0 without strays.
         samples: number of samples.
         by_chance: probability of so many strays if they are as frequent as among the empty samples.
     """
@@ -44,6 +45,7 @@ class Agreement:
     floor: float
     noise: float
     strays: int
+    stray_us: float
     samples: int
     by_chance: float
 
@@ -75,16 +77,17 @@ def agreement(
         own_spread, spread = min(own_spread, most), min(spread, math.hypot(most, usual_spread))
     error = _MEDIAN_ERROR * math.hypot(spread / math.sqrt(len(empty)), own_spread / math.sqrt(len(samples)))
     far = max(floor, STANDARD_ERRORS * max(own_spread, usual_spread))
-    strays = sum(each > far for each in _deviations(samples, expected))
+    strays = [each for each in _deviations(samples, expected) if each > far]
     usual = sum(each > far for each in _deviations(empty, expected))
     return Agreement(
         shift=middle + offset,
         least=quantile(sorted(differences), 0.1),
         floor=floor,
         noise=max(floor, STANDARD_ERRORS * error),
-        strays=strays,
+        strays=len(strays),
+        stray_us=median(strays) if strays else 0.0,
         samples=len(samples),
-        by_chance=_by_chance(strays, len(samples), usual, len(empty)),
+        by_chance=_by_chance(len(strays), len(samples), usual, len(empty)),
     )
 
 

@@ -18,7 +18,6 @@ from typing import TypeAlias
 
 from ..replay.protocol import Device, Sample
 from ..replay.result import Anchored, ReplayResult, SampleRow
-from ..replay.statistics import quantile
 from .agreement import Agreement, agreement, median
 from .timing import comparable, counted, is_one_use_only, reported
 
@@ -40,6 +39,9 @@ LIVE_FLOOR_US = 20.0
 
 SHARED_SHARE = 0.5
 """The same on the CPU driver, as a share of an empty sample."""
+
+STRAYS_FLOOR_US = 10.0
+"""Strays nearer than this accuse nobody. They take safe() times, so they gain nothing either."""
 
 START_FLOOR_US = 20.0
 START_SHARE = 0.2
@@ -119,28 +121,55 @@ class TimeTests:
 
     @property
     def table(self) -> tuple[SampleRow, ...]:
-        """The samples of the replay. Those that make the time are safe() if they are too few to be tested, or if the
-        noise of the tests could hide much of it."""
-        rows = self._few or (self._reported if not self._missing and self._hides(SAFE_SHARE) else [])
+        """The samples of the replay, bounded(). Those that make the time are safe() if they are too few to be tested,
+        or the noise of the tests could hide much of it, or some disagree with the device's clock."""
+        is_unsafe = not self._missing and (self._hides(SAFE_SHARE) or self._has_strays)
+        rows = self._few or (self._reported if is_unsafe else [])
         replaced = dict(zip(map(id, rows), self.safe(rows), strict=True))
-        return tuple(replaced.get(id(row), row) for row in self.replay.table)
+        bounded = self.bounded(self.replay.table)
+        return tuple(
+            replaced.get(id(row), other) for row, other in zip(self.replay.table, bounded, strict=True)
+        )
 
     def safe(self, rows: Sequence[SampleRow]) -> list[SampleRow]:
         """Samples whose times are not shorter than by the device's clock around the events, beyond the noise.
 
-        The CPU driver's load makes some samples longer, so there three quarters of them must be longer.
+        The CPU driver's load makes some samples longer there, so its samples are only bounded().
         """
-        empty = [_beside(each) for each in self._empty]
-        if len(empty) < LEAST or not rows:
-            return list(rows)
-        engine, floor = median(empty), FLOOR_US if self._is_gpu else self._floor(FLOOR_US, empty)
-        hidden = [_beside(row) - engine for row in rows]
-        if not self._is_gpu and quantile(sorted(hidden), 0.25) <= floor:
-            return list(rows)
+        if not self._is_gpu:
+            return self.bounded(rows)
         return [
-            replace(row, device_us=row.span_us - engine) if more > floor else row
-            for row, more in zip(rows, hidden, strict=True)
+            row if clock is None else replace(row, device_us=clock) for row, clock in self._by_clock(rows)
         ]
+
+    def bounded(self, rows: Sequence[SampleRow]) -> list[SampleRow]:
+        """Samples whose times are not shorter than that of the fastest sample of their kind by the device's clock.
+
+        A kernel may tamper with some samples only: too few to be seen on a GPU, or fewer than nine tenths on the CPU
+        driver. Load makes no sample shorter, so this bound lengthens no honest time. Samples on one-use inputs, and
+        on the problem's own distribution, are kinds, because a kernel may honestly take longer for these.
+        """
+        clocks = self._by_clock(rows)
+        fastest: dict[tuple[bool, bool], float] = {}
+        for row, clock in clocks:
+            if row.span_us > 0:
+                kind, time = (row.one_use, row.own), row.device_us if clock is None else clock
+                fastest[kind] = min(time, fastest.get(kind, time))
+        return [
+            row
+            if clock is None
+            else replace(row, device_us=max(row.device_us, fastest[row.one_use, row.own]))
+            for row, clock in clocks
+        ]
+
+    def _by_clock(self, rows: Sequence[SampleRow]) -> list[tuple[SampleRow, float | None]]:
+        """Each sample, and its time by the device's clock around its events; None if that is not longer, beyond the
+        noise, or not known."""
+        empty = [_beside(each) for each in self._empty]
+        if len(empty) < LEAST:
+            return [(row, None) for row in rows]
+        engine, floor = median(empty), FLOOR_US if self._is_gpu else self._floor(FLOOR_US, empty)
+        return [(row, row.span_us - engine if _beside(row) - engine > floor else None) for row in rows]
 
     def anchor_reason(self) -> str:
         """A reason if the events contradict the times that kernels cannot write, or themselves."""
@@ -152,7 +181,7 @@ class TimeTests:
         found, time = self._beside, median([each.device_us for each in self._rows])
         if self._is_longer(found) or (self._is_gpu and -found.shift > found.noise):
             return _shifted(found, time, "by the device's clock around them")
-        if self._is_gpu and found.has_strays:
+        if self._has_strays and found.stray_us > STRAYS_FLOOR_US:
             return (
                 f"in {found.strays} of {found.samples} samples events disagree with the device's clock around them: "
                 "one of them was tampered with, or work runs outside the events"
@@ -201,6 +230,10 @@ class TimeTests:
         if self._first_empty_us - self._empty_us <= max(START_FLOOR_US, SKIPPED_SHARE * self._first_empty_us):
             return ""
         return f"{self._empty_times}: the device was in use then, or the caches are not made cold any more"
+
+    @property
+    def _has_strays(self) -> bool:
+        return self._is_gpu and self._beside.has_strays
 
     @property
     def _first_empty_us(self) -> float:

@@ -168,6 +168,10 @@ ATTACK_LIST = (
         options=("--samples", "5"), tag="_of_five_samples",
     ),
     Attack(
+        11, "11_event_times_most.cu", "the same, in most samples", "device", verdicts=only("violation"), true_time=True,
+        small="deep", large="deep", options=("--samples", "60"),
+    ),
+    Attack(
         11, "11_event_times_few.cu", "the same, in the few samples that make the time", "device",
         verdicts=only("violation"), true_time=True, problem="MixTies", small="deep", large="deep",
         options=("--samples", "26"),

@@ -127,6 +127,20 @@ def test_shift_in_fewer_than_half_of_the_samples_is_seen() -> None:
     assert "of 100 samples events disagree" in replay_with(table, empty(28, draw)).anchor_reason()
 
 
+@pytest.mark.parametrize(("shift", "seen"), [(6.0, False), (-6.0, False), (20.0, True)])
+def test_small_shift_in_some_samples_changes_no_time_and_accuses_nobody(shift: float, seen: bool) -> None:
+    """An honest call that ends with a copy may have two lengths outside its events."""
+    draw = random.Random(23)
+    for _ in range(20):
+        honest = rows(400, draw)
+        table = [shifted(shift)(row) if n % 10 < 3 else row for n, row in enumerate(honest)]
+        found = replay_with(table, empty(88, draw))
+        assert bool(reasons(found)) == seen
+        times = [row.device_us for row in found.table]
+        assert min(times) > min(row.device_us for row in honest) - FLOOR_US
+        assert statistics.median(times) == pytest.approx(30, rel=0.02)
+
+
 def test_shift_of_the_reported_samples_alone_is_seen() -> None:
     """A kernel with memory that is not restored knows inputs again, and tampers with the times of new ones only."""
     draw = random.Random(15)
@@ -191,6 +205,30 @@ def test_load_of_some_of_few_samples_of_the_cpu_driver_is_no_longer_time(loaded:
     found = replay_with(table, empty(28, draw), pci_bus="", unrestored="kernels allocate memory")
     times = [row.device_us for row in reported(found.table, "kernels allocate memory")]
     assert (statistics.median(times) > 1000) == longer
+
+
+@pytest.mark.parametrize(("pci_bus", "share"), [("", 0.85), ("", 0.6), ("", 0.3), ("0000:19:00.0", 0.05)])
+def test_shift_of_some_samples_makes_no_sample_faster_than_the_fastest(pci_bus: str, share: float) -> None:
+    """Load of the CPU driver could explain fewer than nine tenths, and chance a twentieth on a GPU."""
+    draw = random.Random(24)
+    honest = [dataclasses.replace(row, one_use=n % 8 == 0) for n, row in enumerate(rows(100, draw, 3000.0))]
+    table = [shifted(2700)(row) if draw.random() < share else row for row in honest]
+    found = replay_with(table, empty(28, draw), pci_bus=pci_bus)
+    assert reasons(found) == []
+    assert min(row.device_us for row in found.table) > min(row.device_us for row in honest) - FLOOR_US
+    assert statistics.median(row.device_us for row in found.table) > 2900
+
+
+def test_load_outside_of_events_lengthens_no_time_of_the_cpu_driver() -> None:
+    draw = random.Random(25)
+    for loaded in (0.1, 0.5, 0.9):
+        honest = rows(100, draw)
+        table = [
+            dataclasses.replace(row, span_us=row.span_us + (5000 if draw.random() < loaded else 0))
+            for row in honest
+        ]
+        times = [row.device_us for row in replay_with(table, empty(28, draw), pci_bus="").table]
+        assert statistics.median(times) == pytest.approx(30, rel=0.02) and max(times) < 33
 
 
 def test_mean_is_not_below_the_time_around_a_one_use_sample() -> None:
