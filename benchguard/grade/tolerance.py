@@ -29,6 +29,11 @@ def tolerance_notes(checked: Checked) -> Iterator[str]:
                 "this leaves room for the error of the problem's own reference in the submission's precision"
             )
         yield f"{name}: tolerance {factor:.3g} times the problem's: {why}"
+    if checked.decided_by_rounding and not checked.wrong:
+        yield (
+            f"{checked.decided_by_rounding} elements are beyond the tolerance, but right for inputs a few roundings "
+            "away: rounding decides them, as at a threshold"
+        )
     for name in checked.stored:
         yield (
             f"{name}: the answer to one input set passes for others, so a kernel that reads no input could pass; "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -23,6 +23,7 @@ from .contract import Ask, Checked, Expected, Mismatch, Secrets, Slots
 from .formats import Array, is_float
 from .inputs import Seen, chance_for, write_set
 from .making import Made, Maker, Order, Source
+from .nearby import answers_nearby
 from .plan import Sizes, available_bytes, check_room, plan, slot_count, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
@@ -177,6 +178,7 @@ class CaseJudge:
             sets.expected,
             sets.distributions,
             self._own if self._case.own_verdict else None,
+            self._nearby,
             self._tools.parts,
             self._tools.threads,
             self._stream,
@@ -333,6 +335,9 @@ class CaseJudge:
         with self._tools.problem:
             return self._case.verify(inputs, expected, actual)
 
+    def _nearby(self, of_set: int) -> Iterator[Mapping[str, Array]]:
+        return answers_nearby(self._case, self._arrays_of(of_set), self._tools.problem)
+
     def _arrays_of(self, of_set: int) -> dict[str, Array]:
         """The inputs of a set as the replay gets them. The reference may have changed its own copy."""
         assert self._sets is not None
@@ -370,6 +375,7 @@ class CaseJudge:
             factors=self._factors(),
             own_verdict=self._case.own_verdict,
             stored=self._sets.stored.open if wrong or self._rounds_left else self._stored(samples),
+            decided_by_rounding=samples.decided_by_rounding,
         )
 
     def _stored(self, samples: Samples) -> tuple[str, ...]:

@@ -169,6 +169,8 @@ class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
     """Whether the problem's own check decided, instead of tolerances."""
     stored: tuple[str, ...] = ()
     """Buffers for which one stored answer would pass in all sets (stored_answers.py)."""
+    decided_by_rounding: int = 0
+    """The number of elements that are right for inputs a few roundings away only (nearby.py)."""
 
 
 class Trouble(msgspec.Struct, frozen=True, tag_field="answer", tag="trouble"):

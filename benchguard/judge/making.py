@@ -9,8 +9,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import msgspec
@@ -20,6 +21,7 @@ from ..problem.spec import layout_of
 from ..problem.suite import TestCase
 from .formats import Array
 from .inputs import SEED_BITS, TRIES, Seen, draw_inputs, write_set
+from .nearby import answers_nearby
 from .reference import Expected, expected_of, spilled
 from .slack import allow_for, baseline_of, default_baseline_of, narrowed_for
 from .troubles import FaultError
@@ -72,7 +74,8 @@ def inputs_of(
     expected = expected_of(case, inputs.arrays)
     baseline = baseline_of(case, inputs.arrays)
     if baseline:
-        return inputs.digests, *allow_for(case, baseline, expected)
+        nearby = partial(answers_nearby, case, inputs.arrays, nullcontext())
+        return inputs.digests, *allow_for(case, baseline, expected, nearby)
     baseline = default_baseline_of(case, inputs.arrays, expected)
     return inputs.digests, expected, narrowed_for(case, baseline, expected)
 

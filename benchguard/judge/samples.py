@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
@@ -22,6 +22,7 @@ from .arrays import elements_of, same_bits
 from .compare import Comparison, compare
 from .contract import Mismatch
 from .formats import Array, is_float
+from .nearby import Output, are_few, is_right_nearby
 from .streaming import Stream
 
 Copy = Mapping[str, Array]
@@ -29,6 +30,9 @@ Copy = Mapping[str, Array]
 
 Second = Callable[[int, Copy], str | None]
 """The problem's own verdict on a set's outputs: None, or why they are wrong."""
+
+Nearby = Callable[[int], Iterable[Mapping[str, Array]]]
+"""The reference's answers to inputs that are a few roundings away from those of a set (nearby.py)."""
 
 
 @dataclass
@@ -76,6 +80,7 @@ class Samples:
         expected: Sequence[Mapping[str, Array]],
         distributions: Sequence[str],
         own: Second | None,
+        nearby: Nearby,
         parts: Executor,
         threads: int,
         stream: Stream | None = None,
@@ -86,6 +91,7 @@ class Samples:
         self.expected = list(expected)
         self._distributions = distributions
         self._own = own
+        self._nearby = nearby
         self._parts = parts
         self._threads = threads
         self._stream = stream
@@ -94,6 +100,8 @@ class Samples:
         self.wrong_later: list[Mismatch] = []
         self.max_absolute = 0.0
         self.max_relative = 0.0
+        self.decided_by_rounding = 0
+        self._is_wrong = False
 
     def prepare(
         self, of_set: int, expected: Mapping[str, Array], tolerances: Mapping[str, Tolerance]
@@ -153,34 +161,52 @@ class Samples:
 
     def _judge(self, number: int, of_set: int, copy: Copy) -> Mismatch | None:
         """Compare by the tolerances. If the problem has its own verdict, only measure the errors."""
-        mismatch = None
+        outputs = []
         for place in self.places:
             buffer = place.buffer
             if not place.is_comparable:
                 continue
+            tolerance = self._tolerances[of_set][buffer.name]
             comparison = compare(
                 copy[buffer.name],
                 self.expected[of_set][buffer.name],
                 buffer.dtype,
-                self._tolerances[of_set][buffer.name],
+                tolerance,
                 pool=self._parts,
                 threads=self._threads,
             )
+            outputs.append(Output(buffer, copy[buffer.name], tolerance, comparison))
             with self._lock:
                 self.max_absolute = max(self.max_absolute, comparison.max_absolute)
                 self.max_relative = max(self.max_relative, comparison.max_relative)
-            if comparison.wrong and mismatch is None and self._own is None:
-                text = mismatch_text(buffer, comparison)
-                mismatch = Mismatch(
-                    number,
-                    of_set,
-                    self._distributions[of_set],
-                    buffer.name,
-                    comparison.wrong,
-                    comparison.elements,
-                    text,
-                )
-        return mismatch
+        wrong = [each for each in outputs if each.comparison.wrong]
+        if not wrong or self._own is not None or self._is_right_nearby(of_set, wrong):
+            return None
+        buffer, comparison = wrong[0].buffer, wrong[0].comparison
+        return Mismatch(
+            number,
+            of_set,
+            self._distributions[of_set],
+            buffer.name,
+            comparison.wrong,
+            comparison.elements,
+            mismatch_text(buffer, comparison),
+        )
+
+    def _is_right_nearby(self, of_set: int, wrong: Sequence[Output]) -> bool:
+        """Whether rounding decides the wrong elements.
+
+        Once a sample is wrong, no other is looked at: that takes runs of the reference, and the verdict is known.
+        """
+        if self._is_wrong or not are_few(wrong):
+            self._is_wrong = True
+            return False
+        if not is_right_nearby(wrong, self.expected[of_set], self._nearby(of_set)):
+            self._is_wrong = True
+            return False
+        with self._lock:
+            self.decided_by_rounding += sum(each.comparison.wrong for each in wrong)
+        return True
 
     def _copy(self, slot: int) -> Copy:
         return {name: view.copy(order="C").reshape(-1) for name, view in self._slots[slot]}

@@ -15,13 +15,17 @@ would pass. The factor is then below 1: the tolerance is a tenth of what would l
 reference's own error. If that would still let zeros pass, the numbers are noise around zero, and zeros are right. The
 same holds for a default tolerance, where a problem gives none.
 
+Where rounding decides a few elements (a threshold, say), the reference in the submission's precision may be off there
+by far more than elsewhere. These elements are held against its answers to inputs a few roundings away (nearby.py), so
+that they widen the tolerance of no other element.
+
 Where the reference overflows or has no number in the submission's precision, its own value is the expected one.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +38,8 @@ from ..problem.threads import threads
 from .arrays import elements_of, memory_of
 from .compare import CHUNK
 from .formats import Array, decoded, is_float
+from .nearby import SHARE, Range
+from .reference import Expected
 from .troubles import FaultError
 
 MULTIPLE = 2.0
@@ -42,11 +48,17 @@ MULTIPLE = 2.0
 ZEROS_SHARE = 0.1
 """Share of the factor under which zeros would pass. Honest kernels of a lower precision are off by much less."""
 
+FAR = 16.0
+"""Errors beyond so many tolerances, in few elements, may be decisions of rounding."""
+
 ADDED_MIN = 0.05
 """A smaller error is not added: the result would have a factor, and a note, that change nothing."""
 
 Factors = Mapping[str, float]
 """By buffer; a buffer that is missing has the factor 1."""
+
+Answers = Callable[[], Iterable[Expected]]
+"""The reference's answers to inputs nearby. They are computed as they are taken."""
 
 
 def baseline_of(case: TestCase, inputs: Mapping[str, Any]) -> dict[str, Array]:
@@ -100,14 +112,14 @@ def narrowed_for(
 
 
 def allow_for(
-    case: TestCase, baseline: Mapping[str, Array], expected: Mapping[str, Array]
+    case: TestCase, baseline: Mapping[str, Array], expected: Mapping[str, Array], nearby: Answers = tuple
 ) -> tuple[dict[str, Array], dict[str, float]]:
     """The expected outputs and the factors of the tolerances. Raises FaultError if no tolerance would mean anything."""
     found, factors = dict(expected), {}
     for buffer in case.spec.checked:
         if buffer.name in baseline and is_float(buffer.dtype):
             found[buffer.name], factor = _of_buffer(
-                buffer, baseline[buffer.name], expected[buffer.name], case.tolerances[buffer.name]
+                buffer, baseline[buffer.name], expected[buffer.name], case.tolerances[buffer.name], nearby
             )
             if factor != 1:
                 factors[buffer.name] = factor
@@ -127,9 +139,13 @@ def widened(tolerances: Mapping[str, Tolerance], factors: Factors) -> dict[str, 
     }
 
 
-def _of_buffer(buffer: Buffer, own: Array, expected: Array, tolerance: Tolerance) -> tuple[Array, float]:
+def _of_buffer(
+    buffer: Buffer, own: Array, expected: Array, tolerance: Tolerance, nearby: Answers
+) -> tuple[Array, float]:
     """`own` is as stored. The expected values, and the factor of the tolerance."""
     found = _over_chunks(buffer, own, expected, tolerance)
+    if found.error > FAR and found.beyond <= SHARE * len(own):
+        found.error = _error_nearby(buffer, own, found, tolerance, nearby())
     own_factor = MULTIPLE * found.error
     if 0 < found.size <= 1 and own_factor < found.size:
         return found.expected, max(ZEROS_SHARE * found.size, own_factor)
@@ -144,6 +160,19 @@ def _of_buffer(buffer: Buffer, own: Array, expected: Array, tolerance: Tolerance
     return found.expected, factor
 
 
+def _error_nearby(
+    buffer: Buffer, own: Array, found: _Found, tolerance: Tolerance, answers: Iterable[Expected]
+) -> float:
+    """The largest error of the reference, where all its answers to inputs nearby are right."""
+    range_, error = Range(buffer.dtype, own, found.expected), found.error
+    for answer in answers:
+        range_.widen(answer[buffer.name])
+        error = _over_chunks(buffer, own, range_.targets(), tolerance).error
+        if error <= 1:
+            break
+    return error
+
+
 @dataclass
 class _Found:
     """`error` is the largest error of the reference, `size` the largest expected number, both in tolerances."""
@@ -151,6 +180,8 @@ class _Found:
     expected: Array
     error: float = 0.0
     size: float = 0.0
+    beyond: int = 0
+    """The number of elements whose error is over 1 tolerance."""
 
 
 def _over_chunks(buffer: Buffer, own: Array, expected: Array, tolerance: Tolerance) -> _Found:
@@ -166,10 +197,11 @@ def _over_chunks(buffer: Buffer, own: Array, expected: Array, tolerance: Toleran
             sizes = np.abs(targets.astype(np.float64))
             bounds = tolerance.atol + tolerance.rtol * sizes
             compared = np.isfinite(sizes) & known & (bounds > 0)
-            error = float((np.abs(numbers - targets) / bounds)[compared].max(initial=0.0))
+            errors = (np.abs(numbers - targets) / bounds)[compared]
             size = float((sizes / bounds)[compared].max(initial=0.0))
         with lock:
-            found.error, found.size = max(found.error, error), max(found.size, size)
+            found.error, found.size = max(found.error, float(errors.max(initial=0.0))), max(found.size, size)
+            found.beyond += int((errors > 1).sum())
             if lost.any():
                 if found.expected is expected:
                     found.expected = expected.copy()

@@ -105,6 +105,36 @@ class Scale:
         return None
 
 
+class Steps:
+    """Steps of 0.01 in which numbers lie: rounding in float32 decides about 1 of 30,000."""
+
+    name, own_verdict, distributions = "steps", False, ("uniform",)
+    count, exact = 100_000, 50
+    spec = CaseSpec(
+        name,
+        (
+            Buffer("x", "float32", (count,)),
+            Buffer("y", "float32", (count,), "output"),
+            Buffer("steps", "int32", (count,), "output"),
+        ),
+    )
+    tolerances: Mapping[str, Tolerance] = {"y": Tolerance(1e-5, 1e-5), "steps": Tolerance()}
+
+    def inputs(self, seed: int, _distribution: str) -> dict[str, Any]:
+        """The first numbers are quarters, which lie on the edge of a step."""
+        x = np.random.default_rng(seed).uniform(0, 10, self.count).astype(np.float32)
+        x[: self.exact] = np.round(x[: self.exact] * 4) / 4
+        return {"x": x}
+
+    def expected(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        x = inputs["x"].astype(np.float64)
+        steps = np.floor(x * 100)
+        return {"y": steps, "steps": steps.astype(np.int32)}
+
+    def verify(self, *_: object) -> None:
+        return None
+
+
 def load(problem: str, adapter: str, options: Mapping[str, str]) -> Suite:
     """`problem` says what is odd about it."""
     if adapter == "import":
@@ -114,6 +144,8 @@ def load(problem: str, adapter: str, options: Mapping[str, str]) -> Suite:
         judge_session.__dict__["available_bytes"] = lambda: int(options["memory"])
     if problem == "fails later":  # sets are made in this process, streamed ones in a thread
         judge_session.__dict__["can_fork"] = lambda: False
+    if problem == "steps":
+        return Suite(problem, (Steps(),))
     own = problem == "strict"
     sizes = [int(each) for each in options.get("n", "1000").split(",")]
     cases = tuple(Scale(n, what=problem, own_verdict=own) for n in sizes)

@@ -1,0 +1,158 @@
+"""Outputs that are right for inputs a few roundings away from the given ones.
+
+Rounding decides some elements: whether a distance is below a threshold, which of two numbers is larger, into which step
+a quotient falls, the value of a sum near zero. An honest kernel in float32 and the reference may decide these elements
+differently, by far more than a tolerance.
+
+So if few elements of an output are wrong, the reference runs again on inputs of which each number is 1 to ULPS units in
+the last place away. A wrong float is right after all if it lies between the smallest and the largest of these answers,
+with the tolerance. A wrong integer is right if it equals one of them.
+
+The shift depends on a number's magnitude alone. Equal numbers stay equal: ties, symmetry and zeros survive.
+Numbers of at most EXACT_BITS significant bits (whole numbers, halves, thresholds) do not move: products of such
+numbers are exact in float32, so nothing excuses `<` in place of `<=` there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..problem.arrays import to_numpy
+from ..problem.spec import Buffer, DType, Tolerance
+from ..problem.suite import TestCase
+from .compare import Comparison, compare
+from .formats import Array, decoded, is_float
+from .reference import Expected, expected_of
+
+RUNS = 8
+"""Four pairs of opposite shifts: each pair moves a number, or a difference of numbers, up and down."""
+
+ULPS = 4
+SHARE = 1e-3
+"""The largest share of an output's elements that may be wrong at first. It keeps a bound on elements that nothing
+decides, if a problem is chaotic."""
+
+EXACT_BITS = 11
+"""As many as float16 has; the product of two such numbers has at most 22, and float32 holds 24."""
+
+_FLOATS: Mapping[str, tuple[Any, int]] = {"float32": (np.uint32, 23), "float64": (np.uint64, 52)}
+"""The integers of the same size, and the explicit bits of the mantissa."""
+_MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9)
+"""Odd constants of the generator splitmix64."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """A submission's output, flat and as stored, and how it compares with the expected one."""
+
+    buffer: Buffer
+    actual: Array
+    tolerance: Tolerance
+    comparison: Comparison
+
+
+def are_few(outputs: Sequence[Output]) -> bool:
+    """Whether so few elements of each output are wrong that rounding may have decided them."""
+    return all(each.comparison.wrong <= _most(each) for each in outputs)
+
+
+def _most(output: Output) -> float:
+    share = SHARE * output.comparison.elements
+    return share if is_float(output.buffer.dtype) else max(1.0, share)
+
+
+def is_right_nearby(outputs: Sequence[Output], expected: Expected, answers: Iterable[Expected]) -> bool:
+    """Whether outputs are right for inputs nearby. `answers` are the reference's, and run as far as needed."""
+    wrong = [each for each in outputs if each.comparison.wrong]
+    ranges = [Range(each.buffer.dtype, each.actual, expected[each.buffer.name]) for each in wrong]
+    for answer in answers:
+        for output, range_ in zip(wrong, ranges, strict=True):
+            range_.widen(answer[output.buffer.name])
+        if all(map(_is_within, wrong, ranges)):
+            return True
+    return False
+
+
+def _is_within(output: Output, range_: Range) -> bool:
+    return not compare(output.actual, range_.targets(), output.buffer.dtype, output.tolerance).wrong
+
+
+class Range:
+    """The reference's answers to inputs nearby, for each element of an output."""
+
+    def __init__(self, dtype: DType, actual: Array, expected: Array) -> None:
+        self._is_float = is_float(dtype)
+        self._expected = self._low = self._high = expected
+        self._numbers = decoded(dtype, actual) if self._is_float else actual
+
+    def widen(self, answer: Array) -> None:
+        if self._is_float:
+            answer = np.where(np.isfinite(answer), answer, self._expected)
+            self._low, self._high = np.fmin(self._low, answer), np.fmax(self._high, answer)
+        else:
+            self._low = np.where(answer == self._numbers, answer, self._low)
+
+    def targets(self) -> Array:
+        """For each element, the number of its range that is next to the actual one."""
+        if not self._is_float:
+            return self._low
+        known = np.isfinite(self._numbers) & np.isfinite(self._expected)
+        return np.where(known, np.clip(self._numbers, self._low, self._high), self._expected)
+
+
+def answers_nearby(
+    case: TestCase, arrays: Mapping[str, Any], lock: AbstractContextManager[object]
+) -> Iterator[Expected]:
+    """The reference's answers to inputs nearby; fewer if the problem's code fails on them. It runs under `lock`."""
+    for each in shifted(case.spec.read, arrays):
+        try:
+            with lock:
+                answers = expected_of(case, each)
+        except (Exception, SystemExit):
+            return
+        yield answers
+
+
+def shifted(buffers: Sequence[Buffer], arrays: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The inputs, RUNS times: with other shifts in each second run, and with the opposite ones in the run after it.
+
+    Yields nothing if there is no number to shift.
+    """
+    floats = [each.name for each in buffers if each.dtype in _FLOATS]
+    for run in range(RUNS):
+        given = {name: to_numpy(arrays[name]) for name in floats}
+        moved = {name: _shifted(given[name], run // 2, run % 2 == 1) for name in floats}
+        if all(np.array_equal(moved[name], given[name], equal_nan=True) for name in floats):
+            return
+        yield {**arrays, **moved}
+
+
+def _shifted(array: Array, pair: int, is_opposite: bool) -> Array:
+    integers, mantissa = _FLOATS[str(array.dtype)]
+    width = 8 * integers().itemsize
+    bits = np.ascontiguousarray(array).view(integers)
+    sign = integers(1 << (width - 1))
+    magnitude = bits & ~sign
+    steps = _steps(magnitude, pair).astype(integers)  # negative ones wrap around, and so does the sum
+    moved = magnitude - steps if is_opposite else magnitude + steps
+    exponents = magnitude >> integers(mantissa)
+    largest = integers((1 << (width - 1 - mantissa)) - 2)
+    fixed = (magnitude & integers((1 << (mantissa + 1 - EXACT_BITS)) - 1)) == 0
+    fixed |= (exponents == 0) | (exponents >= largest)  # a subnormal, or next to Inf
+    result: Array = np.where(fixed, bits, moved | (bits & sign)).view(array.dtype).reshape(array.shape)
+    return result
+
+
+def _steps(magnitude: Array, pair: int) -> Array:
+    """A number from -ULPS to ULPS for each magnitude, but not 0."""
+    first, second = map(np.uint64, _MIX)
+    with np.errstate(over="ignore"):
+        mixed = (magnitude.astype(np.uint64) + np.uint64(pair + 1)) * first
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * second
+    steps = ((mixed >> np.uint64(32)) % np.uint64(2 * ULPS)).astype(np.int64) - ULPS
+    return np.asarray(steps + (steps >= 0))

@@ -1,0 +1,179 @@
+"""Few elements that rounding decides are right either way; others are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import partial
+
+import numpy as np
+import pytest
+
+from benchguard.judge.compare import compare
+from benchguard.judge.contract import Ask, AskChecked, Checked
+from benchguard.judge.nearby import RUNS, ULPS, Output, answers_nearby, are_few, is_right_nearby, shifted
+from benchguard.judge.reference import expected_of
+from benchguard.judge.slack import allow_for
+from benchguard.problem.spec import Buffer, DType, Tolerance
+from tests.unit.judge.problems import Steps
+from tests.unit.judge.replaying import judge, secrets_of
+
+Answer = Callable[[np.ndarray], np.ndarray]
+
+
+def checked(answer: Answer, output: str = "y") -> Checked:
+    """The judge's results for 8 input sets if one output has `answer`."""
+
+    def solve(inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> None:
+        outputs["y"][...] = outputs["steps"][...] = steps(inputs["x"])
+        outputs[output][...] = answer(inputs["x"])
+
+    with judge() as process:
+        replaying = secrets_of(process, Ask("steps", "test"))
+        for number in range(replaying.secrets.sets):
+            replaying.sample(number, solve)
+        process.ask(AskChecked(0))
+        return process.answer(Checked)[0]
+
+
+def steps(x: np.ndarray) -> np.ndarray:
+    return np.floor(x * np.float32(100))
+
+
+def test_elements_that_rounding_decides_are_right() -> None:
+    result = checked(steps)
+    assert result.samples > 4 and result.wrong == 0 and result.first is None
+    assert result.decided_by_rounding > 0, "no element was near the edge of a step: the test shows nothing"
+
+
+def lower_precision(x: np.ndarray) -> np.ndarray:
+    return np.floor(x.astype(np.float16).astype(np.float32) * np.float32(100))
+
+
+def left_out(x: np.ndarray) -> np.ndarray:
+    result = steps(x)
+    result[1000::2000] = 0
+    return result
+
+
+def next_step(x: np.ndarray) -> np.ndarray:
+    """Numbers in the middle of a step, where rounding decides nothing."""
+    result = steps(x)
+    result[np.flatnonzero(np.abs(x * 100 % 1 - 0.5) < 0.01)[:20]] += 1
+    return result
+
+
+def edges_below(x: np.ndarray) -> np.ndarray:
+    """Quarters are in the step below: `<` in place of `<=`."""
+    result = steps(x)
+    result[: Steps.exact] = np.ceil(x[: Steps.exact] * 100) - 1
+    return result
+
+
+def no_number(x: np.ndarray) -> np.ndarray:
+    result = steps(x)
+    result[5000] = np.nan
+    return result
+
+
+@pytest.mark.parametrize(
+    ("output", "answer"),
+    [
+        *(("y", each) for each in (lower_precision, left_out, next_step, edges_below, no_number)),
+        *(("steps", each) for each in (lower_precision, left_out, next_step, edges_below)),
+    ],
+)
+def test_elements_that_rounding_does_not_decide_are_wrong(output: str, answer: Answer) -> None:
+    result = checked(answer, output)
+    assert result.wrong == result.samples and result.first is not None
+
+
+def allowed(nearby: bool, answer: Answer = steps) -> dict[str, float]:
+    """The factors of the tolerances for a reference whose float32 results are those of `answer`."""
+    case = Steps()
+    inputs = case.inputs(1, "uniform")
+    expected = expected_of(case, inputs)
+    baseline = {"y": answer(inputs["x"])}
+    assert 0 < (baseline["y"] != expected["y"]).sum() < 50
+    answers = partial(answers_nearby, case, inputs, nullcontext())
+    return allow_for(case, baseline, expected, *([answers] if nearby else []))[1]
+
+
+def test_elements_that_rounding_decides_widen_no_tolerance() -> None:
+    assert allowed(nearby=False)["y"] > 100, "a step in any element would be right"
+    assert allowed(nearby=True) == {}
+
+
+def test_errors_of_the_reference_that_rounding_does_not_decide_widen_the_tolerance() -> None:
+    assert allowed(nearby=True, answer=next_step)["y"] > 100
+
+
+def output(actual: list[float], expected: list[float], dtype: DType = "float32") -> tuple[Output, np.ndarray]:
+    stored, targets = np.array(actual, dtype), np.array(expected, "float64" if dtype == "float32" else dtype)
+    tolerance = Tolerance(1e-3, 0.0) if dtype == "float32" else Tolerance()
+    buffer = Buffer("y", dtype, (len(actual),), "output")
+    return Output(buffer, stored, tolerance, compare(stored, targets, dtype, tolerance)), targets
+
+
+@pytest.mark.parametrize(
+    ("actual", "answer", "is_right"),
+    [
+        (7.0, 7.0, True),
+        (5.5, 7.0, True),  # two decisions of a sum of many
+        (7.0005, 7.0, True),
+        (7.1, 7.0, False),
+        (3.9, 7.0, False),
+        (np.nan, 7.0, False),
+        (np.inf, 7.0, False),
+        (7.0, np.inf, False),
+        (7.0, np.nan, False),
+    ],
+)
+def test_wrong_float_is_right_between_the_answers(actual: float, answer: float, is_right: bool) -> None:
+    given, expected = output([1, actual], [1, 4])
+    assert is_right_nearby([given], {"y": expected}, [{"y": np.array([1.0, answer])}]) is is_right
+
+
+def test_wrong_integer_is_right_only_as_one_of_the_answers() -> None:
+    for actual, is_right in ((7, True), (9, True), (5, False)):
+        given, expected = output([1, actual], [1, 4], "int32")
+        answers = [{"y": np.array([1, each], np.int32)} for each in (7, 9)]
+        assert is_right_nearby([given], {"y": expected}, answers) is is_right
+
+
+def test_few_elements_of_an_output_may_be_wrong() -> None:
+    for dtype, wrong, few in (("float32", 1, False), ("int32", 1, True), ("int32", 2, False)):
+        given, _ = output([5.0] * wrong + [1.0] * 900, [4.0] * wrong + [1.0] * 900, dtype)  # type: ignore[arg-type]
+        assert are_few([given]) is few
+    given, _ = output([5.0] * 2 + [1.0] * 2000, [4.0] * 2 + [1.0] * 2000)
+    assert are_few([given])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_numbers_move_by_few_units_in_the_last_place(dtype: DType) -> None:
+    x = np.random.default_rng(1).standard_normal((50, 60)).astype(dtype)
+    runs = list(
+        shifted([Buffer("x", dtype, x.shape), Buffer("n", "int32", (3,))], {"x": x, "n": np.arange(3)})
+    )
+    assert len(runs) == RUNS
+    moves = np.stack([(each["x"] - x) / np.spacing(np.abs(x)) for each in runs])
+    assert np.abs(moves).max() <= 2 * ULPS, "a unit doubles at a power of two"
+    assert (moves[::2] * moves[1::2] < 0).mean() > 0.99, "opposite shifts follow each other"
+    assert 0.45 < (moves[::2] > 0).mean() < 0.55
+    assert (np.ptp(moves[::2], axis=0) > 0).mean() > 0.95
+    assert all(np.array_equal(each["n"], np.arange(3)) for each in runs)
+
+
+def test_equal_and_opposite_numbers_stay_so() -> None:
+    x = np.random.default_rng(2).standard_normal(100).astype(np.float32)
+    given = np.stack([x, -x, x[::-1]])
+    for each in shifted([Buffer("x", "float32", given.shape)], {"x": given}):
+        moved = each["x"]
+        assert np.array_equal(moved[0], -moved[1]) and np.array_equal(moved[0], moved[2][::-1])
+
+
+def test_numbers_of_few_bits_and_limits_stay() -> None:
+    tiny, huge = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).max
+    x = np.array([0, -0.0, 1, 0.5, -3, 1023.5, np.inf, -np.inf, np.nan, tiny * 3, huge], np.float32)
+    assert not list(shifted([Buffer("x", "float32", x.shape)], {"x": x}))
+    assert not list(shifted([Buffer("x", "float16", (4,))], {"x": np.ones(4, np.float16)}))
