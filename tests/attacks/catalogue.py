@@ -452,6 +452,8 @@ LOOK_ALIKES = (
     LookAlike("cooperative.cu", "14: cooperative launch, grid barrier", "RowMean"),
     LookAlike("atomics.cu", "24: another order of additions in each run", "RowMean"),
     LookAlike("workspace.py", "17: memory that is kept from call to call"),
+    LookAlike("work_queue.cu", "17: state of its own in a global, which each call leaves as it was"),
+    LookAlike("copies.py", "11: two lengths outside its events, if a copy engine begins and ends the call"),
     LookAlike("table.cu", "8: table in constant memory"),
     LookAlike("cache_hints.cu", "26: cache policy for an input that is read once", "RowMean"),
     LookAlike("global_table.py", "33: a global of its own"),
