@@ -47,6 +47,8 @@ static bool decode_variable(struct statement *statement, bool store, enum type t
 
 bool ptx_decode_memory(struct statement *statement, const struct row *row)
 {
+    if (ptx_has(statement, ".b128"))
+        return ptx_decode_wide_memory(statement, row);
     const bool store = row->operation == OP_ST;
     const bool is_strong = ptx_take_one(statement, ".volatile .relaxed .acquire .mmio") >= 0;
     ptx_take_hints(statement);
@@ -133,7 +135,8 @@ bool ptx_decode_atomic(struct statement *statement, const struct row *row)
 {
     const bool reduce = ptx_token_is(statement->base, "red");
     struct atomic_words words;
-    (void)row;
+    if (ptx_has(statement, ".b128"))
+        return ptx_decode_wide_atomic(statement, row);
     ptx_take_hints(statement);
     if (!ptx_take_cache_hint(statement))
         return false;

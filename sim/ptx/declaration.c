@@ -10,6 +10,7 @@ struct declaration {
     uint32_t alignment;
     uint32_t elements; /* of a vector */
     bool managed;
+    bool wide; /* .b128 */
 };
 
 bool ptx_parse_integer(struct parser *parser, uint64_t *value)
@@ -44,13 +45,17 @@ static bool parse_attributes(struct parser *parser, struct declaration *declarat
 
 static bool parse_declaration(struct parser *parser, struct declaration *declaration)
 {
-    *declaration = (struct declaration){T_NONE, 0, 1, false};
+    *declaration = (struct declaration){T_NONE, 0, 1, false, false};
     while (parser->at->kind == TOKEN_DIRECTIVE) {
         uint64_t alignment;
         const enum type type = ptx_type_of(parser->at);
         if (type != T_NONE && type <= T_F64) {
             declaration->type = type;
             next_token(parser);
+        } else if (ptx_accept_text(parser, ".b128")) {
+            declaration->type = T_B64;
+            declaration->elements = 2;
+            declaration->wide = true;
         } else if (ptx_accept_text(parser, ".align")) {
             if (!ptx_parse_integer(parser, &alignment))
                 return false;
@@ -330,12 +335,14 @@ bool ptx_parse_registers(struct parser *parser)
             name = &parser->names[parser->name_count - 1];
             name->range = true;
         }
-        if (count > REGISTERS_MAX || *total + count > REGISTERS_MAX)
+        const uint64_t slots = declaration.wide ? 2 * count : count;
+        if (count > REGISTERS_MAX || *total + slots > REGISTERS_MAX)
             return ptx_fail(parser, token->line, "more than %d registers", REGISTERS_MAX);
         name->type = declaration.type;
         name->first = *total;
         name->count = (uint32_t)count;
-        *total += (uint32_t)count;
+        name->wide = declaration.wide;
+        *total += (uint32_t)slots;
     } while (ptx_accept_text(parser, ","));
     return ptx_expect_text(parser, ";");
 }

@@ -31,6 +31,8 @@ static bool decode_vector_move(struct statement *statement, enum type type)
 
 bool ptx_decode_move(struct statement *statement, const struct row *row)
 {
+    if (ptx_has(statement, ".b128"))
+        return ptx_decode_wide_move(statement, row);
     const enum type type = ptx_take_type(statement);
     if (statement->operand_count == 2 &&
         (statement->operands[0].form == FORM_VECTOR || statement->operands[1].form == FORM_VECTOR))

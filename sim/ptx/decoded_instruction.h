@@ -75,6 +75,9 @@ enum operation {
     OP_LD_FRAME,
     OP_ST_FRAME,
     OP_ATOM,
+    OP_LD_WIDE, /* OP_LD_WIDE to OP_ATOM_WIDE: 128 bits in two registers, the low half first */
+    OP_ST_WIDE,
+    OP_ATOM_WIDE,
     OP_TEXTURE,
     OP_TEXTURE_GATHER,
     OP_SURFACE_LOAD,

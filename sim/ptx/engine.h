@@ -184,7 +184,7 @@ void ptx_thread_index(const struct warp *warp, unsigned lane, uint32_t index[3])
 runner ptx_run_integer, ptx_run_float, ptx_run_packed, ptx_run_convert, ptx_run_convert_pair,
     ptx_run_convert_pack, ptx_run_compare, ptx_run_select, ptx_run_test, ptx_run_predicate_move,
     ptx_run_predicate_logic, ptx_run_move, ptx_run_pack, ptx_run_load, ptx_run_store, ptx_run_frame,
-    ptx_run_atomic, ptx_run_copy_async, ptx_run_copy_bulk, ptx_run_mbarrier, ptx_run_shuffle,
+    ptx_run_atomic, ptx_run_wide, ptx_run_copy_async, ptx_run_copy_bulk, ptx_run_mbarrier, ptx_run_shuffle,
     ptx_run_activemask, ptx_run_collective, ptx_run_mma, ptx_run_matrix_memory, ptx_run_matrix8,
     ptx_run_matrix_move, ptx_run_builtin, ptx_run_texture, ptx_run_gather, ptx_run_surface,
     ptx_run_image_query;

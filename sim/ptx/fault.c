@@ -42,9 +42,9 @@ enum ptx_status ptx_fault_access(struct warp *warp, const struct instruction *in
                                  enum ptx_status status, const char *what, uint64_t address, unsigned bytes,
                                  enum space space, unsigned lane)
 {
-    const char *access = instruction->operation == OP_ST     ? "write"
-                         : instruction->operation == OP_ATOM ? "atomic access"
-                                                             : "read";
+    const bool stores = instruction->operation == OP_ST || instruction->operation == OP_ST_WIDE;
+    const bool is_atomic = instruction->operation == OP_ATOM || instruction->operation == OP_ATOM_WIDE;
+    const char *access = stores ? "write" : is_atomic ? "atomic access" : "read";
     const struct ptx_fault fault = {.what = what,
                                     .access = access,
                                     .address = address,

@@ -161,6 +161,14 @@ static bool parse_operands(struct statement *statement, bool takes_images)
     return true;
 }
 
+static bool has_wide_operand(const struct statement *statement)
+{
+    for (unsigned i = 0; i < statement->operand_count; i++)
+        if (statement->operands[i].wide)
+            return true;
+    return false;
+}
+
 bool ptx_parse_instruction(struct parser *parser)
 {
     struct statement statement = {.parser = parser};
@@ -181,6 +189,8 @@ bool ptx_parse_instruction(struct parser *parser)
     /* ptx_decode_call parses its operand lists itself. */
     if (row->decode != ptx_decode_call && !parse_operands(&statement, row->takes_images))
         return false;
+    if (has_wide_operand(&statement) && !ptx_has(&statement, ".b128"))
+        return ptx_refuse(&statement, "does not take registers of 128 bits");
     if (!row->decode(&statement, row))
         return ptx_unsupported(&statement);
     ptx_take_hints(&statement);

@@ -101,6 +101,7 @@ static bool parse_name(struct parser *parser, const struct token *token, struct 
     if (name != NULL) {
         atom->kind = kinds[name->kind];
         atom->bytes = name->count;
+        atom->wide = name->wide;
         return true;
     }
     if (ptx_token_is(token, "_")) {
@@ -121,7 +122,7 @@ static bool parse_name(struct parser *parser, const struct token *token, struct 
     return true;
 }
 
-static bool parse_atom(struct parser *parser, struct atom *atom)
+static bool parse_any_atom(struct parser *parser, struct atom *atom)
 {
     *atom = (struct atom){.token = parser->at};
     atom->negated = ptx_accept_text(parser, "!");
@@ -143,6 +144,13 @@ static bool parse_atom(struct parser *parser, struct atom *atom)
     if (token->kind != TOKEN_NAME || minus || complement)
         return ptx_fail(parser, token->line, "'%.*s' is not an operand", (int)token->length, token->text);
     return parse_name(parser, token, atom);
+}
+
+static bool parse_atom(struct parser *parser, struct atom *atom)
+{
+    return parse_any_atom(parser, atom) &&
+           (!atom->wide || ptx_fail(parser, atom->token->line, "'%.*s' is a register of 128 bits",
+                                    (int)atom->token->length, atom->token->text));
 }
 
 static bool parse_offset(struct parser *parser, int64_t *offset)
@@ -202,8 +210,16 @@ bool ptx_parse_written(struct parser *parser, struct written *written)
         return add_atom(parser, written);
     }
     written->count = 1;
-    if (!parse_atom(parser, &written->atoms[0]))
+    if (!parse_any_atom(parser, &written->atoms[0]))
         return false;
+    if (written->atoms[0].wide) {
+        written->form = FORM_VECTOR;
+        written->count = 2;
+        written->wide = true;
+        written->atoms[1] = written->atoms[0];
+        written->atoms[1].index++;
+        return true;
+    }
     if (written->atoms[0].kind == ATOM_VARIABLE && !parse_offset(parser, &written->atoms[0].addend))
         return false;
     if (ptx_accept_text(parser, "|")) {

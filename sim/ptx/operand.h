@@ -24,6 +24,7 @@ struct atom {
     uint32_t index; /* register, predicate, special, variable, or byte of the frame */
     uint32_t bytes; /* size of a frame or parameter variable */
     bool negated;
+    bool wide; /* a register of 128 bits */
     bool single;
     uint64_t bits;
     int64_t addend; /* the 4 of `variable + 4` */
@@ -43,6 +44,7 @@ enum { VECTOR_MAX = 8 }; /* for any operand; loads and stores allow 4 */
 struct written {
     enum written_form form;
     uint32_t count;
+    bool wide; /* a register of 128 bits: a vector of its halves */
     struct atom atoms[VECTOR_MAX];
     int64_t offset; /* offset of an address */
 };

@@ -22,6 +22,7 @@ struct name {
     uint32_t first; /* number of the register or predicate, or byte offset in the frame or local memory */
     uint32_t count; /* of a range; or the bytes of a .param or .local variable */
     enum type type;
+    bool wide; /* a register of 128 bits: two of the engine's, the low half first */
 };
 
 struct label {

@@ -69,7 +69,7 @@ static bool range_holds(const struct name *name, const struct token *token, uint
             return false;
         number = number * 10 + (uint32_t)(token->text[i] - '0');
     }
-    *index = name->first + number;
+    *index = name->first + (name->wide ? 2 : 1) * number;
     return number < name->count;
 }
 

@@ -41,8 +41,15 @@ static bool satisfy(struct needed *needed, struct operand operand)
 /* A value that another thread may change between two turns. */
 static bool reads_shared_state(const struct instruction *instruction)
 {
-    return (instruction->operation == OP_LD && (instruction->flags & FLAG_STRONG) != 0) ||
-           (instruction->operation == OP_ATOM && instruction->variant >= ATOM_EXCH);
+    switch (instruction->operation) {
+    case OP_LD:
+    case OP_LD_WIDE:
+        return (instruction->flags & FLAG_STRONG) != 0;
+    case OP_ATOM:
+        return instruction->variant >= ATOM_EXCH;
+    default:
+        return instruction->operation == OP_ATOM_WIDE;
+    }
 }
 
 /* Whether the loop may do work of its own in each round, or calls what may. */
@@ -50,6 +57,7 @@ static bool does_work(const struct instruction *instruction)
 {
     switch (instruction->operation) {
     case OP_ST:
+    case OP_ST_WIDE:
     case OP_ST_FRAME:
     case OP_COPY_ASYNC:
     case OP_COPY_BULK:

@@ -47,6 +47,14 @@ bool ptx_take(struct statement *statement, const char *modifier)
     return take_word(statement, modifier, strlen(modifier));
 }
 
+bool ptx_has(const struct statement *statement, const char *modifier)
+{
+    for (unsigned i = 0; i < statement->modifier_count; i++)
+        if (ptx_token_is(statement->modifiers[i], modifier))
+            return true;
+    return false;
+}
+
 int ptx_take_one(struct statement *statement, const char *words)
 {
     for (int i = 0;; i++) {

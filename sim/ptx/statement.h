@@ -27,6 +27,9 @@ bool ptx_unsupported(const struct statement *statement);
  */
 bool ptx_take(struct statement *statement, const char *modifier);
 
+/* Whether the modifier is present, taken or not. */
+bool ptx_has(const struct statement *statement, const char *modifier);
+
 /* Takes the first of these words, separated by spaces, that is present. Returns its position, or -1. */
 int ptx_take_one(struct statement *statement, const char *words);
 
@@ -104,6 +107,9 @@ DECODER(surface);
 DECODER(texture);
 DECODER(video);
 DECODER(wmma);
+DECODER(wide_atomic);
+DECODER(wide_memory);
+DECODER(wide_move);
 #undef DECODER
 
 /* A row of the instruction table. ptx_decode_row needs only the row; other decoders use parts of it. */

@@ -30,7 +30,7 @@ DRIVER = ROOT / "benchguard" / "native" / "sim" / "libcuda.so.1"
 ORDER = ("right", "waived", "too slow", "refused", "wrong", "not built")
 WAIVED = 2
 """Exit status of a sample that lacks a feature of the device (EXIT_WAIVED in the samples' helper_cuda.h)."""
-DRIVER_LINE = "CPU driver: "
+DRIVER_LINES = ("CPU driver: ", "CUDA runtime (neutrino): ")
 REFUSAL = re.compile(r"not supported|unsupported|machine code|dynamic parallelism")
 ARCHITECTURES = re.compile(r"set\(CMAKE_CUDA_ARCHITECTURES [^)]*\)")
 SECONDS_TO_BUILD = 1200
@@ -143,7 +143,8 @@ def run(folder: Path, arguments: list[str], cpu_limit: int) -> Result:
 def run_limited(
     command: list[str], folder: Path, environment: dict[str, str], cpu_limit: int
 ) -> tuple[str, int, bool]:
-    """Run a command until it has used `cpu_limit` seconds of processor time, or ten times as long by the clock."""
+    """Run a command until it has used `cpu_limit` seconds of processor time, or waited for ten times as long."""
+    most = 60 + 10 * cpu_limit
 
     with tempfile.TemporaryFile(mode="w+", errors="replace") as output:
         begin = time.monotonic()
@@ -153,11 +154,15 @@ def run_limited(
         )  # fmt: skip
         resource.prlimit(process.pid, resource.RLIMIT_CPU, (cpu_limit, cpu_limit + 5))
         try:
-            status = process.wait(10 * cpu_limit)
+            status = process.wait(most)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGTERM)
-            status = process.wait()
-        late = status in (128 + signal.SIGXCPU, -signal.SIGXCPU) or time.monotonic() - begin >= 10 * cpu_limit
+            os.killpg(process.pid, signal.SIGTERM)  # the log is completed then
+            try:
+                status = process.wait(30)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                status = process.wait()
+        late = status in (128 + signal.SIGXCPU, -signal.SIGXCPU) or time.monotonic() - begin >= most
         output.seek(0)
         return output.read(), status, late
 
@@ -167,7 +172,7 @@ def classify(status: int, late: bool, output: str) -> str:
         return "too slow"
     if status == WAIVED:
         return "waived"
-    refused = [line for line in output.splitlines() if line.startswith(DRIVER_LINE) and REFUSAL.search(line)]
+    refused = [line for line in output.splitlines() if line.startswith(DRIVER_LINES) and REFUSAL.search(line)]
     if status == 0:
         return "right"
     return "refused" if refused else "wrong"
@@ -175,7 +180,7 @@ def classify(status: int, late: bool, output: str) -> str:
 
 def explain_run(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    own = [line for line in lines if line.startswith(DRIVER_LINE)]
+    own = [line for line in lines if line.startswith(DRIVER_LINES)]
     failing = [line for line in lines if re.search(r"error|fail|waiv|not support", line, re.IGNORECASE)]
     return (own or failing or lines or [""])[0][:160]
 

@@ -327,12 +327,18 @@ def test_folder_or_missing_file_returns_observed_code(driver: Driver, tmp_path: 
     assert driver.result("cuModuleLoadData", ctypes.byref(module), None) == 1
 
 
-def test_machine_code_is_explained_once(sim_path: Path) -> None:
-    """numba-cuda with nvJitLink loads nothing else, and its own message says "no kernel image is available"."""
-    code = """
+@pytest.mark.parametrize(
+    "image",
+    [b"\x7fELF\2\1\1" + bytes(57), *((DATA / f"{name}.fatbin").read_bytes() for name in ("machine", "lto"))],
+    ids=["cubin", "machine", "lto"],
+)
+def test_machine_code_is_explained_once(sim_path: Path, image: bytes) -> None:
+    """numba-cuda with nvJitLink, and cuRAND's host functions on sm_90, load nothing else. Their own messages are "no
+    kernel image is available", and none."""
+    code = f"""
 start()
 for _ in range(2):
-    answer(driver.result("cuModuleLoadData", ctypes.byref(ctypes.c_void_p()), b"\\x7fELF\\2\\1\\1" + bytes(57)))
+    answer(driver.result("cuModuleLoadData", ctypes.byref(ctypes.c_void_p()), {image!r}))
 """
     outcome = isolated(sim_path, code)
     assert outcome.answers == [209, 209]

@@ -53,10 +53,9 @@ static void explain_machine_code(void)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&said))
-        sim_print(
-            "the program loads machine code, and this driver runs only PTX. Have nvcc or NVRTC make PTX "
-            "(-arch=compute_90); install numba-cuda without its [cu13] extra, which brings a linker "
-            "to machine code");
+        sim_print("the program loads machine code or LTO IR, and this driver runs only PTX. Have nvcc or "
+                  "NVRTC make PTX (-arch=compute_90); install numba-cuda without its [cu13] extra, which "
+                  "brings a linker to machine code");
 }
 
 /* A program of several objects (nvcc -rdc=true) carries the code of each object. They are linked here if no
@@ -120,7 +119,10 @@ static CUresult from_image(const void *image, size_t bytes, struct sim_jit *jit,
             return from_objects(wrapper.filename_or_fatbins, jit, text);
         }
     } else if (magic == SIM_FATBIN_MAGIC) {
-        return from_fatbin(image, unsized ? sim_fatbin_bytes(image) : bytes, jit, text);
+        const CUresult result = from_fatbin(image, unsized ? sim_fatbin_bytes(image) : bytes, jit, text);
+        if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
+            explain_machine_code();
+        return result;
     } else if (magic == ELF_MAGIC) {
         sim_jit_error(jit, "error   : the image is machine code (ELF), but this device runs only PTX");
         explain_machine_code();
