@@ -64,10 +64,59 @@ PROCESSOR static bool FOR_PROCESSOR(run_words)(const struct instruction *instruc
     }
 }
 
+/* Halves: exact in double, or rounded to odd there, and rounded once. */
+#define HALVES(type, value, round)                                                                           \
+    case KEY(OP_ADD, type):                                                                                  \
+        PARTS(type, round(ptx_sum_to_odd((double)value(x), (double)value(y))));                              \
+    case KEY(OP_SUB, type):                                                                                  \
+        PARTS(type, round(ptx_sum_to_odd((double)value(x), -(double)value(y))));                             \
+    case KEY(OP_MUL_LO, type):                                                                               \
+        PARTS(type, round((double)value(x) * (double)value(y)));                                             \
+    case KEY(OP_FMA, type):                                                                                  \
+        PARTS(type, round(ptx_sum_to_odd((double)value(x) * (double)value(y), (double)value(z))));           \
+    case KEY(OP_MIN, type):                                                                                  \
+        PARTS(type, round((double)smaller_f32(value(x), value(y))));                                         \
+    case KEY(OP_MAX, type):                                                                                  \
+        PARTS(type, round((double)larger_f32(value(x), value(y))))
+
+/* Computes an expression of x, y and z for the half, or for both halves, of each lane. */
+#define PARTS(type, expression)                                                                              \
+    do {                                                                                                     \
+        const unsigned most = (type) == T_F16X2 || (type) == T_BF16X2 ? 16 : 0;                              \
+        EACH_LANE(mask, lane, {                                                                              \
+            uint32_t word = 0;                                                                               \
+            for (unsigned shift = 0; shift <= most; shift += 16) {                                           \
+                const uint16_t x = (uint16_t)(a[lane] >> shift), y = (uint16_t)(b[lane] >> shift);           \
+                const uint16_t z = (uint16_t)(c[lane] >> shift);                                             \
+                (void)z;                                                                                     \
+                word |= (uint32_t)(expression) << shift;                                                     \
+            }                                                                                                \
+            d[lane] = word;                                                                                  \
+        });                                                                                                  \
+        return true;                                                                                         \
+    } while (0)
+
+PROCESSOR __attribute__((noinline)) static bool
+FOR_PROCESSOR(run_halves)(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
+                          const uint64_t *b, const uint64_t *c, uint64_t *d)
+{
+    switch (KEY(instruction->operation, instruction->type)) {
+        HALVES(T_F16, ptx_f16_value, ptx_nearest_f16_bits);
+        HALVES(T_F16X2, ptx_f16_value, ptx_nearest_f16_bits);
+        HALVES(T_BF16, bf16_value, ptx_nearest_bf16_bits);
+        HALVES(T_BF16X2, bf16_value, ptx_nearest_bf16_bits);
+    default:
+        return false;
+    }
+}
+
+#undef PARTS
+#undef HALVES
+
 /* Functions of their own keep the frames and the switches of the frequent loops small. */
 PROCESSOR __attribute__((noinline)) static bool
 FOR_PROCESSOR(run_rare_floats)(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
-                               const uint64_t *b, uint64_t *d)
+                               const uint64_t *b, const uint64_t *c, uint64_t *d)
 {
     switch (KEY(instruction->operation, instruction->type)) {
     case KEY(OP_DIV, T_F32):
@@ -87,7 +136,7 @@ FOR_PROCESSOR(run_rare_floats)(const struct instruction *instruction, uint32_t m
     case KEY(OP_MAX, T_F32):
         EACH(arithmetic_f32(larger_f32(f32_of(a[lane]), f32_of(b[lane]))));
     default:
-        return false;
+        return FOR_PROCESSOR(run_halves)(instruction, mask, a, b, c, d);
     }
 }
 
@@ -113,7 +162,7 @@ PROCESSOR static bool FOR_PROCESSOR(run_floats)(const struct instruction *instru
     case KEY(OP_FMA, T_F64):
         EACH(bits_f64(__builtin_fma(f64_of(a[lane]), f64_of(b[lane]), f64_of(c[lane]))));
     default:
-        return FOR_PROCESSOR(run_rare_floats)(instruction, mask, a, b, d);
+        return FOR_PROCESSOR(run_rare_floats)(instruction, mask, a, b, c, d);
     }
 }
 

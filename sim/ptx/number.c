@@ -1,15 +1,5 @@
 #include "ptx/number.h"
 
-double ptx_sum_to_odd(double x, double y)
-{
-    const double sum = x + y, back = sum - x;
-    const double error = (x - (sum - back)) + (y - back); /* exact (Knuth's TwoSum) */
-    uint64_t bits = bits_f64(sum);
-    if (error != 0 && isfinite(sum) && (bits & 1) == 0)
-        bits += (error > 0) == (sum > 0) ? 1 : UINT64_MAX;
-    return f64_of(bits);
-}
-
 double ptx_integer_to_odd(uint64_t size, bool negative)
 {
     const unsigned extra =
@@ -71,6 +61,8 @@ uint16_t ptx_f16_bits(double value, enum rounding rounding)
 
 uint16_t ptx_bf16_bits(double value, enum rounding rounding)
 {
+    if (rounding <= ROUND_NEAREST)
+        return ptx_nearest_bf16_bits(value);
     const double rounded = round_to(value, 7, -126, rounding);
     if (isnan(value))
         return 0x7fff;

@@ -88,6 +88,18 @@ static inline float bf16_value(uint16_t bits)
     return f32_of((uint64_t)bits << 16);
 }
 
+/* The nearest bf16; see ptx_nearest_f16_bits(). */
+static inline uint16_t ptx_nearest_bf16_bits(double value)
+{
+    const uint64_t bits = bits_f64(value), size = bits & (UINT64_MAX >> 1), sign = bits >> 48 & 0x8000;
+    const uint64_t rounded = (size + (UINT64_C(1) << 44) - 1 + (size >> 45 & 1)) >> 45;
+    const uint64_t normal = rounded - (UINT64_C(896) << 7);
+    const uint64_t subnormal = bits_f64(f64_of(size) + 0x1p-81) & 0xff; /* multiples of 2^-133 */
+    const uint64_t number = size < bits_of_power(-126) ? subnormal : normal;
+    const uint64_t finite = size >= bits_of_power(128) || number > 0x7f80 ? 0x7f80 : number;
+    return (uint16_t)(size > bits_of_power(1024) ? 0x7fff : sign | finite);
+}
+
 uint16_t ptx_bf16_bits(double value, enum rounding rounding);
 
 /* 8-bit floats (OCP 8-bit Floating Point Specification 1.0), rounded to nearest. Overflow becomes the largest
@@ -113,7 +125,14 @@ uint32_t ptx_tf32_bits(double value, enum rounding rounding);
 
 /* A sum rounded to odd: rounding it again to fewer than 52 bits gives the correctly rounded sum (Boldo and
  * Melquiond, "When double rounding is odd", 2005). */
-double ptx_sum_to_odd(double x, double y);
+static inline double ptx_sum_to_odd(double x, double y)
+{
+    const double sum = x + y, back = sum - x;
+    const double error =
+        (x - (sum - back)) + (y - back); /* exact (Knuth's TwoSum); NaN if the sum is infinite */
+    const uint64_t bits = bits_f64(sum), step = (error > 0) == (sum > 0) ? 1 : UINT64_MAX;
+    return f64_of((error > 0 || error < 0) && (bits & 1) == 0 ? bits + step : bits);
+}
 
 /* An integer as a double, rounded to odd. */
 double ptx_integer_to_odd(uint64_t size, bool negative);

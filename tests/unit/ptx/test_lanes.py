@@ -178,3 +178,19 @@ def test_matrix_product_loops_agree(
 
 def test_selection_loop_agrees(engine: Engine, other: Engine) -> None:
     check(engine, other, "setp.lt.s32 %p1, %a, %b;\nselp.b64 %d, %c, 7, %p1;", "b64", 32, 32, 64)
+
+
+@pytest.mark.parametrize("kind", ["f16", "f16x2", "bf16", "bf16x2"])
+@pytest.mark.parametrize("operation", ["add.rn", "sub.rn", "mul.rn", "fma.rn", "min", "max"])
+def test_half_loops_agree(engine: Engine, other: Engine, operation: str, kind: str) -> None:
+    """Random bits, and numbers near one, whose sums are rounded."""
+    width = 32 if kind.endswith("x2") else 16
+    count = 3 if operation == "fma.rn" else 2
+    random = np.random.default_rng(13)
+    sources = [random.integers(0, 2**width, THREADS, f"u{width // 8}") for _ in range(count)]
+    for source in sources:
+        source[32:128] &= source.dtype.type(0xBFFFBFFF & (2**width - 1))
+    body = f"{operation}.{kind} %d, {', '.join(f'%{name}' for name in 'abc'[:count])};"
+    results = [apply(each, body, f"b{width}", *sources) for each in (engine, other)]
+    assert np.array_equal(*results)
+    assert len(np.unique(results[0])) > 60
