@@ -23,6 +23,7 @@ int main(void)
     VALUE("session.image_bytes", offsetof(struct nb_session, image_bytes));
     VALUE("session.policy_offset", offsetof(struct nb_session, policy_offset));
     VALUE("session.probe_offset", offsetof(struct nb_session, probe_offset));
+    VALUE("session.omitted_offset", offsetof(struct nb_session, omitted_offset));
     VALUE("session", sizeof(struct nb_session));
     VALUE("probe_area.answer_next", offsetof(struct nb_probe_area, answer_next));
     VALUE("probe_area", sizeof(struct nb_probe_area));
@@ -35,6 +36,7 @@ int main(void)
     VALUE("ring.state", offsetof(struct nb_ring, state));
     VALUE("ring.in_flight_since", offsetof(struct nb_ring, in_flight_since));
     VALUE("ring.ahead", offsetof(struct nb_ring, ahead));
+    VALUE("ring.omitted", offsetof(struct nb_ring, omitted));
     VALUE("ring.attached_ns", offsetof(struct nb_ring, attached_ns));
     VALUE("record", sizeof(struct nb_record));
     VALUE("record.count", offsetof(struct nb_record, count));
