@@ -73,7 +73,8 @@ def assert_refused(attack: Attack, feature: str, name: str, place: str = "-", nu
     result = attack(name, True, place, number)
     if result.confinement[feature] != "on":
         pytest.skip(f"{feature}: {result.confinement[feature]}")
-    assert result.verdict == "failed" and GOT not in result.reason
+    # The attack is the driver of this replay, so the check of the driver (ADR 40) fails, too.
+    assert result.verdict in ("failed", "error") and GOT not in result.reason
     assert "last output: REFUSED" in result.reason, result.reason
 
 
@@ -181,7 +182,7 @@ def test_memory_of_all_processes_is_limited(attack: Attack, hostile: Path, captu
     assert GOT in attack("memory", False).reason
     options = ReplayOptions(strict=True, driver=str(hostile))
     result = replay_buffers(capture, options, Buffers(None, None), memory_bytes=320 << 20)
-    assert result.verdict == "failed" and "the replay used" in result.reason, result.reason
+    assert result.verdict in ("failed", "error") and "the replay used" in result.reason, result.reason
 
 
 def test_driver_that_never_returns_ends_at_the_deadline(attack: Attack, folder: Path) -> None:

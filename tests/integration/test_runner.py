@@ -68,7 +68,7 @@ def case(native: Path) -> Case:
 def assert_right(ran: Ran, case: Case, launches: int = 1) -> None:
     """Two regions that replay rightly on inputs that the submission never saw."""
     ran.assert_finished()
-    assert ran.phases[1:] == [("warm-up", 0), ("record", 0)]
+    assert ran.phases[-2:] == [("warm-up", 0), ("record", 0)]
     assert len(ran.captures) == 2
     for number, path in enumerate(ran.captures):
         with Capture.open(path) as capture:
