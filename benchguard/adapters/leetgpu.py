@@ -41,6 +41,8 @@ ENTRY = "solve"
 PERFORMANCE = "performance"
 FILLINGS = (0x5A, 0xA5)
 """Bytes of uninitialised memory in two draws: an output that shows both is uninitialised."""
+FILES = {"solve.h": Path(__file__).parent / "leetgpu_files" / "solve.h"}
+"""Submissions in CUDA C++ that follow LeetGPU's early starting code include it."""
 ROLES: dict[str, Role] = {"in": "input", "out": "output", "inout": "inout"}
 
 
@@ -55,7 +57,7 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     cases = [LeetGpuCase(challenge, PERFORMANCE, challenge.instance.generate_performance_test)]
     if everything:
         cases += functional_cases(challenge)
-    return Suite(challenge.name, tuple(cases), "arguments", ENTRY, tensors=True)
+    return Suite(challenge.name, tuple(cases), "arguments", ENTRY, tensors=True, files=FILES)
 
 
 @dataclass(frozen=True)

@@ -126,3 +126,11 @@ def test_submission_that_adds_to_filled_output_passes_in_leetgpu_form(tmp_path: 
     file.write_text(LEETGPU)
     result = grade(challenge, file, driver="sim", samples=14, cold="none")
     assert result.verdict == "pass", (result.reason, result.output)
+
+
+def test_submission_may_include_the_header_of_early_leetgpu_submissions(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    file = tmp_path / "submission.cu"
+    file.write_text('#include "solve.h"\n' + LEETGPU.replace("atomicAdd(out + i, x", "out[i] = (x"))
+    result = grade(CHALLENGE, file, driver="sim", samples=14, cold="none")
+    assert result.verdict == "pass", (result.reason, result.output)

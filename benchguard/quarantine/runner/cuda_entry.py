@@ -27,7 +27,7 @@ def load_cuda(order: Order, driver: Driver) -> Entry:
     """Raises SubmissionError with the compiler's first error."""
     path, scratch = Path(order.submission), Path(order.confine.scratch)
     source = path.read_text(errors="replace")
-    flags = flags_of(directive(source, "nvcc"))
+    flags = flags_of(directive(source, "nvcc")).including(order.beside)
     arch = order.arch or driver.arch
     kernel, nvcc = kernel_of(source, order.entry), find_nvcc()
     if kernel is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .reporting import SubmissionError
 
@@ -84,6 +84,10 @@ class Flags:
     @property
     def has_standard(self) -> bool:
         return any("std=" in each for each in self.compile)
+
+    def including(self, folder: str) -> Flags:
+        """These flags, with a folder of headers; empty: none."""
+        return replace(self, compile=(*self.compile, f"-I{folder}")) if folder else self
 
 
 def flags_of(directive: str | None) -> Flags:
