@@ -50,7 +50,7 @@ bool ptx_decode_memory(struct statement *statement, const struct row *row)
     if (ptx_has(statement, ".b128"))
         return ptx_decode_wide_memory(statement, row);
     const bool store = row->operation == OP_ST;
-    const bool is_strong = ptx_take_one(statement, ".volatile .relaxed .acquire .mmio") >= 0;
+    const bool is_strong = ptx_take_one(statement, ".volatile .relaxed .acquire .release .mmio") >= 0;
     ptx_take_hints(statement);
     if (!ptx_take_cache_hint(statement))
         return false;
@@ -75,7 +75,7 @@ bool ptx_decode_memory(struct statement *statement, const struct row *row)
         return false;
     instruction->space = (uint8_t)(space == SPACE_PARAM ? SPACE_GENERIC : space);
     instruction->vector = (uint8_t)count;
-    instruction->flags = is_strong && !store ? FLAG_STRONG : 0;
+    instruction->flags = is_strong ? FLAG_STRONG : 0;
     instruction->offset = offset;
     memcpy(store ? instruction->from : instruction->to, operands, sizeof operands);
     *(store ? instruction->to : instruction->from) = base; /* a store keeps its address in to[0] */

@@ -255,7 +255,7 @@ enum flag {
     FLAG_RELU = 1024,     /* negative results become 0 */
     FLAG_XOR_SIGN = 2048, /* min.xorsign.abs */
     FLAG_FINITE = 4096,   /* .satfinite: overflow becomes the largest number */
-    FLAG_STRONG = 8192    /* a load that sees what other threads write: .volatile, .relaxed, .acquire */
+    FLAG_STRONG = 8192    /* other threads access the same memory: .volatile, .relaxed, .acquire, .release */
 };
 
 enum special {

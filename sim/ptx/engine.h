@@ -212,6 +212,10 @@ void *ptx_find_host_address(struct warp *warp, enum space space, uint64_t addres
 void *ptx_reach(struct warp *warp, const struct instruction *instruction, enum space space, uint64_t address,
                 unsigned bytes, enum access access, unsigned lane, enum ptx_status *status);
 
+/* Read or write device memory by one access, or by one for every 16 bytes. `bytes`: a power of two. */
+void ptx_load_whole(void *to, const void *from, unsigned bytes);
+void ptx_store_whole(void *to, const void *from, unsigned bytes);
+
 /* Add or remove a group. Both may move other groups in memory. */
 struct group *ptx_add_group(struct warp *warp, const struct group *like, uint32_t mask, uint32_t pc);
 void ptx_remove_group(struct warp *warp, const struct group *group);

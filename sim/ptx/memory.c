@@ -203,6 +203,54 @@ static void load_lanes(enum type type, uint32_t mask, const uint64_t *addresses,
     }
 }
 
+/* A GPU accesses an aligned vector at once. PTX promises that for its elements only, but programs rely on it
+ * where other threads access the vector: cub's look-back keeps a flag beside a value. */
+static bool is_whole(const struct instruction *instruction)
+{
+    return instruction->vector > 1 && (instruction->flags & FLAG_STRONG) != 0;
+}
+
+static enum ptx_status load_whole(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const enum type type = (enum type)instruction->type;
+    const unsigned bytes = ptx_type_bytes(type), count = instruction->vector;
+    uint64_t addresses[LANES];
+    enum ptx_status status = PTX_OK;
+    memcpy(addresses, operand_values(warp, instruction->from[0]),
+           sizeof addresses); /* an element may overwrite them */
+    EACH_LANE(mask, lane, {
+        _Alignas(16) char vector[32];
+        const char *from = ptx_reach(warp, instruction, (enum space)instruction->space,
+                                     addresses[lane] + (uint64_t)instruction->offset, bytes * count,
+                                     ACCESS_READ, lane, &status);
+        if (from == NULL)
+            return status;
+        ptx_load_whole(vector, from, bytes * count);
+        for (unsigned i = 0; i < count; i++)
+            result_values(warp, instruction->to[i])[lane] = load(vector + i * bytes, type);
+    });
+    return PTX_OK;
+}
+
+static enum ptx_status store_whole(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+{
+    const unsigned bytes = ptx_type_bytes((enum type)instruction->type), count = instruction->vector;
+    const uint64_t *addresses = operand_values(warp, instruction->to[0]);
+    enum ptx_status status = PTX_OK;
+    EACH_LANE(mask, lane, {
+        _Alignas(16) char vector[32];
+        char *to = ptx_reach(warp, instruction, (enum space)instruction->space,
+                             addresses[lane] + (uint64_t)instruction->offset, bytes * count, ACCESS_WRITE,
+                             lane, &status);
+        if (to == NULL)
+            return status;
+        for (unsigned i = 0; i < count; i++)
+            store(vector + i * bytes, operand_values(warp, instruction->from[i])[lane], bytes);
+        ptx_store_whole(to, vector, bytes * count);
+    });
+    return PTX_OK;
+}
+
 enum ptx_status ptx_run_load(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const enum type type = (enum type)instruction->type;
@@ -213,6 +261,8 @@ enum ptx_status ptx_run_load(struct warp *warp, const struct instruction *instru
     uint64_t copy[LANES];
     bool uniform;
     struct view view;
+    if (is_whole(instruction))
+        return load_whole(warp, instruction, mask);
     const unsigned char *line =
         mask == ALL_LANES ? find_line(warp, instruction, addresses, bytes * count, ACCESS_READ, &uniform)
                           : NULL;
@@ -274,6 +324,8 @@ enum ptx_status ptx_run_store(struct warp *warp, const struct instruction *instr
     enum ptx_status status = PTX_OK;
     bool uniform;
     struct view view;
+    if (is_whole(instruction))
+        return store_whole(warp, instruction, mask);
     unsigned char *line = mask == ALL_LANES
                               ? find_line(warp, instruction, addresses, bytes * count, ACCESS_WRITE, &uniform)
                               : NULL;

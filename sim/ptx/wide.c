@@ -1,5 +1,5 @@
-/* Loads, stores and atomics of 128 bits. Each is one access: PTX makes them atomic as a whole if they are
- * strong. */
+/* Accesses of more than 64 bits: loads, stores and atomics of 128 bits, which PTX makes atomic as a whole if
+ * they are strong, and strong vectors. */
 #include "ptx/engine.h"
 
 typedef unsigned __int128 wide;
@@ -42,6 +42,44 @@ static wide exchange(void *at, wide value)
         if (found == old)
             return old;
         old = found;
+    }
+}
+
+void ptx_load_whole(void *to, const void *from, unsigned bytes)
+{
+    const uint64_t small = bytes == 2   ? __atomic_load_n((const uint16_t *)from, __ATOMIC_RELAXED)
+                           : bytes == 4 ? __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED)
+                           : bytes == 8 ? __atomic_load_n((const uint64_t *)from, __ATOMIC_RELAXED)
+                                        : 0;
+    if (bytes <= sizeof small)
+        memcpy(to, &small, bytes);
+    else
+        for (unsigned at = 0; at < bytes; at += sizeof(wide)) {
+            const wide bits = load((const char *)from + at);
+            memcpy((char *)to + at, &bits, sizeof bits);
+        }
+}
+
+void ptx_store_whole(void *to, const void *from, unsigned bytes)
+{
+    uint64_t small = 0;
+    memcpy(&small, from, bytes < sizeof small ? bytes : sizeof small);
+    switch (bytes) {
+    case 2:
+        __atomic_store_n((uint16_t *)to, (uint16_t)small, __ATOMIC_RELAXED);
+        break;
+    case 4:
+        __atomic_store_n((uint32_t *)to, (uint32_t)small, __ATOMIC_RELAXED);
+        break;
+    case 8:
+        __atomic_store_n((uint64_t *)to, small, __ATOMIC_RELAXED);
+        break;
+    default:
+        for (unsigned at = 0; at < bytes; at += sizeof(wide)) {
+            wide bits;
+            memcpy(&bits, (const char *)from + at, sizeof bits);
+            store((char *)to + at, bits);
+        }
     }
 }
 

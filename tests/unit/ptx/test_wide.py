@@ -120,6 +120,45 @@ ret;
     assert cell.tolist() == [[40 * 64 - 1000, 8]]
 
 
+@pytest.mark.parametrize("vector", ["v2.u16", "v2.b32", "v4.u16", "v4.b32", "v2.u64"])
+def test_strong_vector_is_never_seen_in_parts(engine: Engine, vector: str) -> None:
+    """Half of the blocks write vectors of equal elements, the others count vectors whose elements differ."""
+    count, kind = int(vector[1]), vector[3:]
+    bits = int(kind[1:])
+    name = {16: "h", 32: "r", 64: "rd"}[bits]
+    names = [f"%{name}{number}" for number in range(10, 10 + count)]
+    cell, found = pairs(1, 1), pairs(1, 2)
+    cell[:], found[:] = 0, 0
+    body = f"""
+.reg .b16 %h<16>;
+.reg .b32 %r<16>;
+.reg .b64 %rd<16>;
+.reg .pred %p<4>;
+ld.param.u64 %rd0, [p0];
+ld.param.u64 %rd1, [p1];
+mov.u32 %r0, %ctaid.x;
+and.b32 %r1, %r0, 1;
+setp.eq.u32 %p0, %r1, 0;
+mov.u32 %r2, 0;
+$again:
+add.u32 %r2, %r2, 1;
+mov.u32 %r3, %tid.x;
+add.u32 %r3, %r3, %r2;
+cvt.u{bits}.u32 {names[0]}, %r3;
+{"".join(f"mov.b{bits} {each}, {names[0]};" for each in names[1:])}
+@%p0 st.relaxed.gpu.global.{vector} [%rd0], {{{", ".join(names)}}};
+ld.relaxed.gpu.global.{vector} {{{", ".join(names)}}}, [%rd0];
+{"".join(f"setp.ne.b{bits} %p1, {each}, {names[0]}; @%p1 red.global.add.u32 [%rd1], 1;" for each in names[1:])}
+setp.lt.u32 %p2, %r2, 2000;
+@%p2 bra $again;
+ret;
+}}
+"""
+    module = engine.load(f"{HEAD}.visible .entry k(.param .u64 p0, .param .u64 p1)\n{{{body}")
+    assert module.run("k", [8], [32], cell, found, workers=4, timeout=60).status == "ok"
+    assert cell.any() and not found.any()
+
+
 @pytest.mark.parametrize(
     "access",
     ["ld.global.b128 %q0, [%rd4];", "st.global.b128 [%rd4], %q0;", "atom.global.exch.b128 %q1, [%rd4], %q0;"],
