@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ..errors import BenchguardError
+from ..ipc.json_text import UNREADABLE
 from ..ipc.text import one_line
 from ..quarantine.confined import Program, run_confined, scratch_folder
 from ..quarantine.contract import Confine, Task
@@ -40,7 +41,10 @@ def _trouble(target: Target, devices: Sequence[int], seconds: float) -> str:
     answers: list[Used] = []
 
     def handle(line: bytes) -> bool:
-        answers.append(msgspec.json.decode(line, type=Used))
+        try:
+            answers.append(msgspec.json.decode(line, type=Used))
+        except UNREADABLE:
+            answers.append(Used("its answer cannot be read"))
         return False
 
     use = Use(target.library, tuple(dict.fromkeys(devices)))

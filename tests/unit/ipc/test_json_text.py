@@ -22,6 +22,7 @@ OWN = {
     "probe/pipeline/worker.py",
     "quarantine/cases.py",
     "quarantine/sandbox/stage.py",
+    "quarantine/use_devices.py",
     "serve/client.py",
     "shim/build.py",
     "shim/surface.py",

@@ -52,7 +52,7 @@ def test_line_of_a_wrong_type_ends_the_reading_with_its_number(tmp_path: Path) -
 
 def test_file_that_is_not_a_log_is_refused(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("{}\n")
-    with pytest.raises(LogError, match="not a line of an audit log"):
+    with pytest.raises(LogError, match="line 1: not an audit log; give the path"):
         read_log_report(tmp_path / "log")
 
 
