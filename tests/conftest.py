@@ -7,6 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("any machine", deadline=None)  # 200 ms an example are too few on a loaded one
+settings.load_profile("any machine")
 
 pytest_plugins = ["tests.tiers"]
 

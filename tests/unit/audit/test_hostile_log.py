@@ -56,7 +56,7 @@ def others() -> st.SearchStrategy[Line]:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(calls() | others(), max_size=30), st.booleans())
 def test_calls_of_any_content_are_summed_up_and_shown(lines: list[Line], complete: bool) -> None:
     summary = summary_of(*lines, complete=complete)
@@ -68,7 +68,7 @@ def test_calls_of_any_content_are_summed_up_and_shown(lines: list[Line], complet
     assert "\x1b" not in output.getvalue()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     calls(),
     st.sampled_from(["time_ns", "result", "call", "arguments", "process"]),

@@ -158,7 +158,7 @@ CHANGES = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(name=st.sampled_from(sorted(REAL)), share=st.sampled_from([1, 1, 2, 40]), changes=CHANGES)
 def test_mutated_images_are_read_or_refused(
     name: str, share: int, changes: list[tuple[int, int, bytes]]

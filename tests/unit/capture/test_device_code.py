@@ -63,7 +63,7 @@ def test_overlapping_sections_are_hashed_once() -> None:
     assert 0 < len(list(kernel_codes(image))) <= len(image) // size
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.sampled_from(["sm_90.cubin", "default.fatbin", "compute_75.ptx"]),
     st.lists(st.tuples(st.integers(0, 1999), st.integers(0, 255)), max_size=8),

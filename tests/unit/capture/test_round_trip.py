@@ -16,9 +16,7 @@ from .strategies import PAGES, Bulk, Elements, captures, write
 
 
 @pytest.mark.full
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(captures())
 def test_written_elements_are_read_back(found: Elements) -> None:
     with tempfile.TemporaryDirectory() as folder:

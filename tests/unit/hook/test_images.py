@@ -81,7 +81,7 @@ def test_truncated_images_are_refused(measure: Path, path: Path) -> None:
 
 
 @pytest.mark.full
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_images_never_read_outside(measure: Path, data: st.DataObject) -> None:
     """Mutated headers, 40 at a time: the sanitizers find no read outside the image."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchguard.problem import arrays
@@ -35,7 +35,6 @@ def any_array(draw: st.DrawFn) -> tuple[np.ndarray[Any, Any], Buffer]:
     return array, Buffer("b", dtype, array.shape, "input", arrays.strides_of(array))
 
 
-@settings(deadline=None)
 @given(any_array())
 def test_numpy_round_trip_through_bytes(given: tuple[np.ndarray[Any, Any], Buffer]) -> None:
     array, buffer = given
@@ -46,7 +45,6 @@ def test_numpy_round_trip_through_bytes(given: tuple[np.ndarray[Any, Any], Buffe
     assert arrays.dtype_of(array) == buffer.dtype
 
 
-@settings(deadline=None)
 @given(any_array())
 def test_torch_round_trip_through_bytes(given: tuple[np.ndarray[Any, Any], Buffer]) -> None:
     torch = pytest.importorskip("torch")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchguard.problem.arrays import NUMPY_DTYPES, Numbers
@@ -40,7 +40,6 @@ def first(values: Numbers) -> Numbers:
     return values.reshape(-1)[: values.size // 8]
 
 
-@settings(deadline=None)
 @given(st.sampled_from(sorted(ELEMENT_BYTES)), st.sampled_from(OTHERS), RANGES, st.integers(0, 99))
 def test_values_stay_in_range(
     dtype: DType, distribution: str, limits: tuple[float, float], seed: int
@@ -186,7 +185,6 @@ def test_full_int64_range() -> None:
         assert of(own, distribution).dtype == np.int64
 
 
-@settings(deadline=None)
 @given(st.sampled_from(sorted(ELEMENT_BYTES)), st.sampled_from(NAMES))
 def test_empty_input_stays_empty(dtype: DType, distribution: str) -> None:
     assert of(np.empty((0, 3), NUMPY_DTYPES[dtype]), distribution).shape == (0, 3)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchguard.problem.arrays import NUMPY_DTYPES
@@ -29,13 +29,11 @@ def off(values: Any, dtype: DType, tolerance: Tolerance) -> Any:
     return np.abs(rounded - values) > tolerance.atol + tolerance.rtol * np.abs(values)
 
 
-@settings(deadline=None)
 @given(st.sampled_from(sorted(DEFAULTS)), st.lists(st.floats(-400, 400), min_size=1))
 def test_rounding_to_own_dtype_passes(dtype: DType, values: list[float]) -> None:
     assert not off(np.array(values), dtype, default(dtype)).any()
 
 
-@settings(deadline=None)
 @given(st.integers(0, 1 << 32))
 def test_rounding_to_lower_dtype_fails(seed: int) -> None:
     """Some hundreds of ordinary results, about 1."""
