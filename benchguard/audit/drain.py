@@ -80,9 +80,8 @@ class Drain:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._corrupt: dict[int, str] = {}
-        self._inside: dict[
-            int, tuple[int, int]
-        ] = {}  # slot + 1 and time of each ring's call at the last look
+        self._inside: dict[int, tuple[int, int]] = {}
+        """By ring, the call at the last look: its slot + 1 and the time of its entry."""
         self._told: dict[int, tuple[int, int]] = {}
         self._namespace = Path("/proc/self/ns/pid").stat().st_ino
         self._thread = threading.Thread(target=self._run, name="drain", daemon=True)

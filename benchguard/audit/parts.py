@@ -13,7 +13,7 @@ from pathlib import Path
 from .chain import LogError
 
 PART_BYTES_MIN = 64 << 10
-"""A smaller limit would give more files than lines that are worth a file."""
+"""Smaller files would be too many for one folder."""
 
 
 def part_path(first: Path, part: int) -> Path:

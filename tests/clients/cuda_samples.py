@@ -65,7 +65,7 @@ def copy_checkout(checkout: Path, scratch: Path, architecture: str) -> None:
 
 
 def build(folder: Path) -> str:
-    """Build a sample; returns the reason if there is no program afterwards."""
+    """Build a sample. Returns why there is no program; empty if there is one."""
     output = folder / "build"
     if (output / folder.name).is_file():
         return ""
@@ -135,7 +135,7 @@ def run(folder: Path, arguments: list[str], cpu_limit: int) -> Result:
 def run_limited(
     command: list[str], folder: Path, environment: dict[str, str], most: float
 ) -> tuple[str, int, bool]:
-    """Run a command for at most so many seconds. Returns its output, its status, and whether a limit ended it."""
+    """Run a command. Returns its output, its status, and whether the limit of `most` seconds ended it."""
     with tempfile.TemporaryFile(mode="w+", errors="replace") as output:
         begin = time.monotonic()
         process = subprocess.Popen(

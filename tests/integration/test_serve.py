@@ -57,7 +57,7 @@ def run(service: Service, api: Api) -> Callable[..., subprocess.CompletedProcess
 
 
 def launches(service: Service) -> list[int]:
-    """The launches of each log, all of which are whole and verified."""
+    """The number of launches in each log. All logs must be verified and have an end line."""
     counts = []
     for log in service.logs:
         lines = service.verified(log)

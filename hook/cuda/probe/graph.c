@@ -15,8 +15,8 @@
 #include "surface.h"
 
 struct node {
-    CUgraphNode
-        handle; /* of the program's graph: the kernel's, or the child graph's that has it; NULL: changed */
+    /* The kernel's node, or the child graph's node around it. NULL: the program has changed it. */
+    CUgraphNode handle;
     bool is_in_child;
     struct nb_probed_launch *probed;  /* its kernel and its maps */
     struct nb_probed_launch *current; /* of the launch that is being made */
