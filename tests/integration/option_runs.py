@@ -288,7 +288,7 @@ def prepare(folder: Path) -> None:
         "submission.txt": SUBMISSION,
         "slow.py": SUBMISSION.replace("def solution", "def other").replace("def slow", "def solution"),
         "kernel.ptx": PTX.read_text(),
-        "slower.ptx": f"// launch: grid=(ceil(n/256) * 200, 1, 1) block=256\n{PTX.read_text()}",
+        "slower.ptx": f"// launch: grid=(ceil(n/256) * 4000, 1, 1) block=256\n{PTX.read_text()}",
         "task/problem.py": TASK,
         "compared/one.json": json.dumps(COMPARED),
         "task/typed.py": TYPED,
