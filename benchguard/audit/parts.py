@@ -6,8 +6,10 @@ goes on from one to the other.
 
 from __future__ import annotations
 
+import contextlib
 import stat
-from itertools import count
+from collections.abc import Iterator
+from itertools import count, takewhile
 from pathlib import Path
 
 from .chain import LogError
@@ -42,12 +44,15 @@ def check_part(first: Path, part: int) -> Path:
     return path
 
 
+def parts_of(first: Path) -> Iterator[Path]:
+    """The files of a log, up to the first that is missing."""
+    return takewhile(Path.exists, (part_path(first, part) for part in count(1)))
+
+
 def size_of(first: Path) -> int:
-    """Add up the bytes of all files of a log; a missing file has 0."""
+    """Add up the bytes of all files of a log."""
     total = 0
-    for part in count(1):
-        try:
-            total += part_path(first, part).stat().st_size
-        except OSError:
-            break
+    with contextlib.suppress(OSError):  # a file was removed meanwhile
+        for path in parts_of(first):
+            total += path.stat().st_size
     return total

@@ -193,12 +193,14 @@ policy_option = click.option(
     help="Log or deny driver calls by the rules of this policy: a file, or observe, grading, quarantine or strict.",
 )
 
-log_size_option = click.option(
-    "--log-size",
-    "part_bytes",
+log_size = Flag(
+    "Continue the log in PATH.2, PATH.3, ... when a file has this size: 100M.",
+    "SIZE",
     type=Size(least=PART_BYTES_MIN),
-    metavar="SIZE",
-    help="Continue the log in PATH.2, PATH.3, ... when a file has this size: 100M.",
+)
+
+log_size_option = click.option(
+    "--log-size", "part_bytes", type=log_size.type, metavar=log_size.metavar, help=log_size.help
 )
 
 gpu_time_option = click.option(

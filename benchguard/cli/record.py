@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..record.options import RecordOptions
-from .options import Flag, OutputPath, driver_option, options_of, policy_option, quiet_option, timeout_option
+from .options import (
+    Flag,
+    OutputPath,
+    driver_option,
+    log_size,
+    options_of,
+    policy_option,
+    quiet_option,
+    timeout_option,
+)
 from .output import notify
 from .selection import SELECTION
 
@@ -41,6 +50,7 @@ _REFUSALS_SHOWN = 5
             "PATH",
             type=OutputPath(),
         ),
+        "log_size": log_size,
         "force": "Replace the capture and the log if they exist.",
     },
 )

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,7 +15,7 @@ from ..errors import UsageError
 from ..ipc.json_text import json_document
 from ..serve.options import ServeOptions
 from ..version import __version__
-from .options import Flag, Size, driver_option, options_of, policy_option, quiet_option
+from .options import Flag, Size, driver_option, log_size, options_of, policy_option, quiet_option
 from .output import notify, print_document
 
 
@@ -49,6 +50,7 @@ from .output import notify, print_document
             "Programs of one user that are recorded at the same time.", type=click.IntRange(1)
         ),
         "max_log_bytes": Flag("Longest log of one program.", metavar="SIZE", type=Size()),
+        "log_size": log_size,
         "max_total_bytes": Flag("Size of all logs in the folder.", metavar="SIZE", type=Size()),
         "image_bytes": Flag(
             "Memory for the code images of one program.", metavar="SIZE", name="image-memory", type=Size()
@@ -66,7 +68,7 @@ def serve(
     as_list: bool,
     quiet: bool,
     command: tuple[str, ...],
-    **limits: int,
+    **limits: Any,
 ) -> int:
     """Write an audit log for each program that runs with the variables of `neutrino-bench env`.
 
@@ -76,6 +78,7 @@ def serve(
     from ..audit.environment import shim_environment
     from ..serve.place import socket_in
 
+    options = ServeOptions(**limits)
     if folder is None and (path is None or not as_list):
         raise UsageError("serve needs --log FOLDER, where the logs go")
     where = path.absolute() if path is not None else socket_in(folder) if folder is not None else Path()
@@ -96,7 +99,7 @@ def serve(
         folder.absolute(),
         where,
         {surface: interposer},
-        ServeOptions(**limits),  # type: ignore[arg-type]
+        options,
         __version__,
         say=(lambda _: None) if quiet else _notify,
         warn=_notify,

@@ -19,6 +19,7 @@ from .options import (
     driver_option,
     given_options,
     gpu_time_option,
+    log_size_option,
     timeout_option,
 )
 from .output import RowWriter, notify
@@ -28,7 +29,13 @@ from .trailing import TrailingCommand, trailing_words
 if TYPE_CHECKING:
     from .trace_text import TraceTable
 
-_COMMAND_ONLY = {"log_path": "--log", "driver": "--driver", "gpu_time": "--gpu-time", "timeout": "--timeout"}
+_COMMAND_ONLY = {
+    "log_path": "--log",
+    "part_bytes": "--log-size",
+    "driver": "--driver",
+    "gpu_time": "--gpu-time",
+    "timeout": "--timeout",
+}
 _FILTERS = {
     "calls": "--call",
     "kernels": "--kernel",
@@ -118,6 +125,7 @@ def _handles(context: click.Context, option: click.Parameter, words: tuple[str, 
     metavar="PATH",
     help="Keep the audit log of the command in this file.",
 )
+@log_size_option
 @driver_option
 @gpu_time_option
 @timeout_option
@@ -140,6 +148,7 @@ def trace(
     summary_only: bool,
     output_path: Path | None,
     log_path: Path | None,
+    part_bytes: int | None,
     driver: str,
     gpu_time: bool,
     timeout: float | None,
@@ -162,7 +171,7 @@ def trace(
         layout = Layout(not no_time, not no_returns, verbose, runtime)
         table = None if summary_only else TraceTable(RowWriter(output), layout, filters)
         if command is not None:
-            status = _trace_command(command, driver, gpu_time, timeout, log_path, table, output)
+            status = _trace_command(command, driver, gpu_time, timeout, log_path, part_bytes, table, output)
         else:
             status = _trace_log(log or _log_of(pid or 0), pid, follow or pid is not None, table, output)
         if table is not None and table.hides_all_calls:
@@ -189,6 +198,8 @@ def _check(
         raise UsageError(f"--summary covers the whole log; leave out {_FILTERS[sorted(other)[0]]}")
     if command is None and (other := given & set(_COMMAND_ONLY)):
         raise UsageError(f"{_COMMAND_ONLY[sorted(other)[0]]} is for a COMMAND after --")
+    if "part_bytes" in given and "log_path" not in given:
+        raise UsageError("--log-size is for a log that is kept; give --log, too")
 
 
 def _meaning_of(path: Path, driver: str, is_command: bool, context: click.Context) -> tuple[str, str | None]:
@@ -280,6 +291,7 @@ def _trace_command(
     gpu_time: bool,
     timeout: float | None,
     log_path: Path | None,
+    part_bytes: int | None,
     table: TraceTable | None,
     output: TextIO,
 ) -> int:
@@ -294,7 +306,8 @@ def _trace_command(
     interposer = announced_interposer(driver, quiet=False)
     check_gpu_time(gpu_time, interposer.surface.api)
     with tempfile.TemporaryDirectory(prefix="neutrino-trace-") as folder:
-        log = LogWriter(log_path or Path(folder) / "trace.audit.jsonl", replace=True)
+        path = log_path or Path(folder) / "trace.audit.jsonl"
+        log = LogWriter(path, replace=True, part_bytes=part_bytes)
         live = LiveTable(log.path, table, lambda: discard(output)) if table is not None else None
         try:
             if live is not None:

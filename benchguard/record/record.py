@@ -101,7 +101,11 @@ def record_with(
     try:
         # The log of a run that failed has no capture beside it: the next run may replace it.
         is_orphan = options.log is None and not output.exists()
-        log = LogWriter(options.log or output.with_suffix(".audit.jsonl"), replace=options.force or is_orphan)
+        log = LogWriter(
+            options.log or output.with_suffix(".audit.jsonl"),
+            replace=options.force or is_orphan,
+            part_bytes=options.log_size,
+        )
         run = supervise(
             command,
             interposer,

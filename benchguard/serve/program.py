@@ -56,6 +56,8 @@ class Program:
     interposer: Interposer
     log: Path
     log_bytes: int
+    part_bytes: int | None
+    """Bytes of a file of the log; None: one file."""
     memory: int
     """Bytes of shared memory for code images."""
     cordon: Cordon | None
@@ -114,7 +116,7 @@ def _record(
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (*ORDERS, *IGNORED))
     end_with(parent, FINISH)
     try:
-        log = LogWriter(program.log, most_bytes=program.log_bytes)
+        log = LogWriter(program.log, most_bytes=program.log_bytes, part_bytes=program.part_bytes)
     except BenchguardError as error:
         return _refuse(connection, str(error))
     try:

@@ -251,7 +251,15 @@ class Service:
         shares = self.options.max_programs - len(self._recorders)
         log_bytes = self._space.promise(log, self.options.max_log_bytes, shares)
         program = Program(
-            peer, name, request.command, interposer, log, log_bytes, self.options.image_bytes, cordon
+            peer=peer,
+            name=name,
+            command=request.command,
+            interposer=interposer,
+            log=log,
+            log_bytes=log_bytes,
+            part_bytes=self.options.log_size,
+            memory=self.options.image_bytes,
+            cordon=cordon,
         )
         try:
             process, report = fork_recorder(program, connection, self.version)

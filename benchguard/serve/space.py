@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..audit.parts import parts_of
 from .messages import RequestError
 from .place import LOG_SUFFIX
 
 LEAST_BYTES = 1 << 16
 """Counted for each log, however short: each one takes a file and a line or two."""
 RESCAN_SECONDS = 5.0
+_PART = re.compile(r"\.[0-9]+$", re.ASCII)
 
 
 @dataclass
 class Space:
-    """Hands out space for logs. Logs that were in the folder before count; logs that the user removed do not."""
+    """Hands out space for logs. Logs that were in the folder before count; files that the user removed do not."""
 
     folder: Path
     most_bytes: int
@@ -44,18 +47,20 @@ class Space:
     def settle(self, log: Path) -> None:
         """The log has its final size."""
         del self._promised[log]
-        self._used += _size(log)
+        self._used += sum(_size(part) for part in parts_of(log))
 
     def _left(self) -> int:
         return self.most_bytes - self._used - sum(self._promised.values())
 
     def _scan(self) -> int:
-        promised = getattr(self, "_promised", {})
-        return sum(_size(path) for path in self.folder.glob(f"*{LOG_SUFFIX}") if path not in promised)
+        """The bytes of all files of logs that have ended: users may remove any of them."""
+        promised = {path.name for path in getattr(self, "_promised", {})}
+        names = ((path, _PART.sub("", path.name)) for path in self.folder.glob(f"*{LOG_SUFFIX}*"))
+        return sum(_size(path) for path, name in names if name.endswith(LOG_SUFFIX) and name not in promised)
 
 
-def _size(log: Path) -> int:
+def _size(file: Path) -> int:
     try:
-        return max(log.stat().st_size, LEAST_BYTES)
+        return max(file.stat().st_size, LEAST_BYTES)
     except OSError:
         return 0

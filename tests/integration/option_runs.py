@@ -706,6 +706,11 @@ RUNS: dict[str, OptionRun] = {
         (*SERVE, "--", *PY),
         {"--max-log-bytes": lambda ran: served_end(ran)["truncated"]},
     ),
+    "serve, log-size": OptionRun(
+        (*SERVE, "--log-size", "64K", "--", *LOOKUP, "1000"),
+        (*SERVE, "--", *LOOKUP, "1000"),
+        {"--log-size": lambda ran: served_lines(ran)[-1]["kind"] == "continued" and list(ran.folder.glob("logs/*.2"))},
+    ),
     "serve, total bytes": OptionRun(
         (*SERVE, "--max-total-bytes", "1K", "--", *PY),
         (*SERVE, "--", *PY),
@@ -778,6 +783,11 @@ RUNS: dict[str, OptionRun] = {
         (*RECORD, "--", *PY),
         {"--window": lambda ran: ran.captured_launches() == 3},
     ),
+    "record, log-size": OptionRun(
+        (*RECORD, "--log-size", "64K", "--", *LOOKUP, "1000"),
+        (*RECORD, "--", *LOOKUP, "1000"),
+        {"--log-size": lambda ran: ran.log("x.audit.jsonl.2", "part") and ran.log("x.audit.jsonl", "continued")},
+    ),
     "record, driver": OptionRun(
         ("record", "-o", "x.ncap", "--driver", "/nowhere/libcuda.so.1", "--", "true"),
         (*RECORD, "--", *PY),
@@ -815,6 +825,11 @@ RUNS: dict[str, OptionRun] = {
             "--output": lambda ran: "[ENTER]" in ran.text("table.txt") and "[ENTER]" not in ran.out,
             "--log": launches_in("run.jsonl"),
         },
+    ),
+    "trace, log-size": OptionRun(
+        (*TRACE, "--log", "run.jsonl", "--log-size", "64K", "--", *LOOKUP, "1000"),
+        (*TRACE, "--log", "run.jsonl", "--", *LOOKUP, "1000"),
+        {"--log-size": lambda ran: ran.log("run.jsonl.2", "part") and ran.out.count("[EXIT]") >= 1000},
     ),
     "trace, call": OptionRun(
         (*TRACE_LOG, "--call", "cuStream*"), TRACE_LOG, {"--call": lambda ran: "cuLaunchKernel" not in ran.out}

@@ -41,6 +41,18 @@ def test_ended_log_counts_with_its_size(tmp_path: Path) -> None:
     assert logs.promise(tmp_path / "2", 9 * MEBI) == 2 * MEBI
 
 
+def test_all_files_of_a_log_count(tmp_path: Path) -> None:
+    logs = Space(tmp_path, 5 * MEBI)
+    path = tmp_path / "1.audit.jsonl"
+    logs.promise(path, 3 * MEBI)
+    for name in (path.name, f"{path.name}.2", f"{path.name}.3"):
+        (tmp_path / name).write_bytes(bytes(MEBI))
+    logs.settle(path)
+    assert logs.promise(tmp_path / "2", 9 * MEBI) == 2 * MEBI
+    path.unlink()
+    assert Space(tmp_path, 5 * MEBI).promise(tmp_path / "2", 9 * MEBI) == 3 * MEBI
+
+
 def test_earlier_logs_count(tmp_path: Path) -> None:
     log(tmp_path, "old", 2 * MEBI)
     assert Space(tmp_path, 3 * MEBI).promise(tmp_path / "new", 9 * MEBI) == MEBI
