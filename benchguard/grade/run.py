@@ -26,7 +26,7 @@ from ..quarantine.lacking import lack_of
 from ..quarantine.quarantine import quarantine
 from ..quarantine.submission import Submission, submission_of
 from ..replay.clocks import Clocks
-from ..replay.driver_check import BLAMED, broken_driver
+from ..replay.driver_check import BLAMED, check_driver
 from ..replay.protocol import Device
 from ..replay.replay import WAIT_WORTH_A_NOTE, WAITING
 from ..replay.result import Settings
@@ -95,6 +95,7 @@ class GradeRun:
         self.seconds: dict[str, float] = {}
         self.captured: dict[str, tuple[Path, Path]] = {}
         self.graded: Submission | None = None
+        self._notes: tuple[str, ...] = ()
 
     def api(self) -> Api:
         """The vendor of the driver. Raises UsageError, ShimError."""
@@ -160,8 +161,11 @@ class GradeRun:
         if finding is None or finding.verdict not in BLAMED:
             return
         target = target_of(self._api, self.options.driver)
-        if broken := broken_driver(target, SUBMISSIONS_DEVICE, self.options.device):
-            raise BenchguardError(f"{broken}; the run before: {finding.text}")
+        devices = SUBMISSIONS_DEVICE, self.options.device
+        check = check_driver(target, *devices, timeout=self.options.seconds, left=self.left())
+        if check.broken:
+            raise BenchguardError(f"{check.broken}; the run before: {finding.text}")
+        self._notes = tuple(filter(None, (check.doubt,)))
 
     def _files(self, opening: Opening) -> dict[str, Path]:
         """The problem's files for the submission. Only an adapter's problem has some, and it is open by now."""
@@ -274,7 +278,7 @@ class GradeRun:
             audit=self._audit(quarantined),
             settings=next((each.settings for each in timed if each.settings is not None), None),
             score_s=score_of(cases, opened.ranking) if verdict == "pass" else None,
-            notes=notes_of(opened, cases, confinement),
+            notes=(*self._notes, *notes_of(opened, cases, confinement)),
             output=output_of(quarantined),
             seconds={
                 **self.seconds,

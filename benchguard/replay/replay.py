@@ -31,7 +31,7 @@ from .clocks import ClockWatch, summarise_clocks, throttled_at
 from .collect import Collector, Progress
 from .confined import replay_confined
 from .convergence import TAGGED_MAX, rule_of, text_of
-from .driver_check import BLAMED, broken_driver
+from .driver_check import BLAMED, DriverCheck, check_driver
 from .environment import replay_environment
 from .options import ReplayOptions
 from .protocol import COLD, LINE_MAX, LINES_MAX, NO_SET, UNPRIMED, Limits, Ready, Request, encode
@@ -193,11 +193,19 @@ def replay_buffers(
             warm_up_samples=options.warm_up_samples,
         )
         result = _result(ran, subject, str(opened.path), settings, outputs, started, options)
-        if result.verdict in BLAMED and (broken := broken_driver(target, options.device)):
-            result = replace(result, verdict="error", reason=f"{broken}; the replay before: {result.reason}")
+        if result.verdict in BLAMED:
+            left = request.deadline - time.monotonic()
+            result = _blamed(result, check_driver(target, options.device, timeout=options.timeout, left=left))
         if waited < WAIT_WORTH_A_NOTE:
             return result
         return replace(result, notes=(*result.notes, f"waited {waited:.1f} s for a turn on the GPU"))
+
+
+def _blamed(result: ReplayResult, check: DriverCheck) -> ReplayResult:
+    """A failed replay's result after the check of the driver."""
+    if check.broken:
+        return replace(result, verdict="error", reason=f"{check.broken}; the replay before: {result.reason}")
+    return replace(result, notes=(*result.notes, check.doubt)) if check.doubt else result
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from benchguard.errors import BenchguardError
 from benchguard.grade.grade import grade
 from benchguard.grade.result import GradeResult
 from benchguard.quarantine.sandbox import environment as of_quarantine
+from benchguard.replay import driver_check
 from benchguard.replay import environment as of_replay
+from benchguard.replay.driver_check import check_seconds
 from tests.support.mixed import HONEST, KINDS, PROBLEM
 
 Fail = Callable[..., None]
@@ -89,6 +92,75 @@ def test_broken_memory_in_the_replay_is_an_error(tmp_path: Path, fail: Fail, err
     assert result.verdict == "error"
     assert error in result.reason
 
+
+SILENT = "the driver did not answer within"
+LIMIT_SECONDS = 60.0
+"""A check that took its own time, whatever the time-out is, would end after it."""
+
+
+def test_driver_that_hangs_beside_a_hanging_submission_ends_the_grade_in_time(
+    tmp_path: Path, fail: Fail
+) -> None:
+    fail("cuInit=delay(300s)", clean=True)
+    began = time.monotonic()
+    result = graded(tmp_path, "s.py", HANGS, timeout=20)
+    assert time.monotonic() - began < LIMIT_SECONDS
+    assert result.verdict == "timeout", result.reason
+    assert any(SILENT in note for note in result.notes), result.notes
+
+
+def test_submission_that_fails_beside_a_silent_driver_has_failed(
+    tmp_path: Path, fail: Fail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Silence for seconds could be the work of the submission, so it buys no error."""
+    fail("cuInit=delay(300s)", clean=True)
+    monkeypatch.setattr(driver_check, "check_seconds", lambda *_: 2.0)
+    result = graded(tmp_path, "s.py", CLAIMS)
+    assert result.verdict == "failed", result.reason
+    assert any(SILENT in note for note in result.notes), result.notes
+
+
+def test_driver_that_hangs_in_the_replay_ends_the_grade_in_time(tmp_path: Path, fail: Fail) -> None:
+    fail("cuDevicePrimaryCtxRetain=delay(300s)", clean=True)
+    began = time.monotonic()
+    result = graded(tmp_path, "s.ptx", HONEST, timeout=10)
+    assert time.monotonic() - began < LIMIT_SECONDS
+    assert result.verdict == "timeout", result.reason
+    assert any(SILENT in note for note in result.notes), result.notes
+
+
+def test_driver_that_is_silent_for_the_whole_check_is_broken(
+    tmp_path: Path, fail: Fail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the default time-out the check has all of its time. This one is shorter, for the test."""
+    fail("cuInit=delay(300s)", clean=True)
+    monkeypatch.setattr(driver_check, "CHECK_SECONDS", 2.0)
+    with pytest.raises(BenchguardError, match="does not work: no answer within 2 s; the run before"):
+        graded(tmp_path, "s.py", CLAIMS)
+
+
+@pytest.mark.parametrize(
+    ("timeout", "left", "seconds"),
+    [
+        (10.0, -4.0, 2.5),
+        (10.0, 0.0, 2.5),
+        (10.0, 9.0, 11.5),
+        (60.0, -1.0, 15.0),
+        (300.0, -1.0, 30.0),
+        (300.0, 200.0, 30.0),
+    ],
+)
+def test_check_of_the_driver_has_a_share_of_the_time_out(timeout: float, left: float, seconds: float) -> None:
+    assert check_seconds(timeout, left) == seconds
+
+
+HANGS = """
+import time
+
+
+def solution(a, b, c, n):
+    time.sleep(1000)
+"""
 
 CLAIMS = """
 def solution(a, b, c, n):
