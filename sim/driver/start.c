@@ -18,7 +18,7 @@ static CUresult start(void)
         result = sim_model_select();
     if (result == CUDA_SUCCESS)
         result = sim_environment_read();
-    ptx_accept_unsupported(sim_environment()->unsupported_at_launch);
+    ptx_accept_unsupported(!sim_environment()->unsupported_at_load);
     if (result == CUDA_SUCCESS && !(sim_thread_start() && sim_memory_start() && sim_primary_start()))
         result = CUDA_ERROR_OUT_OF_MEMORY;
     if (result == CUDA_SUCCESS)

@@ -1,5 +1,6 @@
 /* Parse functions: headers, statements and labels. */
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,12 +212,18 @@ void ptx_accept_unsupported(bool yes)
     atomic_store(&accepts_unsupported, yes);
 }
 
-/* Replaces the body, which begins at `body` and has an unsupported instruction, by one that says so. */
+/* Replaces the body, which begins at `body` and has an unsupported instruction, by one that says so. Returns
+ * false, with the function's name in the diagnostic, if the module is refused. */
 static bool set_aside(struct parser *parser, struct ptx_kernel *function, const struct token *body,
                       size_t accesses)
 {
-    if (!parser->met_unsupported || !atomic_load(&accepts_unsupported))
+    if (!parser->met_unsupported || !atomic_load(&accepts_unsupported)) {
+        char *text = parser->diagnostic->text;
+        const size_t length = strlen(text), room = sizeof parser->diagnostic->text - length;
+        (void)snprintf(text + length, room, " in %s %s", function->entry ? "kernel" : "function",
+                       function->name);
         return false;
+    }
     const uint32_t line = parser->diagnostic->line;
     function->refusal = strdup(parser->diagnostic->text);
     if (function->refusal == NULL)

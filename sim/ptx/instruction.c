@@ -185,7 +185,8 @@ bool ptx_parse_instruction(struct parser *parser)
         if (ptx_token_is(statement.base, rows[i].name))
             row = &rows[i];
     if (row == NULL || statement.base->kind != TOKEN_NAME)
-        return ptx_unsupported(&statement);
+        return ptx_lacks_opcode(statement.base) ? ptx_unsupported(&statement)
+                                                : ptx_refuse(&statement, "is not a PTX instruction");
     /* ptx_decode_call parses its operand lists itself. */
     if (row->decode != ptx_decode_call && !parse_operands(&statement, row->takes_images))
         return false;

@@ -25,7 +25,8 @@ bool ptx_unsupported(const struct statement *statement)
 {
     char name[160];
     name_of(statement, name, sizeof name);
-    statement->parser->met_unsupported |= statement->parser->diagnostic->text[0] == 0;
+    if (statement->parser->diagnostic->text[0] == 0)
+        statement->parser->met_unsupported = ptx_is_in_isa(statement);
     return ptx_fail(statement->parser, statement->base->line, "unsupported PTX instruction '%s'", name);
 }
 

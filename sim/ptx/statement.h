@@ -23,6 +23,11 @@ struct row; /* a row of the instruction table */
 bool ptx_refuse(const struct statement *statement, const char *why);
 bool ptx_unsupported(const struct statement *statement);
 
+/* Whether the ISA has the opcode, and the engine does not. */
+bool ptx_lacks_opcode(const struct token *opcode);
+/* Whether the ISA has the words of the statement, whose opcode it has. */
+bool ptx_is_in_isa(const struct statement *statement);
+
 /* Takes the modifier if it is present. An instruction is refused if a modifier is left that no decoder took.
  */
 bool ptx_take(struct statement *statement, const char *modifier);

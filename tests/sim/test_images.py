@@ -344,3 +344,26 @@ for _ in range(2):
     assert outcome.answers == [209, 209]
     (line,) = outcome.errors.splitlines()
     assert line.startswith("CPU driver: the program loads machine code") and "[cu13]" in line
+
+
+LIBRARY = """
+static const unsigned char fatbin[] = {{{bytes}}};
+const struct {{ unsigned magic, version; const void *data, *name; }} image = {{0x466243b1, 1, fatbin, 0}};
+"""
+
+
+def test_library_whose_machine_code_cannot_run_is_named(sim_path: Path, tmp_path: Path) -> None:
+    """cuRAND loads nvcc's wrapper of LTO IR, passes no log, and tells its caller a number only."""
+    library, source = tmp_path / "libvendor.so", tmp_path / "vendor.c"
+    source.write_text(LIBRARY.format(bytes=",".join(map(str, (DATA / "lto.fatbin").read_bytes()))))
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library], check=True)
+    code = f"""
+start()
+image = ctypes.addressof(ctypes.c_char.in_dll(ctypes.CDLL({str(library)!r}), "image"))
+nothing = [None, None, 0, None, None, 0]
+answer(driver.result("cuLibraryLoadData", ctypes.byref(ctypes.c_void_p()), ctypes.c_void_p(image), *nothing))
+"""
+    outcome = isolated(sim_path, code)
+    assert outcome.answers == [209]
+    (line,) = outcome.errors.splitlines()
+    assert line.startswith(f"CPU driver: {library} loads machine code or LTO IR")

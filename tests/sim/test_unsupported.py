@@ -63,8 +63,14 @@ def run(sim_path: Path, *calls: str, syntax: str = "", **variables: str) -> Outc
     return isolated(sim_path, f"syntax = {syntax!r}\n{CODE}" + "\n".join(calls), **variables)
 
 
-def test_kernel_that_cannot_run_fails_its_image_by_default(sim_path: Path) -> None:
-    assert run(sim_path).answers == [INVALID_PTX]
+def test_kernel_that_cannot_run_fails_its_image_on_request(sim_path: Path) -> None:
+    """The program passes no error log, so stderr has the reason."""
+    outcome = run(sim_path, SIM_UNSUPPORTED="load")
+    assert outcome.answers == [INVALID_PTX]
+    assert outcome.errors.splitlines() == [
+        "CPU driver: cannot load an image (218): ptxas application ptx input, line 6; error   : "
+        "unsupported PTX instruction 'wgmma.fence.sync.aligned' in function helper"
+    ]
 
 
 def test_kernel_that_cannot_run_fails_alone_with_its_line(sim_path: Path) -> None:
@@ -76,7 +82,7 @@ def test_kernel_that_cannot_run_fails_alone_with_its_line(sim_path: Path) -> Non
         'launch("calls")',
         'launch("calls", block=8)',
     ]
-    outcome = run(sim_path, *calls, SIM_UNSUPPORTED="launch")
+    outcome = run(sim_path, *calls)
     refused = [NOT_SUPPORTED, 0]
     assert outcome.answers == [0, refused, [0, 0], refused, [0, 0], [0, ILLEGAL_INSTRUCTION]]
     first, *fault = outcome.errors.splitlines()
@@ -91,3 +97,17 @@ def test_kernel_that_cannot_run_fails_alone_with_its_line(sim_path: Path) -> Non
 def test_text_that_is_no_ptx_fails_its_image_in_either_case(sim_path: Path, syntax: str) -> None:
     for value in ("load", "launch"):
         assert run(sim_path, syntax=syntax, SIM_UNSUPPORTED=value).answers == [INVALID_PTX]
+
+
+@pytest.mark.parametrize(
+    ("instruction", "words"),
+    [
+        ("frob.b32", "'frob.b32' is not a PTX instruction"),
+        ("bar.sink 0", "unsupported PTX instruction 'bar.sink'"),
+    ],
+)
+def test_word_that_is_not_in_ptx_fails_its_image(sim_path: Path, instruction: str, words: str) -> None:
+    outcome = run(sim_path, syntax=f".visible .entry odd()\n{{\n    {instruction};\n}}")
+    assert outcome.answers == [INVALID_PTX]
+    (line,) = outcome.errors.splitlines()
+    assert line.endswith(f"{words} in kernel odd")

@@ -3,6 +3,7 @@
 #include "driver/code/header.h"
 #include "driver/core/message.h"
 
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -48,14 +49,18 @@ static bool launches_kernels(const struct sim_text *object)
     return false;
 }
 
-/* The message comes once: a program may load many images. */
-static void explain_machine_code(void)
+/* The message comes once: a program may load many images. The file that the image is part of, if it is one,
+ * is the program or a library, such as cuRAND. */
+static void explain_machine_code(const void *image)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
+    Dl_info info;
+    const bool known = dladdr(image, &info) != 0 && info.dli_fname != NULL;
     if (!atomic_flag_test_and_set(&said))
-        sim_print("the program loads machine code or LTO IR, and this driver runs only PTX. Have nvcc or "
+        sim_print("%.500s loads machine code or LTO IR, and this driver runs only PTX. Have nvcc or "
                   "NVRTC make PTX (-arch=compute_90); install numba-cuda without its [cu13] extra, which "
-                  "brings a linker to machine code");
+                  "brings a linker to machine code",
+                  known ? info.dli_fname : "the program");
 }
 
 /* A program of several objects (nvcc -rdc=true) carries the code of each object. They are linked here if no
@@ -119,13 +124,9 @@ static CUresult from_image(const void *image, size_t bytes, struct sim_jit *jit,
             return from_objects(wrapper.filename_or_fatbins, jit, text);
         }
     } else if (magic == SIM_FATBIN_MAGIC) {
-        const CUresult result = from_fatbin(image, unsized ? sim_fatbin_bytes(image) : bytes, jit, text);
-        if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
-            explain_machine_code();
-        return result;
+        return from_fatbin(image, unsized ? sim_fatbin_bytes(image) : bytes, jit, text);
     } else if (magic == ELF_MAGIC) {
         sim_jit_error(jit, "error   : the image is machine code (ELF), but this device runs only PTX");
-        explain_machine_code();
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     } else {
         text->text = image;
@@ -142,6 +143,10 @@ CUresult sim_image_text(const void *image, size_t bytes, struct sim_jit *jit, st
 {
     *text = (struct sim_text){NULL, 0, NULL};
     CUresult result = from_image(image, bytes, jit, text);
+    /* Our runtime loads nvcc's wrapper with a log, and explains the result itself. */
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU &&
+        (magic_of(image, bytes) != WRAPPER_MAGIC || jit->error.text == NULL))
+        explain_machine_code(image);
     if (result == CUDA_SUCCESS)
         result = sim_header_check(text->text, text->bytes, jit);
     if (result != CUDA_SUCCESS)

@@ -1,5 +1,6 @@
 #include "driver/code/jit.h"
 
+#include "driver/core/message.h"
 #include "driver/device/model.h"
 
 #include <stdarg.h>
@@ -103,11 +104,17 @@ void sim_jit_error(struct sim_jit *jit, const char *format, ...)
     va_start(arguments, format);
     append(&jit->error, format, arguments);
     va_end(arguments);
+    if (jit->first_error[0] != '\0')
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(jit->first_error, sizeof jit->first_error, format, arguments);
+    va_end(arguments);
 }
 
 void sim_jit_forget_errors(struct sim_jit *jit)
 {
     jit->error.used = 0;
+    jit->first_error[0] = '\0';
     (void)begin_log(&jit->error, jit->error.text != NULL);
 }
 
@@ -167,9 +174,12 @@ void sim_jit_describe(struct sim_jit *jit, const struct ptx_module *module)
     }
 }
 
-void sim_jit_finish(const struct sim_jit *jit)
+void sim_jit_finish(const struct sim_jit *jit, CUresult result)
 {
     const float milliseconds = (float)(now_ns() - jit->begun_ns) / 1e6f;
+    if (jit->error.text == NULL && (result == CUDA_ERROR_INVALID_PTX || result == CUDA_ERROR_NOT_SUPPORTED ||
+                                    result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION))
+        sim_print("cannot load an image (%d): %s", (int)result, jit->first_error);
     if (jit->wall_time == NULL)
         return;
     *jit->wall_time = NULL;

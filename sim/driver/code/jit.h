@@ -18,7 +18,8 @@ struct sim_jit_log {
 
 struct sim_jit {
     struct sim_jit_log error, info;
-    void **wall_time; /* the option value that receives the bits of a float; NULL: not requested */
+    char first_error[512]; /* for stderr, if the program passed no error log */
+    void **wall_time;      /* the option value that receives the bits of a float; NULL: not requested */
     uint64_t begun_ns;
     uint32_t target; /* compilation target: the device, or CU_JIT_TARGET */
     bool verbose;
@@ -45,7 +46,8 @@ CUresult sim_jit_log_link_errors(struct sim_jit *jit, enum ptx_link_status statu
 /* Log the compiler's information about an accepted module, if the program asked for verbose logs. */
 void sim_jit_describe(struct sim_jit *jit, const struct ptx_module *module);
 
-/* Report the wall time since the options were parsed. */
-void sim_jit_finish(const struct sim_jit *jit);
+/* Report the wall time since the options were parsed. Print why PTX was refused if the program passed no
+ * error log: a GPU may accept it. */
+void sim_jit_finish(const struct sim_jit *jit, CUresult result);
 
 #endif

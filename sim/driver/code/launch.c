@@ -89,7 +89,7 @@ static CUresult copy_parameters(const struct sim_launch_request *request, const 
     return CUDA_SUCCESS;
 }
 
-/* With SIM_UNSUPPORTED=launch, a kernel with an unsupported instruction is loaded. */
+/* A kernel with an unsupported instruction is loaded, except with SIM_UNSUPPORTED=load. */
 static CUresult check_support(struct sim_function *function)
 {
     const char *refusal = ptx_kernel_refusal(function->ptx);

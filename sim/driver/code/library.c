@@ -118,7 +118,7 @@ static CUresult load(CUlibrary *handle, const void *image, size_t bytes, CUjit_o
         sim_jit_log_refusal(&jit, &diagnostic);
     if (result == CUDA_SUCCESS)
         sim_jit_describe(&jit, library->ptx);
-    sim_jit_finish(&jit);
+    sim_jit_finish(&jit, result);
     if (result != CUDA_SUCCESS)
         return result;
     if (!sim_object_publish(library)) {

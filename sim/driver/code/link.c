@@ -218,7 +218,7 @@ CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
     if (cubinOut == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     result = complete(link, &bytes);
-    sim_jit_finish(&link->jit);
+    sim_jit_finish(&link->jit, result);
     link->complete = result == CUDA_SUCCESS;
     if (result != CUDA_SUCCESS) {
         free(link->product);

@@ -39,7 +39,7 @@ static CUresult load(CUmodule *handle, const void *image, size_t bytes, unsigned
         sim_module_close(module);
         result = CUDA_ERROR_OUT_OF_MEMORY;
     }
-    sim_jit_finish(&jit);
+    sim_jit_finish(&jit, result);
     if (result == CUDA_SUCCESS)
         *handle = (CUmodule)module;
     return result;

@@ -86,7 +86,7 @@ CUresult sim_environment_read(void)
     if ((path != NULL && *path != '\0' && environment.launch_log == NULL) ||
         (counts != NULL && *counts != '\0' && environment.counts == NULL))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult result = choice("SIM_UNSUPPORTED", "load", "launch", &environment.unsupported_at_launch);
+    CUresult result = choice("SIM_UNSUPPORTED", "launch", "load", &environment.unsupported_at_load);
     if (result == CUDA_SUCCESS)
         result = choice("SIM_MEMORY_CHECK", "pages", "exact", &environment.exact_memory);
     return result != CUDA_SUCCESS

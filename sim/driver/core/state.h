@@ -24,11 +24,11 @@ struct sim_environment {
     uint64_t kernel_timeout_ns; /* 0: no timeout */
     unsigned workers;           /* 0: one per core */
     size_t memory_bytes;
-    const char *launch_log;     /* NULL: no log */
-    const char *counts;         /* a file for executed instructions; NULL: none */
-    bool exact_memory;          /* check kernel accesses to the byte, and report faults */
-    bool faults_end_contexts;   /* a fault ends its context only, not the process */
-    bool unsupported_at_launch; /* an unsupported instruction fails the launch of its kernel, not the load */
+    const char *launch_log;   /* NULL: no log */
+    const char *counts;       /* a file for executed instructions; NULL: none */
+    bool exact_memory;        /* check kernel accesses to the byte, and report faults */
+    bool faults_end_contexts; /* a fault ends its context only, not the process */
+    bool unsupported_at_load; /* an unsupported instruction fails the load, not the launch of its kernel */
 };
 
 /* CUDA_ERROR_INVALID_VALUE, with a line on stderr, if a variable has an unknown value. */
