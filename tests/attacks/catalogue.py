@@ -448,6 +448,7 @@ LOOK_ALIKES = (
     LookAlike("streams.py", "14: streams of its own, joined"),
     LookAlike("graph.py", "16: a CUDA graph"),
     LookAlike("graph_each_call.py", "16: a CUDA graph, made in each call"),
+    LookAlike("graph_large.py", "18: a CUDA graph of 512 kernels, which is one launch"),
     LookAlike("epoch.py", "19: the host counts its calls, and the device gets the number"),
     LookAlike("cooperative.cu", "14: cooperative launch, grid barrier", "RowMean"),
     LookAlike("atomics.cu", "24: another order of additions in each run", "RowMean"),

@@ -248,6 +248,42 @@ def test_submission_that_does_not_compile_reports_the_compiler_error(tmp_path: P
     assert "Traceback" not in words
 
 
+HOST_ACCESS = """
+extern "C" void solution(const float *a, const float *b, float *c, unsigned long n)
+{{
+    float *freed = nullptr;
+    cudaMalloc(&freed, 8 << 20);
+    cudaFree(freed);
+    volatile float *memory = {pointer};
+    {access};
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("access", "words"),
+    [
+        ("memory[5] = 1", "host code wrote to device memory"),
+        ("(void)memory[5]", "host code read device memory"),
+    ],
+)
+def test_host_code_that_uses_device_memory_is_told_so(tmp_path: Path, access: str, words: str) -> None:
+    """On the CPU driver only freed device memory faults. On a GPU all of it does."""
+    text = HOST_ACCESS.format(pointer="freed", access=access)
+    result, _ = graded(tmp_path, "vector_add", written(tmp_path, "host.cu", text))
+    assert result.verdict == "failed"
+    assert "killed by SIGSEGV" in result.reason
+    assert re.search(f"{words}, at 0x3000[0-9a-f]{{8}}; use", result.reason), result.reason
+
+
+def test_host_code_that_uses_a_null_pointer_is_told_nothing_of_device_memory(tmp_path: Path) -> None:
+    text = HOST_ACCESS.format(pointer="nullptr", access="memory[5] = 1")
+    result, _ = graded(tmp_path, "vector_add", written(tmp_path, "null.cu", text))
+    assert result.verdict == "failed"
+    assert "killed by SIGSEGV" in result.reason
+    assert "device memory" not in result.reason
+
+
 def test_hanging_submission_times_out(tmp_path: Path) -> None:
     path = written(tmp_path, "hangs.py", "import time\ndef solution(*arguments):\n    time.sleep(1000)\n")
     result, _ = graded(tmp_path, "vector_add", path, "--timeout", "10")

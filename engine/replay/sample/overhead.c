@@ -67,12 +67,18 @@ static double median(double *values, size_t count)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
+/* Events may show a negative time if a kernel of the capture wrote to them (--verify runs it before). */
+static uint64_t nanoseconds(double us)
+{
+    return us > 0 ? (uint64_t)(1000.0 * us + 0.5) : 0;
+}
+
 /* In whole nanoseconds, the resolution of event times. */
 static double greatest_common_step(const double *us, size_t count)
 {
     uint64_t step = 0;
     for (size_t i = 0; i < count; i++) {
-        uint64_t a = (uint64_t)(1000.0 * us[i] + 0.5), b = step;
+        uint64_t a = nanoseconds(us[i]), b = step;
         while (b != 0) {
             const uint64_t rest = a % b;
             a = b;

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "core/arena/fault.h"
 #include "core/base/log.h"
 #include "core/driver/slots.h"
 #include "core/region/region.h"
@@ -62,7 +63,9 @@ bool nb_memory_is_served(CUdevice *device)
         if (atomic_load_explicit(&state, memory_order_relaxed) == UNKNOWN) {
             const bool is_ready = set_up(current);
             arena_device = current;
-            if (!is_ready)
+            if (is_ready)
+                nb_fault_explain();
+            else
                 nb_log("device memory has no fixed address, so recorded regions cannot be replayed: ",
                        "the driver does not reserve addresses at 0x300000000000", "");
             atomic_store_explicit(&state, is_ready ? READY : FAILED, memory_order_release);
