@@ -15,12 +15,13 @@ import msgspec
 from ..errors import BenchguardError
 from ..ipc.json_text import UNREADABLE
 from ..ipc.text import one_line
-from ..quarantine.confined import Program, run_confined, scratch_folder
+from ..quarantine.confined import Ended, Program, run_confined, scratch_folder
 from ..quarantine.contract import Confine, Task
 from ..quarantine.sandbox import identity
 from ..quarantine.use_devices import WORKER, Use, Used
 from .confined import PROCESSES, environment_of, libraries_of
 from .target import Target
+from .verdict import CRASHES
 
 BLAMED = ("failed", "timeout")
 """Verdicts that a broken machine leads to, too."""
@@ -46,23 +47,35 @@ class DriverCheck:
 def check_driver(target: Target, *devices: int, timeout: float, left: float) -> DriverCheck:
     """Use the devices in the sandbox of a submission, after a run whose `timeout` has `left` seconds.
 
-    An error of the driver counts at once. Silence counts after CHECK_SECONDS only: a submission may keep the driver
-    busy for some seconds after its end, and must not buy an error with that.
+    The driver's own errors and crashes count. Silence counts after CHECK_SECONDS only, and a check that cannot run
+    does not count: a submission may keep the driver or the machine's memory busy for some seconds after its end.
     """
     seconds = check_seconds(timeout, left)
     try:
-        trouble = _trouble(target, devices, seconds)
+        answers, ended = _ask(target, devices, seconds)
     except BenchguardError as error:
-        trouble = str(error)
-    if trouble is None and seconds < CHECK_SECONDS:
-        return DriverCheck(
-            doubt=f"the driver did not answer within {seconds:.3g} s after this failure, which is too short to tell "
-            "whether it works: see whether neutrino-bench doctor ends, or raise --timeout"
-        )
-    if trouble is None:
-        trouble = f"no answer within {seconds:g} s"
+        return _doubt(f"the check did not run: {error}")
+    if answers:
+        return _broken(answers[0].trouble)
+    if ended.timed_out and seconds >= CHECK_SECONDS:
+        return _broken(f"no answer within {seconds:g} s")
+    if ended.timed_out:
+        return _doubt(f"it did not answer within {seconds:.3g} s")
+    if ended.status in CRASHES:
+        return _broken(ended.describe())
+    return _doubt(ended.refusal or ended.excess or ended.trouble or ended.describe())
+
+
+def _broken(trouble: str) -> DriverCheck:
     return DriverCheck(
         broken=f"the driver of this machine does not work: {one_line(trouble)}" if trouble else ""
+    )
+
+
+def _doubt(why: str) -> DriverCheck:
+    return DriverCheck(
+        doubt=f"the driver was tried after this failure, which could not tell whether it works: {one_line(why)}; see "
+        "whether neutrino-bench doctor ends, or raise --timeout"
     )
 
 
@@ -70,8 +83,8 @@ def check_seconds(timeout: float, left: float) -> float:
     return min(CHECK_SECONDS, max(0.0, left) + OVERRUN * timeout)
 
 
-def _trouble(target: Target, devices: Sequence[int], seconds: float) -> str | None:
-    """Why a device cannot be used; empty if all work, and None if no answer came."""
+def _ask(target: Target, devices: Sequence[int], seconds: float) -> tuple[list[Used], Ended]:
+    """The answer, if one came, and how the check ended. Raises BenchguardError."""
     answers: list[Used] = []
 
     def handle(line: bytes) -> bool:
@@ -100,8 +113,4 @@ def _trouble(target: Target, devices: Sequence[int], seconds: float) -> str | No
             lines_max=2,  # the first is the sandbox's
         )
         ended = run_confined(program, "any", handle)
-    if answers:
-        return answers[0].trouble
-    if ended.timed_out:
-        return None
-    return ended.refusal or ended.excess or ended.trouble or ended.describe()
+    return answers, ended

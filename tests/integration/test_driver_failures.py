@@ -12,6 +12,7 @@ from benchguard.errors import BenchguardError
 from benchguard.grade.grade import grade
 from benchguard.grade.result import GradeResult
 from benchguard.quarantine.sandbox import environment as of_quarantine
+from benchguard.quarantine.watch import ShortageError
 from benchguard.replay import driver_check
 from benchguard.replay import environment as of_replay
 from benchguard.replay.driver_check import check_seconds
@@ -93,7 +94,7 @@ def test_broken_memory_in_the_replay_is_an_error(tmp_path: Path, fail: Fail, err
     assert error in result.reason
 
 
-SILENT = "the driver did not answer within"
+SILENT = "it did not answer within"
 LIMIT_SECONDS = 60.0
 """A check that took its own time, whatever the time-out is, would end after it."""
 
@@ -127,6 +128,18 @@ def test_driver_that_hangs_in_the_replay_ends_the_grade_in_time(tmp_path: Path, 
     assert time.monotonic() - began < LIMIT_SECONDS
     assert result.verdict == "timeout", result.reason
     assert any(SILENT in note for note in result.notes), result.notes
+
+
+def test_check_that_cannot_run_leaves_the_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A submission may have filled the machine, in files that are removed at this moment."""
+
+    def run(*_: object) -> None:
+        raise ShortageError("the machine has 300 MiB of memory left")
+
+    monkeypatch.setattr(driver_check, "run_confined", run)
+    result = graded(tmp_path, "s.py", CLAIMS)
+    assert result.verdict == "failed"
+    assert any("the machine has 300 MiB of memory left" in note for note in result.notes), result.notes
 
 
 def test_driver_that_is_silent_for_the_whole_check_is_broken(
