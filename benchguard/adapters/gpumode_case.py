@@ -24,6 +24,7 @@ from ..problem.seeding import generator, seeded
 from ..problem.spec import Argument, Buffer, CaseSpec, Form, FunctionCall, Returned, Role, Tolerance
 from ..problem.tolerances import tolerance_of
 from ..problem.tree import Items, Node, TreeError, Value, leaves
+from ..problem.without_data import without_data
 from .gpumode_task import Task
 from .host import filling_memory, torch_module
 from .pytree import Parts, laid_out, name_of_path, put_together, take_apart
@@ -59,7 +60,12 @@ class GpuModeCase:
 
     @property
     def input_bytes(self) -> int:
-        return sum(each.numel() * each.element_size() for each in self._drawn(None).tensors.values())
+        try:
+            with without_data():
+                drawn = self._drawn(None)
+        except (ProblemError, RuntimeError):  # torch raises RuntimeError where values are needed
+            drawn = self._drawn(None)
+        return sum(each.numel() * each.element_size() for each in drawn.tensors.values())
 
     @cached_property
     def spec(self) -> CaseSpec:
@@ -74,6 +80,10 @@ class GpuModeCase:
             unseeded=template.unseeded,
             notes=(NO_SEED,) if inputs == set(template.unseeded) else (),
         )
+
+    @property
+    def outline(self) -> CaseSpec:
+        return self.spec
 
     @cached_property
     def tolerances(self) -> Mapping[str, Tolerance]:

@@ -13,9 +13,10 @@ from typing import Any
 from ..problem.arrays import is_torch
 from ..problem.errors import ProblemError, blaming
 from ..problem.seeding import seeded
+from ..problem.without_data import without_data
 from .host import running_on, torch_module
 from .modules import TaskModules
-from .trace import Trace, traced, without_data
+from .trace import Trace, traced
 
 SEED = 42
 PRECISIONS = {

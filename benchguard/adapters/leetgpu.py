@@ -19,6 +19,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import msgspec
+
 from ..errors import UsageError
 from ..problem.arrays import Array, dtype_of, is_torch, shape_of, strides_of, to_numpy, to_torch
 from ..problem.c_types import FLOATS, from_ctypes
@@ -26,6 +28,7 @@ from ..problem.errors import ProblemError, blaming
 from ..problem.seeding import seeded
 from ..problem.spec import Argument, Buffer, CaseSpec, Role, Scalar, Tolerance
 from ..problem.suite import Suite
+from ..problem.without_data import without_data
 from . import leetgpu_base
 from .counts import with_counts_of
 from .host import device_for, filling_memory, running_on, torch_module
@@ -99,19 +102,29 @@ class LeetGpuCase(WideCase):
         )
 
     @cached_property
+    def outline(self) -> CaseSpec:
+        try:
+            with without_data():
+                values = self._test(None)
+        except (ProblemError, RuntimeError):  # torch raises RuntimeError where values are needed
+            values = self._first
+        return CaseSpec(self.name, tuple(self._argument(name, value) for name, value in values.items()))
+
+    @cached_property
     def _arguments(self) -> tuple[Argument, ...]:
-        return tuple(self._argument(name, *each) for name, each in self.challenge.signature.items())
+        return tuple(
+            self._with_role(self._argument(name, value), value) for name, value in self._first.items()
+        )
 
     @cached_property
     def _drawn(self) -> tuple[str, ...]:
         """Buffers that the call reads and that depend on the seed. Outputs of the signature are not among them."""
         return tuple(
-            each.name
-            for each in self._arguments
-            if isinstance(each, Buffer)
-            and each.is_read
-            and self.challenge.signature[each.name][1] != "out"
-            and not _equal(self._first[each.name], self._other[each.name])
+            name
+            for name, value in self._first.items()
+            if is_torch(value)
+            and self.challenge.signature[name][1] != "out"
+            and not _equal(value, self._other[name])
         )
 
     @property
@@ -161,22 +174,26 @@ class LeetGpuCase(WideCase):
     def _first(self) -> dict[str, Any]:
         return self._draw(None)
 
-    def _draw(self, secret: int | None, filling: int = FILLINGS[0]) -> dict[str, Any]:
+    def _test(self, secret: int | None) -> dict[str, Any]:
+        """The test's arguments, in the order of the signature."""
         challenge, torch = self.challenge, torch_module()
 
         def generate() -> Any:
-            with filling_memory(filling):
-                test = self._generate()
-                if not isinstance(test, Mapping):
-                    return None
-                return {name: leetgpu_base.made(each, torch, challenge.device) for name, each in test.items()}
+            test = self._generate()
+            if not isinstance(test, Mapping):
+                return None
+            return {name: leetgpu_base.made(each, torch, challenge.device) for name, each in test.items()}
 
         with seeded(secret):
             test = challenge.call(f"the {self.name} test", generate)
         if test is None or test.keys() != challenge.signature.keys():
             names = ", ".join(challenge.signature)
             raise ProblemError(f"{self.where}: the test is not a dictionary of {names}; return one")
-        values = {name: test[name] for name in challenge.signature}
+        return {name: test[name] for name in challenge.signature}
+
+    def _draw(self, secret: int | None, filling: int = FILLINGS[0]) -> dict[str, Any]:
+        with filling_memory(filling):
+            values = self._test(secret)
         if secret is None:
             return values
         first = self._first
@@ -207,8 +224,9 @@ class LeetGpuCase(WideCase):
             )
         )
 
-    def _argument(self, name: str, ctype: Any, direction: str) -> Argument:
-        value = self._first[name]
+    def _argument(self, name: str, value: Any) -> Argument:
+        """The argument, with the role that the signature gives."""
+        ctype, direction = self.challenge.signature[name]
         kind = from_ctypes(ctype)
         if kind is None or direction not in ROLES:
             raise ProblemError(
@@ -222,17 +240,24 @@ class LeetGpuCase(WideCase):
         if not is_torch(value):
             raise ProblemError(f"{self.where}: {name} is a {type(value).__name__}; give a tensor")
         role = ROLES[direction]
-        if role == "input" and _equal(value, self._other[name]):
-            role = "constant"
-        # Public submissions add to outputs that the test makes with torch.empty, so these begin with zeros. They are
-        # noise where zeros are right: a submission that writes nothing must be wrong.
-        if role == "output" and (not self._is_uninitialised(name) or name in self._not_zero):
-            role = "inout"
         strides = None if role == "output" else strides_of(value)
         try:
             return Buffer(name, dtype_of(value), shape_of(value), role, strides)
         except TypeError as error:
             raise ProblemError(f"{self.where}: {name} is {error}") from error
+
+    def _with_role(self, argument: Argument, value: Any) -> Argument:
+        """The argument, with the role that two draws and the reference's outputs show."""
+        if not isinstance(argument, Buffer):
+            return argument
+        name = argument.name
+        if argument.role == "input" and _equal(value, self._other[name]):
+            return msgspec.structs.replace(argument, role="constant")
+        # Public submissions add to outputs that the test makes with torch.empty, so these begin with zeros. They are
+        # noise where zeros are right: a submission that writes nothing must be wrong.
+        if argument.role == "output" and (not self._is_uninitialised(name) or name in self._not_zero):
+            return msgspec.structs.replace(argument, role="inout", strides=strides_of(value))
+        return argument
 
 
 def _is_filled(tensor: Any, byte: int) -> bool:

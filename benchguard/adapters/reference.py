@@ -23,6 +23,10 @@ class ToleranceCase(ABC):
     def spec(self) -> CaseSpec: ...
 
     @property
+    def outline(self) -> CaseSpec:
+        return self.spec
+
+    @property
     def input_bytes(self) -> int:
         return sum(each.bytes for each in self.spec.read)
 

@@ -1,12 +1,8 @@
-"""Call a torch module on tensors without data: its results' shapes, its random operators and its state, at no cost.
-
-A problem can have gigabytes of inputs, and its forward can take minutes on a CPU. Both are only needed for references.
-"""
+"""Watch a call of a torch module: its result, its random operators and its state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -26,17 +22,6 @@ class Trace:
     random: tuple[str, ...]
     kept: tuple[str, ...]
     updated: tuple[str, ...]
-
-
-@contextmanager
-def without_data(enabled: bool = True) -> Iterator[None]:
-    """A context in which torch computes shapes and dtypes only. Code that looks at values fails in it."""
-    if not enabled:
-        yield
-        return
-    mode = import_module("torch._subclasses.fake_tensor").FakeTensorMode
-    with mode(allow_non_fake_inputs=True):
-        yield
 
 
 def traced(model: Any, call: Callable[[], Any]) -> Trace:

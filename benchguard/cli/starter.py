@@ -69,5 +69,5 @@ def _text(problem: str, language: Language | None, dtype: str) -> str:
     if dtype and not any(each.get("type") == "[VAR]" for each in found.parameters or ()):
         raise UsageError(f"--dtype {dtype}: no parameter of {path} has the type [VAR]; leave it out")
     suite = suite_of(found, path, {"dtype": dtype} if dtype in ELEMENT_BYTES else {})
-    sizes = output_sizes([each.spec for each in suite.cases])
+    sizes = output_sizes([each.outline for each in suite.cases])
     return starter_of(signature_of(found, path, dtype), language or "cuda", sizes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,6 +23,7 @@ from .signature import Parameter
 from .spec import ELEMENT_BYTES, Argument, Buffer, CaseSpec, Tolerance
 from .tensara import Problem as TensaraProblem
 from .tolerances import tolerance_of
+from .without_data import without_data
 from .zeroed import with_zeros, zeros_of
 
 MARK_ELEMENTS = 1 << 16
@@ -83,6 +85,27 @@ class ProblemCase:
             ignores_returned=isinstance(self.problem, TensaraProblem),
             unseeded=tuple(each.name for each in self._template.zeroed),
         )
+
+    @cached_property
+    def outline(self) -> CaseSpec:
+        """From a run of the reference without data; its inputs have data if create_inputs needs it."""
+        if not self.problem.uses_torch():
+            return self.spec
+        for makes_data in (False, True):
+            # An object of its own: a reference that fails without data may run in float64 with data.
+            case = ProblemCase(self.author, self.parameters, self.number, self.test_case)
+            with suppress(ProblemError, RuntimeError):  # torch raises RuntimeError where values are needed
+                values = self.author.create(self.number, None) if makes_data else None
+                with without_data():
+                    return CaseSpec(self.name, case._arguments(values))
+        return self.spec
+
+    def _arguments(self, values: Sequence[Any] | None) -> tuple[Argument, ...]:
+        """The arguments of the call, whose inputs `values` gives, or create_inputs."""
+        values = self.author.create(self.number, None) if values is None else values
+        outputs, _ = self._outputs(values)
+        extras = self.author.extras(self.test_case)
+        return arguments_of(self.problem, self.where, self.parameters, values, outputs, extras)
 
     @cached_property
     def tolerances(self) -> Mapping[str, Tolerance]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from .spec import Buffer, CaseSpec
 
 SCALARS_MAX = 10
+FACTORS_MAX = 5
 
 
 def output_sizes(cases: Sequence[CaseSpec]) -> dict[str, str]:
@@ -25,8 +26,8 @@ def _size(name: str, cases: Sequence[CaseSpec]) -> str:
     ][:SCALARS_MAX]
     if len(set(elements)) == 1:
         return str(elements[0])
-    for count in range(1, len(scalars) + 1):
-        for names in itertools.combinations(scalars, count):
+    for count in range(1, FACTORS_MAX + 1):
+        for names in _factors(scalars, count):
             products = [math.prod(_value(one, each) for one in names) for each in cases]
             if all(products) and all(
                 size % product == 0 for size, product in zip(elements, products, strict=True)
@@ -37,6 +38,12 @@ def _size(name: str, cases: Sequence[CaseSpec]) -> str:
                     constant = [f"(size_t){factor}"] if factor != 1 else []
                     return " * ".join([*constant, *(f"(size_t){each}" for each in names)])
     return "1"
+
+
+def _factors(scalars: Sequence[str], count: int) -> list[tuple[str, ...]]:
+    """The names of `count` factors. A matrix of n * n elements has one twice; different names come first."""
+    every = itertools.combinations_with_replacement(scalars, count)
+    return sorted(every, key=lambda names: count - len(set(names)))
 
 
 def _elements(name: str, case: CaseSpec) -> int:

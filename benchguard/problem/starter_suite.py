@@ -12,22 +12,21 @@ from .starter_torch import DATA, MODULES, torch_starter
 from .suite import Suite
 
 CASES_MAX = 4
-"""The smallest cases show which sizes vary. A specification may need a run of the reference."""
+"""The smallest cases show which sizes vary, if a specification needs a run of the reference."""
 
 
 def suite_starter(suite: Suite, language: Language | None) -> str:
     """A whole file; `language` None: the suite's usual one. Raises UsageError for a language that it does not take."""
-    cases = sorted(suite.cases, key=lambda each: each.input_bytes)
-    specs = [each.spec for each in cases[:CASES_MAX]]
     if suite.convention == DATA or suite.convention in MODULES:
         if language not in (None, "python"):
             raise UsageError(
                 f"submissions to this suite return torch's tensors; give --lang python, not {language}"
             )
-        return torch_starter(specs, suite.convention, suite.entry)
-    parameters = [_parameter(each) for each in specs[0].arguments]
-    sizes = output_sizes([*specs, *(each.spec for each in cases[CASES_MAX:][-1:])])
-    return starter(parameters, language or "cuda", sizes, suite.entry)
+        cases = sorted(suite.cases, key=lambda each: each.input_bytes)
+        return torch_starter([each.spec for each in cases[:CASES_MAX]], suite.convention, suite.entry)
+    outlines = [each.outline for each in suite.cases]
+    parameters = [_parameter(each) for each in outlines[0].arguments]
+    return starter(parameters, language or "cuda", output_sizes(outlines), suite.entry)
 
 
 def _parameter(argument: Argument) -> Parameter:

@@ -101,17 +101,33 @@ def _extent(
 ) -> str:
     """The length of a dimension in each case, as an expression. The larger cases are not among `specs`, so an input's
     length is better than a number."""
+    lengths: dict[str, list[int]] = {}
     for name, path in paths.items() if len(specs) > 1 else ():
         shapes = [_buffer(name, each).shape for each in specs]
         for place in sorted(range(min(map(len, shapes))), key=lambda place: place != number):
-            if [shape[place] for shape in shapes] == list(wanted):
-                return f"{path}.shape[{place}]"
+            lengths[f"{path}.shape[{place}]"] = [shape[place] for shape in shapes]
+    for expression, given in lengths.items():
+        if given == list(wanted):
+            return expression
     if len(set(wanted)) == 1:
         return str(wanted[0])
+    for expression, given in lengths.items():
+        if factor := _quotient(given, wanted):
+            return f"{expression} // {factor}"
+        if factor := _quotient(wanted, given):
+            return f"{expression} * {factor}"
     raise UsageError(
-        f"dimension {number} of {result} is {', '.join(map(str, wanted))} in the test cases, unlike each dimension of "
-        "the inputs; write the submission by hand"
+        f"dimension {number} of {result} is {', '.join(map(str, wanted))} in the test cases, and no multiple or part "
+        "of a dimension of the inputs; write the submission by hand"
     )
+
+
+def _quotient(numbers: Sequence[int], divisors: Sequence[int]) -> int:
+    """The quotient that all numbers have; 0 if they differ."""
+    if 0 in divisors or any(number % divisor for number, divisor in zip(numbers, divisors, strict=True)):
+        return 0
+    quotients = {number // divisor for number, divisor in zip(numbers, divisors, strict=True)}
+    return quotients.pop() if len(quotients) == 1 else 0
 
 
 def _buffer(name: str, spec: CaseSpec) -> Buffer:

@@ -31,6 +31,12 @@ class TestCase(Protocol):
     def spec(self) -> CaseSpec: ...
 
     @property
+    def outline(self) -> CaseSpec:
+        """The specification as far as shapes tell, with "input" for the roles of inputs. Cheap if the problem's code
+        lets torch find the shapes without values; the specification itself if not."""
+        ...
+
+    @property
     def tolerances(self) -> Mapping[str, Tolerance]:
         """Tolerances of the checked buffers."""
         ...

@@ -17,6 +17,7 @@ from benchguard.cli.main import main
 from benchguard.problem.c_types import C_TYPES
 from benchguard.problem.load import load, opened, signature_of
 from benchguard.problem.signature import Parameter
+from benchguard.problem.spec import Buffer, CaseSpec, Scalar
 from benchguard.problem.starter import Language, starter
 from benchguard.problem.starter_sizes import output_sizes
 from tests.conftest import ROOT
@@ -77,6 +78,14 @@ def test_output_sizes_are_products_of_scalars_that_fit_all_cases() -> None:
     assert sizes["attention"] == {"o": "(size_t)64 * (size_t)heads * (size_t)length"}
     assert sizes["reduction"] == {"sum": "1"}
     assert sizes["histogram"] == {"counts": "256"}
+
+
+def test_size_of_a_square_has_its_factor_twice() -> None:
+    def case(n: int, k: int) -> CaseSpec:
+        buffer = Buffer("y", "float32", (n, n), "output")
+        return CaseSpec("c", (buffer, Scalar("k", "int", k), Scalar("n", "int", n)))
+
+    assert output_sizes([case(3, 4), case(5, 5), case(6, 4)]) == {"y": "(size_t)n * (size_t)n"}
 
 
 @pytest.mark.parametrize("problem", [pytest.param("every_type", marks=pytest.mark.full), "tensara_current"])

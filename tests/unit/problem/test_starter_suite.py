@@ -100,8 +100,19 @@ def test_shape_that_varies_is_an_expression() -> None:
 
 
 def test_shape_that_no_input_has_is_refused() -> None:
-    with pytest.raises(UsageError, match="dimension 0 of result0 is 14, 18 in the test cases"):
-        torch_starter([spec(7, (14,)), spec(9, (18,))], "data", "custom_kernel")
+    with pytest.raises(UsageError, match="dimension 0 of result0 is 14, 19 in the test cases"):
+        torch_starter([spec(7, (14,)), spec(9, (19,))], "data", "custom_kernel")
+
+
+@pytest.mark.parametrize(
+    ("rows", "results", "length"),
+    [((64, 128), (1, 2), "shape[0] // 64"), ((7, 9), (21, 27), "shape[0] * 3")],
+)
+def test_shape_that_is_a_part_or_multiple_of_an_input_is_an_expression(
+    rows: tuple[int, int], results: tuple[int, int], length: str
+) -> None:
+    specs = [spec(number, (result,)) for number, result in zip(rows, results, strict=True)]
+    assert f"torch.zeros((data['x'].{length},)" in torch_starter(specs, "data", "custom_kernel")
 
 
 @pytest.mark.full
