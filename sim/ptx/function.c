@@ -153,7 +153,8 @@ static bool parse_function_attributes(struct parser *parser, struct ptx_kernel *
         const bool threads = ptx_token_is(parser->at, ".maxntid") || ptx_token_is(parser->at, ".reqntid");
         const bool numbers =
             threads || ptx_token_is(parser->at, ".minnctapersm") || ptx_token_is(parser->at, ".maxnreg") ||
-            ptx_token_is(parser->at, ".maxnctapersm") || ptx_token_is(parser->at, ".maxclusterrank");
+            ptx_token_is(parser->at, ".maxnctapersm") || ptx_token_is(parser->at, ".maxclusterrank") ||
+            ptx_token_is(parser->at, ".reqnctapercluster");
         if (!numbers) {
             if (!ptx_accept_text(parser, ".noreturn") && !ptx_accept_text(parser, ".explicitcluster"))
                 return ptx_token_is(parser->at, ".pragma")
@@ -162,16 +163,20 @@ static bool parse_function_attributes(struct parser *parser, struct ptx_kernel *
                                       (int)parser->at->length, parser->at->text);
             continue;
         }
-        const bool required = ptx_token_is(next_token(parser), ".reqntid");
+        uint32_t *const required = ptx_token_is(parser->at, ".reqntid") ? function->required_threads
+                                   : ptx_token_is(parser->at, ".reqnctapercluster")
+                                       ? function->required_cluster
+                                       : NULL;
         uint64_t product = 1, value;
         unsigned axis = 0;
-        if (required)
-            function->required_threads[1] = function->required_threads[2] = 1;
+        (void)next_token(parser);
+        if (required != NULL)
+            required[1] = required[2] = 1;
         do {
             if (!ptx_parse_integer(parser, &value))
                 return false;
-            if (required && axis < 3)
-                function->required_threads[axis++] = value < 4096 ? (uint32_t)value : 4096;
+            if (required != NULL && axis < 3)
+                required[axis++] = value < 4096 ? (uint32_t)value : 4096;
             product *= value < 4096 ? value : 4096;
         } while (ptx_accept_text(parser, ","));
         if (threads)

@@ -73,6 +73,7 @@ static const struct row rows[] = {
     {"neg", ptx_decode_arithmetic, OP_NEG, "dt"},
     {"not", ptx_decode_logic, OP_NOT, "dt"},
     {"or", ptx_decode_logic, OP_OR, "dtt"},
+    {"pmevent", ptx_decode_plain, OP_NOP},
     {"popc", ptx_decode_row, OP_POPC, "dt"},
     {"prefetch", ptx_decode_plain, OP_NOP},
     {"prefetchu", ptx_decode_plain, OP_NOP},
@@ -185,8 +186,10 @@ bool ptx_parse_instruction(struct parser *parser)
         if (ptx_token_is(statement.base, rows[i].name))
             row = &rows[i];
     if (row == NULL || statement.base->kind != TOKEN_NAME)
-        return ptx_lacks_opcode(statement.base) ? ptx_unsupported(&statement)
-                                                : ptx_refuse(&statement, "is not a PTX instruction");
+        return ptx_lacks_opcode(statement.base)
+                   ? ptx_unsupported(&statement)
+                   : ptx_fail(parser, statement.base->line, "'%.*s' is not a PTX instruction",
+                              (int)statement.base->length, statement.base->text);
     /* ptx_decode_call parses its operand lists itself. */
     if (row->decode != ptx_decode_call && !parse_operands(&statement, row->takes_images))
         return false;

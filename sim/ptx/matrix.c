@@ -5,6 +5,10 @@
 
 #include "ptx/matrix.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "ptx/engine.h"
 #include "ptx/number.h"
 #include "ptx/processor.h"
@@ -30,8 +34,10 @@ typedef double eight __attribute__((vector_size(64), aligned(8), may_alias));
 #define FOR_PROCESSOR(name) name##_avx2
 #include "ptx/tile.h"
 
-#define PROCESSOR           PROCESSOR_AVX512
-#define FOR_PROCESSOR(name) name##_avx512
+/* sum + number * row, rounded once. gcc makes no such instruction of a loop over eight elements. */
+#define FUSE(sum, number, row) (eight) _mm512_fmadd_pd(_mm512_set1_pd(number), (__m512d)(row), (__m512d)(sum))
+#define PROCESSOR              PROCESSOR_AVX512
+#define FOR_PROCESSOR(name)    name##_avx512
 #include "ptx/tile.h"
 #endif
 

@@ -210,7 +210,9 @@ static bool is_whole(const struct instruction *instruction)
     return instruction->vector > 1 && (instruction->flags & FLAG_STRONG) != 0;
 }
 
-static enum ptx_status load_whole(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+/* Not inlined: its vector would give every load a larger stack frame. */
+__attribute__((noinline)) static enum ptx_status
+load_whole(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const enum type type = (enum type)instruction->type;
     const unsigned bytes = ptx_type_bytes(type), count = instruction->vector;
@@ -232,7 +234,8 @@ static enum ptx_status load_whole(struct warp *warp, const struct instruction *i
     return PTX_OK;
 }
 
-static enum ptx_status store_whole(struct warp *warp, const struct instruction *instruction, uint32_t mask)
+__attribute__((noinline)) static enum ptx_status
+store_whole(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
     const unsigned bytes = ptx_type_bytes((enum type)instruction->type), count = instruction->vector;
     const uint64_t *addresses = operand_values(warp, instruction->to[0]);

@@ -225,6 +225,7 @@ void ptx_kernel_attributes(const struct ptx_kernel *kernel, struct ptx_kernel_at
                                        .ptx_version = module->version,
                                        .target = module->target};
     memcpy(attributes->required, kernel->required_threads, sizeof attributes->required);
+    memcpy(attributes->cluster, kernel->required_cluster, sizeof attributes->cluster);
 }
 
 /* Lists globals only: a .shared variable has an address per block. */

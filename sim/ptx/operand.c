@@ -87,6 +87,8 @@ static bool parse_special(struct parser *parser, const struct token *token, stru
         atom->index = SPECIAL_ZERO;
         return true;
     }
+    parser->met_unsupported |=
+        ptx_token_is(token, "%is_explicit_cluster") && parser->diagnostic->text[0] == 0;
     return ptx_fail(parser, token->line, "'%.*s' is not declared", (int)token->length, token->text);
 }
 

@@ -46,6 +46,7 @@ struct ptx_kernel { /* an .entry or a .func */
     uint32_t shared_bytes; /* static shared memory that the function itself uses */
     uint32_t max_threads;
     uint32_t required_threads[3]; /* .reqntid; 0: no requirement */
+    uint32_t required_cluster[3]; /* .reqnctapercluster; 0: no requirement */
     bool calls;
     char *refusal; /* why the function cannot run; NULL: it can */
 };

@@ -97,6 +97,7 @@ struct ptx_kernel_attributes {
     uint32_t constant_bytes; /* of the module */
     uint32_t max_threads;    /* product of .maxntid or .reqntid, else 1024 */
     uint32_t required[3];    /* .reqntid, the only shape of a block; 0: any */
+    uint32_t cluster[3];     /* .reqnctapercluster, the blocks of a cluster; 0: any */
     bool uses_cluster;       /* its module asks for the cluster, which is always one block */
     uint32_t ptx_version;    /* 87 for .version 8.7 */
     uint32_t target;         /* 90 for .target sm_90 */

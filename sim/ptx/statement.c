@@ -14,13 +14,6 @@ static void name_of(const struct statement *statement, char *text, size_t room)
     snprintf(text, room, "%.*s", (int)(length < room ? length : room - 1), statement->base->text);
 }
 
-bool ptx_refuse(const struct statement *statement, const char *why)
-{
-    char name[160];
-    name_of(statement, name, sizeof name);
-    return ptx_fail(statement->parser, statement->base->line, "'%s' %s", name, why);
-}
-
 bool ptx_unsupported(const struct statement *statement)
 {
     char name[160];
@@ -28,6 +21,21 @@ bool ptx_unsupported(const struct statement *statement)
     if (statement->parser->diagnostic->text[0] == 0)
         statement->parser->met_unsupported = ptx_is_in_isa(statement);
     return ptx_fail(statement->parser, statement->base->line, "unsupported PTX instruction '%s'", name);
+}
+
+/* Whether a decoder took all modifiers, so that it knows the form of the instruction. */
+static bool is_known_form(const struct statement *statement)
+{
+    return statement->taken == (1u << statement->modifier_count) - 1;
+}
+
+bool ptx_refuse(const struct statement *statement, const char *why)
+{
+    char name[160];
+    if (!is_known_form(statement) && ptx_is_in_isa(statement))
+        return ptx_unsupported(statement);
+    name_of(statement, name, sizeof name);
+    return ptx_fail(statement->parser, statement->base->line, "'%s' %s", name, why);
 }
 
 static bool take_word(struct statement *statement, const char *word, size_t length)

@@ -79,11 +79,21 @@ PROCESSOR static void FOR_PROCESSOR(multiply)(unsigned rows, unsigned depth, uns
                                               const double *restrict a, const double *restrict b,
                                               double *restrict d)
 {
+#if defined(FUSE)
+    for (unsigned row = 0; !exact && row < rows; row++)
+        for (unsigned column = 0; column < columns; column += 8) {
+            eight sum = *(const eight *)&d[row * columns + column];
+            for (unsigned k = 0; k < depth; k++)
+                sum = FUSE(sum, a[row * depth + k], *(const eight *)&b[k * columns + column]);
+            *(eight *)&d[row * columns + column] = sum;
+        }
+#else
     for (unsigned row = 0; !exact && row < rows; row++)
         for (unsigned k = 0; k < depth; k++)
             for (unsigned column = 0; column < columns; column++)
                 d[row * columns + column] =
                     __builtin_fma(a[row * depth + k], b[k * columns + column], d[row * columns + column]);
+#endif
     for (unsigned row = 0; exact && row < rows; row += 4)
         for (unsigned column = 0; column < columns; column += 8) {
             const double *const left = &a[row * depth];

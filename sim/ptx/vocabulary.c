@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char lacking[] =
-    " clusterlaunchcontrol multimem pmevent tcgen05 tensormap vabsdiff vadd vmad vmax vmin"
-    " vset vset2 vset4 vshl vshr vsub wgmma ";
+static const char lacking[] = " clusterlaunchcontrol multimem tcgen05 tensormap vabsdiff vadd vmad vmax vmin"
+                              " vset vset2 vset4 vshl vshr vsub wgmma ";
 
 /* Modifiers of the opcodes that the engine has, without shapes (.m8n8k4) and those with "::". */
 static const char modifiers[] =

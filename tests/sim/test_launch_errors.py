@@ -233,3 +233,23 @@ def test_clusters_before_capability_9_are_refused(sim_path: Path) -> None:
     assert {answers[i] for i in range(4)} == {0}  # a cluster of 1 is an ordinary block
     assert set(answers[4:24]) == {CLUSTER}
     assert answers[-2:] == [CLUSTER, CLUSTER]
+
+
+def test_required_cluster_is_that_of_the_launch(driver: Driver) -> None:
+    """nvcc writes these directives for __cluster_dims__. The other kernels of the image run in any case."""
+    head = ".explicitcluster .reqnctapercluster {}, 1, 1 {{ .reg .b32 %r; {} ret; }}\n"
+    text = (
+        PTX_HEAD
+        + ".visible .entry plain() { ret; }\n"
+        + ".visible .entry one() " + head.format(1, "mov.u32 %r, %cluster_ctarank;")
+        + ".visible .entry two() " + head.format(2, "mov.u32 %r, %cluster_ctarank;")
+    )  # fmt: skip
+    plain, one, two = (driver.function(text, name) for name in ("plain", "one", "two"))
+    assert [launch_configured(driver, function=function) for function in (plain, one)] == [0, 0]
+    assert launch_configured(driver, function=two) == NOT_SUPPORTED
+    assert launch_configured(driver, grid=3, function=two) == CLUSTER
+    assert launch_configured(driver, Attribute(4, 0, (2, 1, 1)), function=one) == CLUSTER
+    width = ctypes.c_int()
+    for function, expected in ((plain, 0), (one, 1), (two, 2)):
+        driver("cuFuncGetAttribute", ctypes.byref(width), 11, function)
+        assert width.value == expected

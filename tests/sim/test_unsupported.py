@@ -102,7 +102,7 @@ def test_text_that_is_no_ptx_fails_its_image_in_either_case(sim_path: Path, synt
 @pytest.mark.parametrize(
     ("instruction", "words"),
     [
-        ("frob.b32", "'frob.b32' is not a PTX instruction"),
+        ("frob.b32", "'frob' is not a PTX instruction"),
         ("bar.sink 0", "unsupported PTX instruction 'bar.sink'"),
     ],
 )
@@ -111,3 +111,26 @@ def test_word_that_is_not_in_ptx_fails_its_image(sim_path: Path, instruction: st
     assert outcome.answers == [INVALID_PTX]
     (line,) = outcome.errors.splitlines()
     assert line.endswith(f"{words} in kernel odd")
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], %r1, [%r1]",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%r1], [%rd1], 16, [%r1], %h1",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32 [%rd1], [%r1], 16",
+        "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r1, %r1}], [%r1]",
+        "tcgen05.wait::ld.sync.aligned",
+        "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%rd1], 2",
+        "multimem.red.relaxed.sys.global.add.f32 [%rd1], %f1",
+        "mov.pred %p1, %is_explicit_cluster",
+    ],
+)
+def test_instruction_that_the_engine_lacks_fails_its_kernel_alone(sim_path: Path, instruction: str) -> None:
+    registers = ".reg .b16 %h<2>; .reg .b32 %r<2>; .reg .b64 %rd<2>; .reg .f32 %f<2>; .reg .pred %p<2>;"
+    kernel = f".visible .entry lacks(.param .u64 to)\n{{\n    {registers}\n    {instruction};\n    ret;\n}}"
+    outcome = run(sim_path, 'launch("lacks")', 'launch("good")', syntax=kernel)
+    assert outcome.answers == [0, [NOT_SUPPORTED, 0], [0, 0]]
+    (line,) = outcome.errors.splitlines()
+    assert line.startswith("CPU driver: kernel lacks cannot run: line 40: ")

@@ -92,7 +92,11 @@ uint32_t sim_cluster_limit(const struct sim_function *function)
 
 CUresult sim_cluster_check(const struct sim_launch_request *request, const struct sim_function *function)
 {
-    const uint32_t *shape = request->cluster;
+    struct ptx_kernel_attributes known;
+    ptx_kernel_attributes(function->ptx, &known);
+    const uint32_t *shape = any(request->cluster) ? request->cluster : known.cluster;
+    if (any(known.cluster) && memcmp(shape, known.cluster, sizeof known.cluster) != 0)
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     if (!any(shape))
         return any(request->preferred_cluster) ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
     const uint32_t most = most_in(request->cluster_mode, function);
@@ -107,8 +111,6 @@ CUresult sim_cluster_check(const struct sim_launch_request *request, const struc
     if (shape[0] * shape[1] * shape[2] > most)
         return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     /* Blocks run independently: a kernel that never reads its cluster's registers cannot tell. */
-    struct ptx_kernel_attributes known;
-    ptx_kernel_attributes(function->ptx, &known);
     if (shape[0] * shape[1] * shape[2] == 1 || !known.uses_cluster)
         return CUDA_SUCCESS;
     sim_print("kernel %s: clusters of more than one block are not supported", ptx_kernel_name(function->ptx));

@@ -11,7 +11,7 @@ from tests.unit.ptx.engine import Engine, PtxError
     ("instruction", "expected"),
     [
         ("wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"),
-        ("frobnicate.u32 %r1, %r2;", "frobnicate.u32"),
+        ("frobnicate.u32 %r1, %r2;", "frobnicate"),
         ("add.u32.loudly %r1, %r1, %r2;", "add.u32.loudly"),
         ("add.u32 %r1, %r9, %r2;", "%r9"),
         ("bra $nowhere;", "$nowhere"),
