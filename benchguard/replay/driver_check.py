@@ -26,8 +26,8 @@ from .verdict import CRASHES
 BLAMED = ("failed", "timeout")
 """Verdicts that a broken machine leads to, too."""
 
-CHECK_SECONDS = 30.0
-"""Time for the check. A driver that does not answer for so long is broken."""
+CHECK_SECONDS_MIN, CHECK_SECONDS = 1.0, 20.0
+"""Time for the check. A driver that does not answer for the longer time is broken."""
 
 OVERRUN = 0.25
 """Share of the time-out by which the check may exceed it. With what ends the processes before and after the check, a
@@ -80,7 +80,8 @@ def _doubt(why: str) -> DriverCheck:
 
 
 def check_seconds(timeout: float, left: float) -> float:
-    return min(CHECK_SECONDS, max(0.0, left) + OVERRUN * timeout)
+    """`left` is negative after the time-out: ending the processes has taken a part of the overrun then."""
+    return min(CHECK_SECONDS, max(CHECK_SECONDS_MIN, left + OVERRUN * timeout))
 
 
 def _ask(target: Target, devices: Sequence[int], seconds: float) -> tuple[list[Used], Ended]:

@@ -199,7 +199,9 @@ ATTACK_LIST = (
     Attack(17, "17_by_content_host.py", "cache by content, host", "semantics", verdicts=only("unreplayable")),
     Attack(17, "17_by_content_spare.py", "cache by content, spare memory", "device", **REMEMBERS),
     Attack(17, "17_by_content_global.cu", "cache by content, module's global", "device", **REMEMBERS),
-    Attack(17, "17_by_content_emptied.py", "the same, and no global is listed", "files", **REMEMBERS),
+    Attack(17, "17_by_content_constant.cu", "cache by content, constant memory", "device", **REMEMBERS),
+    Attack(17, "17_by_content_mapped.py", "cache by content, memory mapped by the program", "device", **REMEMBERS),
+    Attack(17, "17_by_content_emptied.py", "cache by content, a global that is not listed", "files", **REMEMBERS),
     Attack(
         17, "17_by_content_emptied.py", "the same, memory for two input sets", "files", tag="-short",
         problem="MixShort", **REMEMBERS,
@@ -453,6 +455,7 @@ LOOK_ALIKES = (
     LookAlike("cooperative.cu", "14: cooperative launch, grid barrier", "RowMean"),
     LookAlike("atomics.cu", "24: another order of additions in each run", "RowMean"),
     LookAlike("workspace.py", "17: memory that is kept from call to call"),
+    LookAlike("mapped.py", "17: memory that the program mapped to addresses of its own"),
     LookAlike("work_queue.cu", "17: state of its own in a global, which each call leaves as it was"),
     LookAlike("copies.py", "11: two lengths outside its events, if a copy engine begins and ends the call"),
     LookAlike("table.cu", "8: table in constant memory"),

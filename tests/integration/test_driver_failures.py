@@ -155,12 +155,14 @@ def test_driver_that_is_silent_for_the_whole_check_is_broken(
 @pytest.mark.parametrize(
     ("timeout", "left", "seconds"),
     [
-        (10.0, -4.0, 2.5),
+        (10.0, -4.0, 1.0),
+        (10.0, -1.0, 1.5),
         (10.0, 0.0, 2.5),
         (10.0, 9.0, 11.5),
-        (60.0, -1.0, 15.0),
-        (300.0, -1.0, 30.0),
-        (300.0, 200.0, 30.0),
+        (60.0, -1.0, 14.0),
+        (120.0, -5.0, 20.0),
+        (300.0, -1.0, 20.0),
+        (300.0, 200.0, 20.0),
     ],
 )
 def test_check_of_the_driver_has_a_share_of_the_time_out(timeout: float, left: float, seconds: float) -> None:

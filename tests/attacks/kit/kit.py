@@ -10,6 +10,9 @@ THREADS = 256
 ROUNDS = 256
 """Problem Mix's."""
 
+GRANULE = 2 << 20
+"""Size unit of mapped memory."""
+
 cuda = ctypes.CDLL("libcuda.so.1")
 _functions: dict[str, ctypes.c_void_p] = {}
 _modules: dict[str, ctypes.c_void_p] = {}
@@ -94,6 +97,35 @@ def mix_remembering(x: int, y: int, n: int, rounds: int, image: bytes) -> None:
 def allocate(size: int) -> int:
     address = ctypes.c_uint64()
     check("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(size))
+    return address.value
+
+
+class Properties(ctypes.Structure):
+    """CUmemAllocationProp, and its CUmemLocation first of all."""
+
+    _fields_ = (
+        ("type", ctypes.c_int),
+        ("handle_types", ctypes.c_int),
+        ("place", ctypes.c_int),
+        ("device", ctypes.c_int),
+        ("windows", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+    )
+
+
+class Access(ctypes.Structure):
+    _fields_ = (("place", ctypes.c_int), ("device", ctypes.c_int), ("flags", ctypes.c_int))
+
+
+def mapped(size: int) -> int:
+    """An allocation at an address that this program reserves."""
+    granules = ctypes.c_size_t(-(-size // GRANULE) * GRANULE)
+    handle, address, zero = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint64(0)
+    properties, access = Properties(1, 0, 1, 0, None, 0), Access(1, 0, 3)
+    check("cuMemCreate", ctypes.byref(handle), granules, ctypes.byref(properties), zero)
+    check("cuMemAddressReserve", ctypes.byref(address), granules, ctypes.c_size_t(0), zero, zero)
+    check("cuMemMap", address, granules, ctypes.c_size_t(0), handle, zero)
+    check("cuMemSetAccess", address, granules, ctypes.byref(access), ctypes.c_size_t(1))
     return address.value
 
 
