@@ -237,18 +237,19 @@ static void run_carry(struct warp *warp, const struct instruction *instruction, 
     const uint8_t operation = instruction->operation;
     EACH_LANE(mask, lane, {
         uint64_t x = low_bits(a[lane], width), y = low_bits(b[lane], width);
-        unsigned carry = in ? warp->carry >> lane & 1 : 0;
+        const bool subtract = operation == OP_SUB_CARRY;
+        unsigned carry = in ? warp->carry >> lane & 1 : subtract;
         if (operation == OP_MAD_CARRY_LO)
             x = low_bits(x * y, width);
         else if (operation == OP_MAD_CARRY_HI)
             x = high_half(instruction, x, y);
         if (operation == OP_MAD_CARRY_LO || operation == OP_MAD_CARRY_HI)
             y = low_bits(c[lane], width);
-        /* x - y - borrow is computed as x + ~y + 1 - borrow. Its carry means "no borrow"; the inverse is
-         * stored. */
-        const bool subtract = operation == OP_SUB_CARRY;
-        const unsigned __int128 sum =
-            subtract ? (unsigned __int128)x - y - carry : (unsigned __int128)x + y + carry;
+        /* x - y is x + ~y + 1, so that a carry means "no borrow". The ISA says that sub.cc stores the borrow,
+         * but nvcc 13 reads the carry of a subc.cc by addc, in remainders of 128 bits. */
+        if (subtract)
+            y = low_bits(~y, width);
+        const unsigned __int128 sum = (unsigned __int128)x + y + carry;
         d[lane] = low_bits((uint64_t)sum, width);
         carry = (unsigned)(sum >> width) & 1;
         if (instruction->flags & FLAG_CARRY_OUT)
