@@ -39,7 +39,7 @@ def starter(problem: str, lang: str | None, output: Path | None, dtype: str) -> 
     """
     if output is not None and output.exists():
         raise UsageError(f"{output} exists; name another file, or remove it")
-    text = _text(problem, cast("Language | None", lang), dtype)
+    text = text_of(problem, cast("Language | None", lang), dtype)
     if output is None:
         print_document(text)
         return 0
@@ -51,10 +51,10 @@ def starter(problem: str, lang: str | None, output: Path | None, dtype: str) -> 
     return 0
 
 
-def _text(problem: str, language: Language | None, dtype: str) -> str:
+def text_of(problem: str, language: Language | None, dtype: str) -> str:
     from ..adapters import load_suite
     from ..adapters.detect import adapter_of
-    from ..problem.load import opened, signature_of, suite_of
+    from ..problem.load import opened, sample_of, signature_of, suite_of
     from ..problem.spec import ELEMENT_BYTES
     from ..problem.starter_sizes import output_sizes
     from ..problem.starter_suite import suite_starter
@@ -68,6 +68,10 @@ def _text(problem: str, language: Language | None, dtype: str) -> str:
     found, path = opened(problem)
     if dtype and not any(each.get("type") == "[VAR]" for each in found.parameters or ()):
         raise UsageError(f"--dtype {dtype}: no parameter of {path} has the type [VAR]; leave it out")
-    suite = suite_of(found, path, {"dtype": dtype} if dtype in ELEMENT_BYTES else {})
-    sizes = output_sizes([each.outline for each in suite.cases])
-    return starter_of(signature_of(found, path, dtype), language or "cuda", sizes)
+    options = {"dtype": dtype} if dtype in ELEMENT_BYTES else {}
+    cases = suite_of(found, path, options).cases
+    specs = [outline for each in cases if (outline := each.outline) is not None]
+    if not specs:  # two small cases show which size depends on which number
+        small = [*sample_of(found, path, options), min(cases, key=lambda each: each.input_bytes)]
+        specs = [each.spec for each in small]
+    return starter_of(signature_of(found, path, dtype), language or "cuda", output_sizes(specs))

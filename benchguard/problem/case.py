@@ -87,7 +87,7 @@ class ProblemCase:
         )
 
     @cached_property
-    def outline(self) -> CaseSpec:
+    def outline(self) -> CaseSpec | None:
         """From a run of the reference without data; its inputs have data if create_inputs needs it."""
         if not self.problem.uses_torch():
             return self.spec
@@ -98,7 +98,7 @@ class ProblemCase:
                 values = self.author.create(self.number, None) if makes_data else None
                 with without_data():
                     return CaseSpec(self.name, case._arguments(values))
-        return self.spec
+        return None
 
     def _arguments(self, values: Sequence[Any] | None) -> tuple[Argument, ...]:
         """The arguments of the call, whose inputs `values` gives, or create_inputs."""

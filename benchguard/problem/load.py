@@ -21,7 +21,7 @@ from .problem import Problem
 from .signature import Parameter, parameters_of
 from .sources import Source, Sources, sources_of, spec_of
 from .spec import ELEMENT_BYTES
-from .suite import Suite
+from .suite import Suite, TestCase
 
 OPTIONS = {
     "device": "where references are computed: auto, cpu, cuda",
@@ -94,6 +94,13 @@ def suite_of(problem: Problem, path: Path | None = None, options: Mapping[str, s
         problem.name,
         tuple(ProblemCase(author, parameters, number, each) for number, each in enumerate(test_cases)),
     )
+
+
+def sample_of(problem: Problem, path: Path, options: Mapping[str, str]) -> tuple[TestCase, ...]:
+    """The cases of generate_sample; empty if the problem does not define it."""
+    if type(problem).generate_sample is Problem.generate_sample:
+        return ()
+    return suite_of(problem, path, {**options, "sample": "yes"}).cases
 
 
 def signature_of(problem: Problem, path: Path, dtype: str = "") -> tuple[Parameter, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 from .spec import Buffer, CaseSpec
 
@@ -13,7 +14,8 @@ FACTORS_MAX = 5
 
 
 def output_sizes(cases: Sequence[CaseSpec]) -> dict[str, str]:
-    """The number of elements of each checked buffer, by name; "1" where no product of scalars fits all cases."""
+    """The number of elements of each checked buffer, by name; "1" where no product of scalars, and no
+    part of one, fits all cases."""
     return {each.name: _size(each.name, cases) for each in cases[0].checked} if cases else {}
 
 
@@ -26,24 +28,26 @@ def _size(name: str, cases: Sequence[CaseSpec]) -> str:
     ][:SCALARS_MAX]
     if len(set(elements)) == 1:
         return str(elements[0])
+    part = "1"
+    for names in _products(scalars):
+        products = [math.prod(_value(one, each) for one in names) for each in cases]
+        ratios = {Fraction(size, each) for size, each in zip(elements, products, strict=True) if each}
+        if len(ratios) != 1 or not all(products):
+            continue
+        factor, divisor = ratios.pop().as_integer_ratio()
+        product = " * ".join(f"(size_t){each}" for each in names)
+        if divisor == 1:
+            return product if factor == 1 else f"(size_t){factor} * {product}"
+        if factor == 1 and part == "1":
+            part = f"{product} / {divisor}"
+    return part
+
+
+def _products(scalars: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The names of factors. A matrix of n * n elements has one twice; different names come first."""
     for count in range(1, FACTORS_MAX + 1):
-        for names in _factors(scalars, count):
-            products = [math.prod(_value(one, each) for one in names) for each in cases]
-            if all(products) and all(
-                size % product == 0 for size, product in zip(elements, products, strict=True)
-            ):
-                factors = {size // product for size, product in zip(elements, products, strict=True)}
-                if len(factors) == 1:
-                    factor = factors.pop()
-                    constant = [f"(size_t){factor}"] if factor != 1 else []
-                    return " * ".join([*constant, *(f"(size_t){each}" for each in names)])
-    return "1"
-
-
-def _factors(scalars: Sequence[str], count: int) -> list[tuple[str, ...]]:
-    """The names of `count` factors. A matrix of n * n elements has one twice; different names come first."""
-    every = itertools.combinations_with_replacement(scalars, count)
-    return sorted(every, key=lambda names: count - len(set(names)))
+        every = itertools.combinations_with_replacement(scalars, count)
+        yield from sorted(every, key=lambda names: -len(set(names)))
 
 
 def _elements(name: str, case: CaseSpec) -> int:

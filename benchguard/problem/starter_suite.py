@@ -24,7 +24,7 @@ def suite_starter(suite: Suite, language: Language | None) -> str:
             )
         cases = sorted(suite.cases, key=lambda each: each.input_bytes)
         return torch_starter([each.spec for each in cases[:CASES_MAX]], suite.convention, suite.entry)
-    outlines = [each.outline for each in suite.cases]
+    outlines = [each.outline or each.spec for each in suite.cases]
     parameters = [_parameter(each) for each in outlines[0].arguments]
     return starter(parameters, language or "cuda", output_sizes(outlines), suite.entry)
 

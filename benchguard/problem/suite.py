@@ -31,9 +31,9 @@ class TestCase(Protocol):
     def spec(self) -> CaseSpec: ...
 
     @property
-    def outline(self) -> CaseSpec:
-        """The specification as far as shapes tell, with "input" for the roles of inputs. Cheap if the problem's code
-        lets torch find the shapes without values; the specification itself if not."""
+    def outline(self) -> CaseSpec | None:
+        """The specification as far as shapes tell, with "input" for the roles of inputs. None if only a run of the
+        reference on data can tell, which may take minutes."""
         ...
 
     @property

@@ -101,6 +101,12 @@ class DeviceArray:
     def __len__(self) -> int:
         return self.shape[0]
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"'DeviceArray' object has no attribute {name!r}; buffers are torch's tensors only if the submission "
+            "imports torch, and torch finds a GPU"
+        )
+
     def __repr__(self) -> str:
         return f"DeviceArray({self._name}, shape={self.shape}, address={self._address:#x})"
 

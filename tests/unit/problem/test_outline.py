@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchguard.adapters import load_suite
+from benchguard.cli.starter import text_of as written_starter
 from benchguard.problem.load import load
 from benchguard.problem.spec import Argument, Buffer, CaseSpec
 from benchguard.problem.suite import TestCase as Case
@@ -47,7 +48,9 @@ def tensara_case(folder: Path, body: str) -> Case:
     return case
 
 
-def shapes(spec: CaseSpec) -> list[tuple[object, ...]]:
+def shapes(spec: CaseSpec | None) -> list[tuple[object, ...]]:
+    assert spec is not None
+
     def described(each: Argument) -> tuple[object, ...]:
         return (each.name, each.shape, each.dtype, each.is_checked) if isinstance(each, Buffer) else (each,)
 
@@ -84,18 +87,32 @@ def test_outline_of_inputs_that_depend_on_values_runs_the_reference_without_data
     assert shapes(case.outline) == [("x", (50,), "float32", False), ("y", HUGE, "float32", True)]
 
 
-def test_outline_of_a_reference_that_reads_values_is_the_specification(tmp_path: Path) -> None:
-    case = tensara_case(
-        tmp_path,
-        """
-        def draw(self):
-            return (torch.rand(100, device="cuda"),)
+READS_VALUES = """
+def generate_test_cases(self):
+    return [
+        {"name": str(n), "n": n, "create_inputs": lambda n=n: (torch.rand((n, n), device="cuda"),)}
+        for n in (512, 32)
+    ]
 
-        def reference_solution(self, x):
-            return x * 2 if float(x.sum()) > 0 else x * 3
-        """,
-    )
-    assert case.outline == case.spec
+def generate_sample(self):
+    return {"name": "sample", "n": 2, "create_inputs": lambda: (torch.ones((2, 2)),)}
+
+def get_extra_params(self, test_case):
+    return [test_case["n"]]
+
+def reference_solution(self, x):
+    assert len(x) < 512
+    return x * 2 if float(x.sum()) > 0 else x * 3
+"""
+
+
+def test_reference_that_reads_values_runs_on_small_cases_only(tmp_path: Path) -> None:
+    number = """        {"name": "n", "type": "int", "pointer": False, "const": True},\n    ]\n"""
+    path = tmp_path / "written.py"
+    path.write_text(TENSARA.replace("    ]\n", number) + textwrap.indent(READS_VALUES, "    "))
+    assert [case.outline for case in load(str(path), options=CPU).cases] == [None, None]
+    text = written_starter(str(path), None, "")
+    assert "if (i < (size_t)n * (size_t)n) y[i] = float{};" in text
 
 
 @pytest.mark.parametrize("name", ["tensara_seed", "tensara_current", "gather"])

@@ -88,6 +88,14 @@ def test_size_of_a_square_has_its_factor_twice() -> None:
     assert output_sizes([case(3, 4), case(5, 5), case(6, 4)]) == {"y": "(size_t)n * (size_t)n"}
 
 
+def test_size_may_be_a_part_of_a_number() -> None:
+    cases = [
+        CaseSpec("c", (Buffer("y", "float32", (n // 2,), "output"), Scalar("n", "int", n)))
+        for n in (8, 20, 34)
+    ]
+    assert output_sizes(cases) == {"y": "(size_t)n / 2"}
+
+
 @pytest.mark.parametrize("problem", [pytest.param("every_type", marks=pytest.mark.full), "tensara_current"])
 def test_starter_cuda_compiles(tmp_path: Path, problem: str) -> None:
     nvcc = shutil.which("nvcc")

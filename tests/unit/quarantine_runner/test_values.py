@@ -100,3 +100,10 @@ def test_argument_order_by_convention() -> None:
         "module": ["x", "z", "n"],
     }
     assert [each.name for each in constants(case)] == ["w"]
+
+
+def test_attribute_of_torchs_tensors_is_refused_with_the_reason() -> None:
+    array = DeviceArray(0x7000, Buffer("x", "float32", (2, 3)))
+    assert not hasattr(array, "__array_interface__")
+    with pytest.raises(AttributeError, match="no attribute 'device'; buffers are torch's tensors only if"):
+        _ = array.device
