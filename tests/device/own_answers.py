@@ -1,4 +1,4 @@
-"""Submissions that are a problem's own reference, unchanged: each must pass its own problem.
+"""Submissions that are a problem's own reference, unchanged: each must pass its own problem. Or its starter: wrong.
 
 The reference's file is copied and gets the submission's entry point at its end. A submission cannot import the modules
 of a suite's own harness, so a copy for Tensara or LeetGPU begins with replacements for them.
@@ -7,9 +7,14 @@ of a suite's own harness, so a copy for Tensara or LeetGPU begins with replaceme
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
-from .pairs import Pair
+from .pairs import REFERENCE, STARTER, Pair
+
+ROOT = Path(__file__).resolve().parents[2]
 
 _GPUMODE = "\n\ncustom_kernel = ref_kernel\n"
 
@@ -84,22 +89,35 @@ def solution(*arguments):
 
 
 class NoReferenceError(Exception):
-    """The problem's form has no reference that can be submitted."""
+    """The problem has no reference that can be submitted, or no starter."""
 
 
 def submission_of(pair: Pair, folder: Path, scratch: Path) -> Path:
-    """The submission of a pair: its file in `folder`, or the problem's own reference, written to `scratch`.
+    """The submission of a pair: its file in `folder`, or the problem's own reference or starter, written to `scratch`.
 
     Raises NoReferenceError, OSError.
     """
-    if pair.submission != "reference":
+    if pair.submission not in (REFERENCE, STARTER):
         return folder / pair.submission
     problem = folder / pair.problem
-    if pair.form == "kernelbench":
+    if pair.form == "kernelbench" and pair.submission == REFERENCE:
         return problem
     scratch.mkdir(parents=True, exist_ok=True)
+    if pair.submission == STARTER:
+        return _starter(pair, problem, scratch)
     written = scratch / f"{pair.id}.py"
     written.write_text(_answer(pair, problem), encoding="utf-8")
+    return written
+
+
+def _starter(pair: Pair, problem: Path, scratch: Path) -> Path:
+    """A starter, from a process of its own, because the problem's code runs."""
+    written = scratch / f"{pair.id}{'.py' if pair.form in ('gpumode', 'kernelbench') else '.cu'}"
+    command = [sys.executable, "-m", "benchguard", "starter", str(problem), "-o", str(written)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise NoReferenceError(f"{pair.id}: no starter: {done.stderr.strip()}")
     return written
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 FORMS = ("gpumode", "kernelbench", "tensara", "leetgpu", "pygpubench", "own")
 REFERENCE = "reference"
-"""A submission of this name is the problem's own reference."""
+STARTER = "starter"
+"""Submissions of these names are the problem's own reference, and what `neutrino-bench starter` writes for it."""
 VERDICTS = (
     "pass", "wrong", "violation", "unreplayable", "unconverged", "unproven", "timeout", "failed", "refused",
 )  # fmt: skip

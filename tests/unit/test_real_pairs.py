@@ -158,6 +158,16 @@ def test_reference_of_a_tensara_problem_is_its_own_answer(tmp_path: Path) -> Non
     assert torch.equal(out, x * 2)
 
 
+def test_starter_is_the_submission_of_its_language(tmp_path: Path) -> None:
+    kernel = submission_of(Pair("x", "own", "vector_add.py", "starter"), EXAMPLES, tmp_path)
+    assert kernel.suffix == ".cu" and "__global__ void kernel(" in kernel.read_text()
+    pytest.importorskip("torch")
+    module = submission_of(
+        Pair("x", "kernelbench", "kernelbench_linear.py", "starter"), CHALLENGE.parents[1], tmp_path
+    )
+    assert module.suffix == ".py" and "class ModelNew(torch.nn.Module)" in module.read_text()
+
+
 def test_form_without_a_reference_is_not_run(tmp_path: Path) -> None:
     pair = Pair("x", "pygpubench", "tests.py:make", "reference")
     with pytest.raises(NoReferenceError, match="no reference of its own"):
