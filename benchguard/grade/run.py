@@ -26,7 +26,7 @@ from ..quarantine.lacking import lack_of
 from ..quarantine.quarantine import quarantine
 from ..quarantine.submission import Submission, submission_of
 from ..replay.clocks import Clocks
-from ..replay.driver_check import BLAMED, check_driver
+from ..replay.driver_check import BLAMED, check_driver, check_seconds
 from ..replay.protocol import Device
 from ..replay.replay import WAIT_WORTH_A_NOTE, WAITING
 from ..replay.result import Settings
@@ -151,7 +151,8 @@ class GradeRun:
                 f"opening the problem took {options.seconds - left:.0f} s of a time-out of {options.seconds:g} s, and "
                 "the submission ran out of the rest; raise --timeout"
             )
-        if ended.broke is not None and lack_of(ended.broke):
+        seconds = check_seconds(options.seconds, self.left())
+        if ended.broke is not None and lack_of(ended.broke, submission.language, seconds):
             raise BenchguardError(f"this machine cannot compile the submission: {ended.broke.text}")
         return ended
 

@@ -181,6 +181,9 @@ class Broke(msgspec.Struct, frozen=True, tag_field="event", tag="broke"):
     unreplayable: bool = False
     """The submission may be right but cannot be recorded: for example, its outputs are in host memory."""
 
+    lacks: Annotated[str, Meta(max_length=64)] = ""
+    """The compiler that this machine lacks (runner/compilers.py)."""
+
 
 class Gave(msgspec.Struct, frozen=True, tag_field="event", tag="gave"):
     """The results of a case with `returns`."""

@@ -11,6 +11,8 @@ import pytest
 from benchguard.errors import BenchguardError
 from benchguard.grade.grade import grade
 from benchguard.grade.result import GradeResult
+from benchguard.quarantine import lacking
+from benchguard.quarantine.runner.compilers import NO_NVCC
 from benchguard.quarantine.sandbox import environment as of_quarantine
 from benchguard.quarantine.watch import ShortageError
 from benchguard.replay import driver_check
@@ -186,6 +188,14 @@ def solution(a, b, c, n):
 def test_submission_that_claims_a_broken_driver_has_failed(tmp_path: Path) -> None:
     """tests/attacks/attacks/34_forged_driver.py forges events, too."""
     assert graded(tmp_path, "s.py", CLAIMS).verdict == "failed"
+
+
+def test_python_that_claims_a_machine_without_nvcc_has_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lacking, "find_nvcc", lambda: None)
+    text = CLAIMS.replace("cuInit returned CUDA_ERROR_NO_DEVICE", NO_NVCC)
+    assert graded(tmp_path, "s.py", text).verdict == "failed"
 
 
 @pytest.mark.parametrize(("name", "text"), [("s.ptx", HONEST), ("s.py", PYTHON)])

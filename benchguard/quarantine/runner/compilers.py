@@ -23,7 +23,7 @@ _NO_HOST_COMPILER = re.compile(
 NO_HOST_COMPILER = "nvcc finds no working host compiler"
 NO_NVCC = "nvcc is neither on PATH nor in /usr/local/cuda/bin"
 NO_NVRTC = "neither nvcc nor NVRTC was found"
-"""Parts of messages about the machine; see quarantine/lacking.py."""
+"""Causes that lie in the machine, in messages and events (quarantine/lacking.py)."""
 
 _SHELL = re.compile(r"[^\w .+%:,@/-]")
 """Characters that nvcc's shell may read in a file's name. nvcc puts names in double quotes."""
@@ -83,7 +83,9 @@ def _run(nvcc: Path, words: Sequence[str], source: Path, flags: Flags, output: P
     log = done.stdout.decode(errors="replace")
     if done.returncode != 0 or not output.is_file():
         if _NO_HOST_COMPILER.search(log):
-            raise SubmissionError(f"{NO_HOST_COMPILER}; install g++, or name one with -ccbin", log)
+            raise SubmissionError(
+                f"{NO_HOST_COMPILER}; install g++, or name one with -ccbin", log, lacks=NO_HOST_COMPILER
+            )
         raise SubmissionError(first_error(log, source) or f"nvcc ended with status {done.returncode}", log)
 
 

@@ -34,7 +34,8 @@ def load_cuda(order: Order, driver: Driver) -> Entry:
         if nvcc is None:
             raise SubmissionError(
                 f"{order.entry} of {path.name} is a host function, which only nvcc compiles, and {NO_NVCC}; "
-                f"install it, or make {order.entry} a __global__ function"
+                f"install it, or make {order.entry} a __global__ function",
+                lacks=NO_NVCC,
             )
         library = compile_library(nvcc, path, arch, flags, scratch, order.machine_code)
         return LibraryEntry(library, order.entry, path.name, order.convention)
@@ -45,7 +46,8 @@ def load_cuda(order: Order, driver: Driver) -> Entry:
         if nvrtc is None:
             raise SubmissionError(
                 f"cannot compile {path.name}: {NO_NVRTC}; "
-                "install a CUDA toolkit, or the package nvidia-cuda-nvrtc"
+                "install a CUDA toolkit, or the package nvidia-cuda-nvrtc",
+                lacks=NO_NVRTC,
             )
         ptx = compile_kernels(nvrtc, path, arch, flags)
     name = ptx_entry(ptx, kernel, path.name)

@@ -25,18 +25,21 @@ _WITHHELD = ("reference", "eval")
 class SubmissionError(Exception):
     """A failure of the submission. The message is for its author; `detail` is the compiler's output.
 
-    `unreplayable`: the submission may be right but cannot be recorded.
+    `unreplayable`: the submission may be right but cannot be recorded. `lacks`: a compiler that this machine lacks.
     """
 
-    def __init__(self, text: str, detail: str = "", *, unreplayable: bool = False) -> None:
+    def __init__(self, text: str, detail: str = "", *, unreplayable: bool = False, lacks: str = "") -> None:
         super().__init__(text)
+        self.lacks = lacks
         self.text, self.detail, self.unreplayable = text, detail, unreplayable
 
 
 def broke(error: BaseException, phase: str, folder: Path) -> Broke:
     """The event for an exception. Exceptions besides SubmissionError come from the submission's files in `folder`."""
     if isinstance(error, SubmissionError):
-        return Broke(phase, one_line(error.text, TEXT_MAX), last_of(error.detail), error.unreplayable)
+        return Broke(
+            phase, one_line(error.text, TEXT_MAX), last_of(error.detail), error.unreplayable, error.lacks
+        )
     if isinstance(error, SystemExit):
         return Broke(
             phase, one_line(f"the submission called exit({error.code!r}); let it return instead", TEXT_MAX)
