@@ -35,6 +35,7 @@ knowing. A log without findings proves little: the program runs with your rights
 The analysis follows streams, events, graphs and stream capture by handle, the legacy and the per-thread default
 stream, and waits of the host. Contexts that `cuCtxCreate` made are separate; all others count as one. It reads CUDA
 logs only. A program that times with the host's clock has no timing windows.
+The log of a grade with `--inline` has one for each sample, whose time is not in the log.
 
 Generated from the explanations beside the checks by `python docs/make_findings.py`; a test compares the two.
 

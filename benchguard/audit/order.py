@@ -8,6 +8,9 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+HELD_NS = 200_000_000
+"""Lines wait this long for earlier ones: a log merges threads by time within a few milliseconds."""
+
 WINDOW = 1 << 15
 """Events that are held back. A log merges threads by time within one pass of its writer, which is shorter."""
 

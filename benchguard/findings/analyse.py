@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..audit.log import checked_lines
+from ..audit.sample_marks import sample_mark
 from .calls import base_name, follow
 from .checks import CHECKS
 from .checks.log import check_end
@@ -15,7 +16,7 @@ from .fields import Line
 from .order import Ordered
 from .process import Process
 from .report import FindingsReport, Found
-from .window import Moment
+from .window import Moment, Window
 
 PROCESSES_MAX = 4096
 
@@ -108,6 +109,8 @@ class Analysis:
             self._graph_launch(line)
         elif kind == "call":
             self._call(line)
+        elif kind == "phase":
+            self._phase(line)
 
     def _of(self, line: Line) -> _Observed:
         number = line.integer("process")
@@ -155,10 +158,25 @@ class Analysis:
         elif line.integer("result") == 0:
             start, end = line.argument("hStart"), line.argument("hEnd")
             window = observed.process.elapsed(at, start, end, 1e6 * line.float_argument("pMilliseconds"))
-            if window is not None:
-                self._windows += 1
-                for check in observed.checks:
-                    check.window(window)
+            self._check(observed, window)
+
+    def _phase(self, line: Line) -> None:
+        """Follow the loop of inline timing, whose marks are in place of its events."""
+        observed, began = self._of(line), line.time("time_ns")
+        at = Moment(line.number, began, began, line.integer("thread"))
+        mark = sample_mark(line.text("label"), line.text("origin"))
+        if mark is None or not mark.is_end:
+            self._check(observed, observed.process.sample(at))
+        if mark is not None and mark.is_end:
+            observed.process.end_sample(at, mark.joins_all)
+        elif mark is not None:
+            observed.process.begin_sample(at)
+
+    def _check(self, observed: _Observed, window: Window | None) -> None:
+        if window is not None:
+            self._windows += 1
+            for check in observed.checks:
+                check.window(window)
 
     def _finish_one(self, number: int) -> None:
         observed = self._observed.pop(number, None)

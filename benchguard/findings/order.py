@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..audit.order import InOrder
+from ..audit.order import HELD_NS, InOrder
 from .fields import Line
-
-HELD_NS = 200_000_000
-"""Lines wait this long for earlier ones: a log merges threads by time within a few milliseconds."""
 
 THREADS_MAX = 1 << 16
 

@@ -6,9 +6,12 @@ import math
 
 from .window import ALL_STREAMS, Event, Mark, Moment, Window
 
+LOOP_WORK = 1
+"""Before each sample, the loop of inline timing gives inputs and clears caches, by calls that are not in the log."""
+
 
 def window_of(
-    number: int, asked: Moment, time_ns: float, first: Event, last: Event, previous: Mark | None
+    number: int, asked: Moment, time_ns: float | None, first: Event, last: Event, previous: Mark | None
 ) -> Window | None:
     """The window between two events; None if one has no record. `previous` is the end of the thread's last window."""
     start, end = first.mark, last.mark
@@ -18,11 +21,11 @@ def window_of(
     return Window(
         number=number,
         asked=asked,
-        time_ns=time_ns if math.isfinite(time_ns) else math.nan,
+        time_ns=time_ns if time_ns is None or math.isfinite(time_ns) else math.nan,
         start=start,
         end=end,
         counts=end.counts.since(start.counts),
-        between=_between(previous, start),
+        between=_between(previous, start) if time_ns is not None else LOOP_WORK,
         start_again=start_again,
         is_restarted=is_restarted,
         end_again=last.earlier if last.earlier is not None and last.earlier.number > start.number else None,

@@ -12,6 +12,9 @@ from .pairs import window_of
 from .streams import LEGACY, PER_THREAD, Last, Point, Stream, Streams
 from .window import ALL_STREAMS, LAUNCHES_KEPT, Counts, Event, Mark, Moment, Window
 
+SAMPLE_START, SAMPLE_END = -1, -2
+"""In place of handles: the events of the loop of inline timing, which calls the driver behind the shim."""
+
 EVENTS_MAX = 1 << 17
 OPEN_MARKS = 8
 """Records that later work is checked against: those of the windows that may be open."""
@@ -217,7 +220,7 @@ class Process:
             thread.launches.clear()
             self._open.append(mark)
 
-    def elapsed(self, at: Moment, start: int, end: int, time_ns: float) -> Window | None:
+    def elapsed(self, at: Moment, start: int, end: int, time_ns: float | None) -> Window | None:
         """The window of an elapsed-time call; None if one of the events was never seen to be recorded."""
         self.asked += 1
         first, last = self._events.get(start, Event()), self._events.get(end, Event())
@@ -235,6 +238,34 @@ class Process:
         first.earlier = last.earlier = None
         first.is_used = last.is_used = True
         return window
+
+    # --- samples of inline timing -------------------------------------------------------------------------
+
+    def begin_sample(self, at: Moment) -> None:
+        """The loop has waited for the device. Its start event follows, on the legacy stream, behind work of its own."""
+        self.synchronize(at, SHARED)
+        self.record(at, SAMPLE_START, self.legacy_stream(SHARED))
+        start = self._mark(SAMPLE_START)
+        assert start is not None
+        start.is_idle = False
+        start.is_awaited = True  # a sample whose call fails has no end
+
+    def end_sample(self, at: Moment, joins_all: bool) -> None:
+        """The loop has recorded its end event, which waits for all streams or for the legacy stream."""
+        if joins_all:
+            self.record_all(at, SAMPLE_END)
+        else:
+            self.record(at, SAMPLE_END, self.legacy_stream(SHARED))
+
+    def sample(self, at: Moment) -> Window | None:
+        """The window of the sample that ended last; None without a sample, or if the window was returned before.
+
+        Call it when the process goes on behind the sample: launches of other threads until then are late.
+        """
+        end = self._events.get(SAMPLE_END)
+        if end is None or end.mark is None or end.is_used:
+            return None
+        return self.elapsed(at, SAMPLE_START, SAMPLE_END, None)
 
     def _note_unknown(self, at: Moment) -> None:
         """A time was asked for an event without a record in the log. Forgotten events are reported by themselves."""

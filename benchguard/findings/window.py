@@ -118,8 +118,9 @@ class Window:
 
     Attributes:
         number: From 1, by elapsed-time calls of the process.
-        asked: The elapsed-time call.
-        time_ns: The driver's elapsed time; NaN if it was not a number.
+        asked: The elapsed-time call; for a sample of inline timing, what the process did behind it.
+        time_ns: The driver's elapsed time; NaN if it was not a number; None for a sample of inline timing, whose time
+            is not in the log.
         start: The start event's last record.
         end: The end event's last record.
         counts: Work between the two.
@@ -133,7 +134,7 @@ class Window:
 
     number: int
     asked: Moment
-    time_ns: float
+    time_ns: float | None
     start: Mark
     end: Mark
     counts: Counts

@@ -17,8 +17,7 @@ from ..problem.spec import CaseSpec
 from ..replay.protocol import Overhead
 from ..replay.result import time_block
 from ..replay.statistics import summarise
-from .evidence import KernelEvidence
-from .logged_kernels import logged_kernels
+from .logged_kernels import Logged, logged_kernels
 from .opening import Opening
 from .outcome import Outcome
 from .provenance import attributed, refusal_of
@@ -54,20 +53,16 @@ class InlineRun(GradeRun):
         calls = [0 if isinstance(result, str) else len(result.errors) for result in results]
         kernels = logged_kernels(quarantined, calls)
         timed = [
-            TimedCase(self._with_kernels(_graded(spec, known, result), *evidence))
-            for spec, (known, _), result, evidence in zip(
-                opened.cases, secrets, results, kernels, strict=True
-            )
+            TimedCase(self._with_kernels(_graded(spec, known, result), logged))
+            for spec, (known, _), result, logged in zip(opened.cases, secrets, results, kernels, strict=True)
             if finding is None or not isinstance(result, str)
         ]
         return self.result(opened, submission, quarantined, timed, finding)
 
-    def _with_kernels(
-        self, case: GradedCase, kernels: tuple[KernelEvidence, ...], finding: Finding | None
-    ) -> GradedCase:
+    def _with_kernels(self, case: GradedCase, logged: Logged) -> GradedCase:
         """The case with its kernels, and with the verdict that they lead to."""
         forbid, allow = self.options.forbid_library, self.options.allow_images
-        kernels = attributed(kernels, forbid, allow)
+        kernels, finding = attributed(logged.kernels, forbid, allow), logged.finding
         if refusal := refusal_of(kernels, forbid, allow):
             finding = Finding("violation", refusal)
         elif (forbid or allow) and not kernels and finding is None:
@@ -77,7 +72,11 @@ class InlineRun(GradeRun):
             )
         if finding is not None and case.verdict == "pass":
             case = replace(case, verdict=finding.verdict, reason=finding.text)
-        return replace(case, kernels=kernels)
+        least, most = min(logged.by_sample, default=0), max(logged.by_sample, default=0)
+        notes = case.notes
+        if least != most:
+            notes = (*notes, f"the samples launch {least} to {most} kernels each, by the audit log")
+        return replace(case, kernels=kernels, sample_launches=logged.by_sample, notes=notes)
 
     def ask(self) -> Ask:
         """One input set per sample and one for the warm-up: no set is used twice.

@@ -131,6 +131,8 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The accesses that the kernels made, with `cordon_device`."""
     notes: tuple[str, ...] = ()
     samples: tuple[float, ...] = ()
+    sample_launches: tuple[int, ...] = ()
+    """With --inline: the kernels that each of `samples` launched, by the audit log."""
     scored_samples: tuple[float, ...] = ()
     """The samples that `time_us` is made of, for statistics such as a mean: none is far below the fastest one-use
     sample. Empty: as `samples`."""

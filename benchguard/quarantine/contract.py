@@ -157,11 +157,10 @@ like a verdict."""
 
 
 class Began(msgspec.Struct, frozen=True, tag_field="event", tag="began"):
-    """Start of a phase, shown as progress. `at_ns` is CLOCK_MONOTONIC's time, as the runner claims."""
+    """Start of a phase, shown as progress."""
 
     phase: RunnerPhase
     case: int = -1
-    at_ns: int = 0
 
 
 CONFINE = "confine"
@@ -289,8 +288,6 @@ class Quarantined:
     """The end of the submission's output, shown to the user."""
     trouble: str = ""
     """Why the captures cannot be used: invalid events or damaged raw captures, for example."""
-    timed_ns: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """With --inline: when the samples of each case were taken, by CLOCK_MONOTONIC, as the runner claims."""
     examined: tuple[str, ...] = ()
     """For each case in `captures`, the examiner's result (Reading.examiner)."""
     returned: dict[int, Returned] = field(default_factory=dict)

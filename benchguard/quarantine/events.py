@@ -16,8 +16,6 @@ from .contract import FIRST_PHASES, Began, Broke, Confined, Event, Finished, Gav
 
 Progress = Callable[[str, int], None]
 TEXT_MAX = 4096
-TIME = "time"
-NEVER = 1 << 63
 CASES_MAX = 1024
 _TIMED = re.compile(rf"{'|'.join(get_args(RunnerPhase))}|call [0-9]{{1,4}}", re.ASCII)
 """Words of durations: phases, and one call of each case."""
@@ -34,8 +32,6 @@ class Events:
         self.finished: Finished | None = None
         self.has_begun = False
         """Whether code of the submission may have run."""
-        self.timed_ns: dict[int, tuple[int, int]] = {}
-        self._phase: Began | None = None
         self.returned: dict[int, Returned] = {}
 
     def handle(self, line: bytes) -> bool:
@@ -49,7 +45,7 @@ class Events:
         if isinstance(event, Confined):
             self.confined = event
         elif isinstance(event, Began):
-            self._began(event)
+            self.has_begun = self.has_begun or event.phase not in FIRST_PHASES
             if self._progress is not None:
                 self._progress(event.phase, event.case)
         elif isinstance(event, Broke):
@@ -67,15 +63,6 @@ class Events:
         else:
             self.finished = self.finished or event
         return True
-
-    def _began(self, event: Began) -> None:
-        """A case's samples are taken from its phase `time` to the next phase."""
-        last, self._phase = self._phase, event
-        self.has_begun = self.has_begun or event.phase not in FIRST_PHASES
-        if last is not None and last.phase == TIME:
-            self.timed_ns[last.case] = last.at_ns, event.at_ns
-        if event.phase == TIME:
-            self.timed_ns[event.case] = event.at_ns, NEVER
 
     def seconds(self, wall: float) -> dict[str, float]:
         """The claimed durations that are possible within `wall` seconds."""

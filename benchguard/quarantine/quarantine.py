@@ -204,7 +204,6 @@ class _Run:
             timed_out=attendant.timed_out or packed.timed_out,
             broke=broke,
             seconds=events.seconds(wall),
-            timed_ns=dict(events.timed_ns),
             wall_s=wall,
             audit=_audit(log, run),
             output=printable(attendant.text, "\n\t"),

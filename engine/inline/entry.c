@@ -7,6 +7,7 @@
 
 #include "inline/arena.h"
 #include "inline/guard.h"
+#include "inline/mark.h"
 #include "inline/sample.h"
 #include "inline/session.h"
 #include "inline/upload.h"
@@ -86,6 +87,7 @@ int nb_inline_open(const struct nb_inline_opening *opening, struct nb_inline_ope
         return fail(error, "the seal's keys cannot be read", 0);
     if (!find_python(&session->python))
         return fail(error, "Python's functions cannot be found; timing inline needs Python 3.10 or newer", 0);
+    nb_mark_find(session);
     if (nb_driver_open(&session->driver, opening->driver, error) != 0)
         return -1;
     int result = nb_device_build(session, opening->device, &step);
@@ -166,6 +168,7 @@ static int run_case(struct nb_session *session, const struct nb_case *stored,
         for (uint32_t j = 0; j < stored->count; j++)
             sample.places[j] = running->places[j];
         sample.set = order[i];
+        sample.number = i;
         NB_TRY(nb_sample_run(session, &sample, row));
         if (i == 0) {
             row->flags |= NB_ROW_PROBE;

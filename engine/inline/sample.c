@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "inline/arena.h"
+#include "inline/mark.h"
 #include "inline/upload.h"
 #include "inline/window.h"
 
@@ -213,6 +214,7 @@ static int work(struct nb_session *session, struct nb_sample *sample, struct nb_
     AT(NB_STEP_CHECK, check_all(session, sample, window));
     *tail_us = (double)(now_ns() - began) / 1000.0;
     AT(NB_STEP_CHECK, spoil(session, sample));
+    nb_mark_end(session, sample->number);
     return 0;
 }
 
@@ -225,6 +227,7 @@ int nb_sample_run(struct nb_session *session, struct nb_sample *sample, struct n
     AT(NB_STEP_MEMORY, !are_sound(session, sample));
     AT(NB_STEP_SETTLE, session->driver.cuCtxSetCurrent(session->context));
     AT(NB_STEP_SETTLE, session->driver.cuCtxSynchronize());
+    nb_mark_begin(session, sample->number);
     AT(NB_STEP_SETTLE, nb_window_draw(session, &window));
     AT(NB_STEP_INPUTS, give(session, sample, window.canaries));
     AT(NB_STEP_FLUSH, hold(session));

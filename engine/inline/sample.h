@@ -10,6 +10,7 @@ struct nb_sample {
     const struct nb_inline_running *asked; /* hostile: read, not written */
     CUdeviceptr places[NB_BUFFERS_MAX];    /* where the buffers are; of outputs, this time */
     uint32_t set;
+    uint32_t number; /* from 0, the probe */
 };
 
 /* 0, or 1000 * enum nb_inline_step + the driver's result. */

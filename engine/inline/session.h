@@ -59,6 +59,7 @@ struct nb_python {
 struct nb_session {
     struct nb_driver driver;
     struct nb_python python;
+    void *(*mark)(void *, void *); /* the shim's neutrino_phase, or NULL (mark.h) */
     CUcontext context;
     struct nb_functions functions;
     CUevent events[NB_EVENTS];

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import benchguard
+from benchguard.findings import analyse_log
 from benchguard.grade.grade import grade
 from benchguard.grade.options import GradeOptions
 from benchguard.grade.result import GradeResult
@@ -120,12 +121,28 @@ def test_kernels_of_each_case_are_those_of_its_samples(tmp_path: Path) -> None:
     submission.write_text(
         submission.read_text() + "    if calls[0] <= 2:\n        launch(a, b, c, 1000 * 256)\n"
     )
-    result = grade(problem, submission, OPTIONS, cases=CASES)
+    result = grade(problem, submission, OPTIONS, cases=CASES, keep=tmp_path / "kept")
     assert_whole_pass(result)
+    assert analyse_log(tmp_path / "kept" / "audit.jsonl").above_info() == []
     assert [[(each.name, each.launches, each.grid) for each in case.kernels] for case in result.cases] == [
         [("solution", 3, (1, 1, 1))],
         [("solution", 1, (1, 1, 1))],
     ]
+    assert [case.sample_launches for case in result.cases] == [(3,) * SAMPLES, (1,) * SAMPLES]
+    assert not any("kernels each" in note for case in result.cases for note in case.notes)
+
+
+def test_samples_are_windows_of_the_log_and_their_launches_are_in_the_result(tmp_path: Path) -> None:
+    """Every second call launches twice."""
+    problem, submission = written(tmp_path, "[launch(a, b, c, n) for _ in range(1 + calls[0] % 2)]")
+    result = grade(problem, submission, OPTIONS, cases=("one",), keep=tmp_path / "kept")
+    assert_whole_pass(result)
+    (case,) = result.cases
+    assert sorted(case.sample_launches) == [1, 1, 2, 2] and case.sample_launches[0] == case.sample_launches[2]
+    assert "the samples launch 1 to 2 kernels each, by the audit log" in case.notes
+    report = analyse_log(tmp_path / "kept" / "audit.jsonl")
+    assert report.windows == SAMPLES + 1  # one more than the result's: the first has no time
+    assert [finding.id for finding in report.above_info()] == ["fewer-kernels"]
 
 
 @pytest.mark.parametrize(("policy", "code"), [(None, 800), ("observe", 0)])
@@ -152,7 +169,9 @@ def test_profiler_is_denied_in_samples_and_not_in_warm_up(tmp_path: Path) -> Non
     lines = [
         line for line in benchguard.read_log(tmp_path / "kept" / "audit.jsonl") if line["kind"] == "phase"
     ]
-    assert [line["phase"] for line in lines if line["label"]] == ["warm-up", "timing"]
+    runner = [line["phase"] for line in lines if line["label"] == "case 0"]
+    assert runner == ["warm-up", "timing"]
+    assert {line["phase"] for line in lines if "sample" in line["label"]} == {"timing"}
 
 
 @pytest.mark.parametrize(

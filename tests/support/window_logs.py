@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchguard.audit.entries import CallEntry, GraphLaunchEntry, ProcessEntry
+from benchguard.audit.entries import CallEntry, GraphLaunchEntry, PhaseEntry, ProcessEntry
 from benchguard.audit.log import LogWriter
 from benchguard.ipc.json_text import json_line
+from benchguard.toolchain.paths import INLINE_SONAME
 from tests.support import logs
 
 CALL_NS = 2_000
@@ -102,6 +103,21 @@ class WindowLog:
         self.record(end, stream)
         self.synchronize()
         self.elapsed(start, end)
+
+    def phase(self, label: str, origin: str = INLINE_SONAME, thread: int = THREAD) -> int:
+        number = self.write(
+            PhaseEntry(self.now, PROCESS, thread, "timing", "program", label, f"/lib/{origin}")
+        )
+        self.now += CALL_NS
+        return number
+
+    @contextmanager
+    def sample(self, number: int, *, joins_all: bool = True, origin: str = INLINE_SONAME) -> Iterator[None]:
+        """A sample of inline timing, whose loop calls the driver behind the shim."""
+        self.phase(f"case 0 sample {number}", origin)
+        yield
+        end = "queued" if joins_all else "queued, other streams unjoined"
+        self.phase(f"case 0 sample {number} {end}", origin)
 
     def close(self, *, complete: bool = True, unobserved: tuple[str, ...] = ()) -> Path:
         end = logs.end(self.now, dropped=0 if complete else 3, unobserved=list(unobserved), complete=complete)

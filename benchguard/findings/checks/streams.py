@@ -65,7 +65,7 @@ class StreamOrder(Check):
                 self.add(rule, f"launched in line {inside[0]}", (*window.lines, *inside[:4]))
         if start.too_early is not None and not start.is_idle:
             number, line = start.too_early
-            if number < end.number:
+            if number <= end.number:
                 self.add(TOO_EARLY, f"launched in line {line}", (*window.lines, line))
         if start.unjoined_kernels:
             earlier = [line for _, line in start.unjoined_kernels.values()]

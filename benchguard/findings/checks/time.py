@@ -86,6 +86,8 @@ class Times(Check):
 
     def window(self, window: Window) -> None:
         time = window.time_ns
+        if time is None:
+            return
         if math.isnan(time) or time < 0:
             self.add(IMPOSSIBLE, micro(time), window.lines)
             return

@@ -125,5 +125,5 @@ class InlineRounds:
 
         memory.prepare(0)
         returns = call() is not None  # without a return value the outputs' addresses never change
-        self._reporter.begin("time", number)  # each launch from here on is a sample's (grade/inline.py)
+        self._reporter.begin("time", number)
         self._session.run(number, call, addresses, outputs if returns else None)

@@ -484,6 +484,78 @@ def replays_empty_graph(log: WindowLog) -> None:
         log.graph(kernels=0)
 
 
+# --- samples of inline timing --------------------------------------------------------------------------------
+
+
+def samples(log: WindowLog, launches: list[int]) -> None:
+    """A warm-up, and then a sample for each number, with so many launches."""
+    log.launch()
+    log.synchronize()
+    for number, count in enumerate(launches):
+        with log.sample(number):
+            for each in range(count):
+                log.launch(parameters=(f"{number:02x}{each:02x}",))
+    log.phase("", "libffi.so.8")
+
+
+def samples_with_work(log: WindowLog) -> None:
+    samples(log, [2, 2, 2, 2])
+
+
+def samples_without_work(log: WindowLog) -> None:
+    samples(log, [0, 0, 0])
+
+
+def first_samples_without_work(log: WindowLog) -> None:
+    samples(log, [0, 0, 1, 1])
+
+
+def sample_with_less_work(log: WindowLog) -> None:
+    samples(log, [3, 3, 1, 3, 3])
+
+
+def sample_whose_call_fails(log: WindowLog) -> None:
+    log.phase("case 0 sample 0")
+    log.launch()
+    log.phase("", "libffi.so.8")
+
+
+def sample_hides_on_side_stream(log: WindowLog) -> None:
+    """The end event waits for the stream, but its kernel runs while the loop holds the legacy stream."""
+    side_stream(log)
+    with log.sample(0):
+        log.launch(SIDE)
+    log.phase("", "libffi.so.8")
+
+
+def sample_on_unjoined_stream(log: WindowLog) -> None:
+    side_stream(log)
+    log.events(HANDLE)
+    with log.sample(0, joins_all=False):
+        log.record(HANDLE)
+        log.call("cuStreamWaitEvent", hStream=SIDE, hEvent=HANDLE, Flags=0)
+        log.launch(SIDE)
+    log.phase("", "libffi.so.8")
+
+
+def sample_on_forked_stream(log: WindowLog) -> None:
+    side_stream(log)
+    log.events(HANDLE)
+    for number in range(2):
+        with log.sample(number):
+            log.record(HANDLE)
+            log.call("cuStreamWaitEvent", hStream=SIDE, hEvent=HANDLE, Flags=0)
+            log.launch(SIDE, parameters=(f"{number:02x}",))
+    log.phase("", "libffi.so.8")
+
+
+def sample_before_late_launch(log: WindowLog) -> None:
+    with log.sample(0):
+        log.launch()
+    log.launch(thread=2)
+    log.phase("", "libffi.so.8")
+
+
 @dataclass(frozen=True)
 class Case:
     rule: str
@@ -536,6 +608,12 @@ CASES = (
     Case("fewer-kernels", launches_less_once, tunes_first),
     Case("same-parameters", launches_always, has_new_pointers),
     Case("graph-replay", replays_graph, launches_always),
+    Case("empty-window", samples_without_work, samples_with_work),
+    Case("empty-window", first_samples_without_work, samples_with_work),
+    Case("fewer-kernels", sample_with_less_work, samples_with_work),
+    Case("kernel-not-after-start", sample_hides_on_side_stream, sample_on_forked_stream),
+    Case("unjoined-kernel", sample_on_unjoined_stream, sample_on_forked_stream),
+    Case("late-launch", sample_before_late_launch, samples_with_work),
 )
 
 LOG_RULES = {"incomplete-log", "unobserved-process", "unexamined-events"}
@@ -545,6 +623,7 @@ HONEST = (
     launches_always, works_in_its_only_context, measures_overhead_first, measures_overhead_last,
     times_copies_alone, works_on_blocking_stream, forks_and_joins, waits_for_earlier_work, ends_on_joined_stream,
     reuses_events, measures_laps, records_without_timing, gives_true_time, gives_varied_times,
+    samples_with_work, sample_on_forked_stream, sample_whose_call_fails,
     host_waits_long_once, replays_graph, tunes_first, reads_result, launches_from_thread,
 )  # fmt: skip
 
@@ -567,6 +646,15 @@ def test_program_gives_its_finding_and_look_alike_does_not(case: Case, tmp_path:
 def test_honest_program_has_no_finding_above_info(program: Program, tmp_path: Path) -> None:
     serious = {name for name in ids_of(program, tmp_path / "log") if RULES[name].severity > Severity.info}
     assert serious == set()
+
+
+def test_each_sample_is_a_window_and_marks_of_other_code_are_none(tmp_path: Path) -> None:
+    log = WindowLog(tmp_path / "log")
+    samples(log, [1, 1, 1])
+    with log.sample(3, origin="submission.so"):
+        log.launch()
+    log.phase("", "libffi.so.8")
+    assert analyse_log(log.close()).windows == 3
 
 
 def test_incomplete_log_is_an_error(tmp_path: Path) -> None:
