@@ -2,8 +2,9 @@
  *
  * Run under `neutrino-bench`: the shim is preloaded, DRIVER is the driver behind it under a name that no hook
  * redirects, so that both ways end in the very same functions. Bursts are shorter than a ring and followed
- * by a pause, so that no record ever waits: what is timed is the hot path. One line a burst:
- *     KIND direct NS through NS
+ * by a pause, so that no record ever waits: what is timed is the hot path. Beside each burst, two reads of
+ * the time stamp counter are timed, which every record of a call needs. One line a burst:
+ *     KIND direct NS through NS reads NS
  */
 #define _GNU_SOURCE
 #include <cuda.h>
@@ -110,6 +111,17 @@ static double time_launch(const struct functions *use)
     return (end - start) / launches;
 }
 
+static double time_reads(void)
+{
+    static volatile unsigned long long sum;
+    const double start = now();
+    for (int i = 0; i < BURST; i++) {
+        const unsigned long long first = __builtin_ia32_rdtsc();
+        sum = __builtin_ia32_rdtsc() - first;
+    }
+    return (now() - start) / BURST;
+}
+
 static void measure(const char *kind, double (*time_burst)(const struct functions *),
                     const struct functions *direct, const struct functions *through)
 {
@@ -117,8 +129,8 @@ static void measure(const char *kind, double (*time_burst)(const struct function
         /* Alternate the order, so that neither side always finds warm caches. */
         const double first = time_burst(round % 2 == 0 ? direct : through);
         const double second = time_burst(round % 2 == 0 ? through : direct);
-        printf("%s direct %.2f through %.2f\n", kind, round % 2 == 0 ? first : second,
-               round % 2 == 0 ? second : first);
+        printf("%s direct %.2f through %.2f reads %.2f\n", kind, round % 2 == 0 ? first : second,
+               round % 2 == 0 ? second : first, time_reads());
         usleep(PAUSE_MICROSECONDS);
     }
 }
