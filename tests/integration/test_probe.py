@@ -25,6 +25,7 @@ from tests.integration.support import PROGRAMS
 
 ENTRIES = PROGRAMS / "engines" / "entries.py"
 LOADS = PROGRAMS / "engines" / "loads.py"
+LARGE = PROGRAMS / "engines" / "large.py"
 FORMS = ("plain", "packed", "configured", "cooperative", "empty", "beside")
 LACKING = {"cuda": (), "hip": ("cooperative",)}
 """Forms that HIP 5.2 has for host stubs alone."""
@@ -176,15 +177,31 @@ def test_nodes_of_child_graphs_are_probed_until_the_program_changes_the_child(
         assert "no violation" in outcome.stderr
 
 
-def test_cooperative_node_whose_blocks_fit_is_probed(
-    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
+@pytest.mark.parametrize("node", ["cooperative-node", "cluster-node"])
+def test_node_whose_blocks_run_together_and_fit_is_probed(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe, node: str
 ) -> None:
-    outcome = probe(str(ENTRIES), [program("probed"), "cooperative-node"])
-    assert (outcome.status, outcome.stdout) == (0, plain("cooperative-node")), outcome.stderr
+    outcome = probe(str(ENTRIES), [program("probed"), node])
+    assert (outcome.status, outcome.stdout) == (0, plain(node)), outcome.stderr
     assert outcome.decisions == [("add", "probed", "")]
     assert [first_words(outcome.folder / str(each["file"])) for each in outcome.traces] == [
         list(range(1, 129))
     ]
+
+
+@pytest.mark.parametrize(
+    ("engine", "outcome"), [(ENTRIES, "probed"), (LARGE, "skipped")], ids=["fits", "large"]
+)
+def test_cooperative_node_that_does_not_fit_with_a_probe_runs_the_original(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe, engine: Path, outcome: str
+) -> None:
+    """The node has as many blocks as the device holds. LARGE adds shared memory, so that it would hold fewer."""
+    ran = probe(str(engine), [program("probed"), "full-cooperative-node"])
+    assert (ran.status, ran.stdout) == (0, plain("full-cooperative-node")), ran.stderr
+    assert [each[:2] for each in ran.decisions][-1] == ("add", outcome)
+    assert len(ran.traces) == (outcome == "probed")
+    if outcome == "skipped":
+        assert "whose blocks must run together, and are too large with a probe" in ran.decisions[-1][2]
 
 
 def test_launch_that_fails_without_a_probe_too_does_not_end_probing(

@@ -38,6 +38,44 @@ static void skip(const struct nb_call *call, CUfunction function, const char *wh
         nb_probe_skip_kernel(call, description->number, why);
 }
 
+/* The number of blocks of a probed kernel that the device runs at once, 0 if it is not known. */
+static uint64_t resident_blocks(const struct nb_launch_form *form, CUfunction probed)
+{
+    int resident = 0, processors = 0;
+    CUdevice device;
+    const uint64_t threads = (uint64_t)form->block[0] * form->block[1] * form->block[2];
+    if (NB_REAL(cuOccupancyMaxActiveBlocksPerMultiprocessor)(&resident, probed, (int)threads,
+                                                             form->shared_bytes) != CUDA_SUCCESS ||
+        NB_REAL(cuCtxGetDevice)(&device) != CUDA_SUCCESS ||
+        NB_REAL(cuDeviceGetAttribute)(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device) !=
+            CUDA_SUCCESS)
+        return 0;
+    return (uint64_t)resident * (uint64_t)processors;
+}
+
+/* The same for blocks in clusters, which run whole. */
+static uint64_t resident_in_clusters(const struct nb_launch_form *form, CUfunction probed,
+                                     CUkernelNodeAttrValue cluster)
+{
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value = cluster};
+    const CUlaunchConfig config = {
+        .gridDimX = form->grid[0],
+        .gridDimY = form->grid[1],
+        .gridDimZ = form->grid[2],
+        .blockDimX = form->block[0],
+        .blockDimY = form->block[1],
+        .blockDimZ = form->block[2],
+        .sharedMemBytes = form->shared_bytes,
+        .attrs = &attribute,
+        .numAttrs = 1,
+    };
+    int clusters = 0;
+    if (!NB_HAS(cuOccupancyMaxActiveClusters) ||
+        NB_REAL(cuOccupancyMaxActiveClusters)(&clusters, probed, &config) != CUDA_SUCCESS || clusters < 0)
+        return 0;
+    return (uint64_t)clusters * cluster.clusterDim.x * cluster.clusterDim.y * cluster.clusterDim.z;
+}
+
 /* Can all blocks that wait for each other run at once? A probed kernel may need more registers than the
  * original. A launch of a graph that fails for this reason cannot be repeated with the original. */
 static bool can_start(CUgraphNode node, const struct nb_launch_form *form, CUfunction probed)
@@ -46,22 +84,15 @@ static bool can_start(CUgraphNode node, const struct nb_launch_form *form, CUfun
     if (NB_REAL(cuGraphKernelNodeGetAttribute)(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &cooperative) !=
         CUDA_SUCCESS)
         return false;
-    if (NB_REAL(cuGraphKernelNodeGetAttribute)(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &cluster) ==
-            CUDA_SUCCESS &&
-        cluster.clusterDim.x * cluster.clusterDim.y * cluster.clusterDim.z > 1)
-        return false;
-    if (cooperative.cooperative == 0)
+    const bool is_clustered = NB_REAL(cuGraphKernelNodeGetAttribute)(
+                                  node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &cluster) == CUDA_SUCCESS &&
+                              cluster.clusterDim.x * cluster.clusterDim.y * cluster.clusterDim.z > 1;
+    if (!is_clustered && cooperative.cooperative == 0)
         return true;
-    int resident = 0, processors = 0;
-    CUdevice device;
-    const uint64_t threads = (uint64_t)form->block[0] * form->block[1] * form->block[2];
+    const uint64_t resident =
+        is_clustered ? resident_in_clusters(form, probed, cluster) : resident_blocks(form, probed);
     const uint64_t blocks = (uint64_t)form->grid[0] * form->grid[1] * form->grid[2];
-    return NB_REAL(cuOccupancyMaxActiveBlocksPerMultiprocessor)(&resident, probed, (int)threads,
-                                                                form->shared_bytes) == CUDA_SUCCESS &&
-           NB_REAL(cuCtxGetDevice)(&device) == CUDA_SUCCESS &&
-           NB_REAL(cuDeviceGetAttribute)(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device) ==
-               CUDA_SUCCESS &&
-           blocks <= (uint64_t)resident * (uint64_t)processors;
+    return resident > 0 && (cooperative.cooperative == 0 || blocks <= resident);
 }
 
 static CUfunction function_of(const CUDA_KERNEL_NODE_PARAMS *given)
@@ -89,7 +120,7 @@ static struct nb_probed_launch *make_node(const struct nb_call *call, CUgraphNod
         return NULL;
     if (!can_start(node, &form, probed->function)) {
         skip(call, form.function,
-             "it is a node of a graph with clusters, or cooperative and too large with a probe");
+             "it is a node of a graph whose blocks must run together, and are too large with a probe");
         nb_probe_free_node(probed, NB_PROBE_IDLE);
         return NULL;
     }

@@ -177,15 +177,59 @@ static void launch_children(void)
     CHECK(cuGraphExecDestroy(other));
 }
 
-static void launch_cooperative_node(void)
+static void launch_graph(CUgraph graph, CUstream stream)
 {
-    CUstream stream;
     CUgraphExec executable;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    CHECK(cuGraphInstantiate(&executable, captured_graph(stream, true), 0));
+    CHECK(cuGraphInstantiate(&executable, graph, 0));
     CHECK(cuGraphLaunch(executable, stream));
     CHECK(cuStreamSynchronize(stream));
     CHECK(cuGraphExecDestroy(executable));
+}
+
+static void launch_cooperative_node(void)
+{
+    CUstream stream;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    launch_graph(captured_graph(stream, true), stream);
+}
+
+/* A cooperative node with as many blocks as the device holds of the kernel without a probe. */
+static void launch_full_cooperative_node(void)
+{
+    CUstream stream;
+    CUgraph graph;
+    int resident, processors;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, add, BLOCK, 0));
+    CHECK(cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuLaunchCooperativeKernel(add, (unsigned)(resident * processors), 1, 1, BLOCK, 1, 1, 0, stream,
+                                    parameters));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    launch_graph(graph, stream);
+}
+
+/* Clusters of two blocks. */
+static void launch_cluster_node(void)
+{
+    CUstream stream;
+    CUgraph graph;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                   .value.clusterDim = {2, 1, 1}};
+    CUlaunchConfig config = {.gridDimX = BLOCKS,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = BLOCK,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .hStream = stream,
+                             .attrs = &attribute,
+                             .numAttrs = 1};
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuLaunchKernelEx(&config, add, parameters, NULL));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    launch_graph(graph, stream);
 }
 
 /* Two streams' kernels are queued while a third one's capture is open in this thread. */
@@ -321,6 +365,10 @@ static void run(const char *mode)
         launch_children();
     else if (strcmp(mode, "cooperative-node") == 0)
         launch_cooperative_node();
+    else if (strcmp(mode, "full-cooperative-node") == 0)
+        launch_full_cooperative_node();
+    else if (strcmp(mode, "cluster-node") == 0)
+        launch_cluster_node();
     else if (strcmp(mode, "beside") == 0)
         launch_beside_capture();
     else if (strcmp(mode, "threads") == 0)
