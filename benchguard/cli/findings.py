@@ -39,5 +39,5 @@ def findings(
         write_text(sarif_path, sarif_document(report, path) + "\n")
     write_json(json_path, report.to_json())
     if not quiet and not is_stdout(json_path):
-        render(report, report.findings, sys.stdout)
+        render(report, report.findings, path, sys.stdout)
     return failed(report, fail_on, sys.stderr)

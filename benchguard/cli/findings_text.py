@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from .. import exit_status
@@ -22,14 +23,14 @@ _COLUMNS = (
 )
 
 
-def render(report: FindingsReport, shown: Sequence[Finding], output: TextIO) -> None:
+def render(report: FindingsReport, shown: Sequence[Finding], log: Path, output: TextIO) -> None:
     """Print these findings of a report, and one line about the others."""
     console = console_for(output)
     if shown:
         rows = [_row(finding) for finding in shown]
         console.print(table("findings", _COLUMNS, rows, console.width, output.isatty()))
     hidden = len(report.findings) - len(shown)
-    more = f"; {hidden} of severity info: neutrino-bench findings LOG" if hidden else ""
+    more = f"; {hidden} of severity info, for `neutrino-bench findings {log}`" if hidden else ""
     windows = f"{report.windows} timing window{'' if report.windows == 1 else 's'}"
     print_lines(console, [f"{windows}, {len(shown)} finding{'' if len(shown) == 1 else 's'}{more}"])
 

@@ -112,18 +112,24 @@ _NAMES = {"capture": "a capture", "log": "an audit log", "image": "a code image"
 
 
 def _kind_of(path: Path) -> str:
-    """`capture`, `log` or `image`. An unreadable file is a capture's to report."""
+    """`capture`, `log` or `image`. Raises UsageError for another file."""
+    from ..capture.layout import CAPTURE_MAGIC, RAW_CAPTURE_MAGIC
     from ..images.image import format_of
     from ..images.source import is_log
 
     try:
         with path.open("rb") as file:
             head = file.read(1 << 16)
-    except OSError:
-        return "capture"
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}; check the path") from error
     if is_log(head):
         return "log"
-    return "capture" if format_of(head) == "unknown" else "image"
+    if format_of(head) != "unknown":
+        return "image"
+    magics = tuple(each.to_bytes(8, "little") for each in (CAPTURE_MAGIC, RAW_CAPTURE_MAGIC))
+    if path.suffix == ".ncap" or head.startswith(magics):
+        return "capture"
+    raise UsageError(f"{path} is neither a capture nor an audit log, and has no device code; check the path")
 
 
 def _images(path: Path, kind: str, kept: Path | None) -> Iterator[bytes]:

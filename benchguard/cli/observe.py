@@ -168,7 +168,7 @@ def observe(
         raise BenchguardError(run.log_error)
     if run.images_error is not None:
         raise run.images_error
-    status = _findings(analysis, fail_on, quiet) if analysis is not None else exit_status.PASS
+    status = _findings(analysis, log.path, fail_on, quiet) if analysis is not None else exit_status.PASS
     return status or run.status
 
 
@@ -201,7 +201,7 @@ def _analysis(interposer: Interposer) -> Analysis | None:
     return Analysis() if interposer.surface.api == "cuda" else None
 
 
-def _findings(analysis: Analysis, fail_on: tuple[str, ...], quiet: bool) -> int:
+def _findings(analysis: Analysis, log: Path, fail_on: tuple[str, ...], quiet: bool) -> int:
     """Show the findings above info. Returns the status that --fail-on asks for.
 
     Raises FindingsError if the log cannot be examined and --fail-on asks for findings.
@@ -217,7 +217,7 @@ def _findings(analysis: Analysis, fail_on: tuple[str, ...], quiet: bool) -> int:
         notify(f"the timing windows are not examined: {error}")
         return exit_status.PASS
     if not quiet and (report.windows or report.findings):
-        render(report, report.above_info(), sys.stderr)
+        render(report, report.above_info(), log, sys.stderr)
     return failed(report, fail_on, sys.stderr)
 
 

@@ -1,10 +1,12 @@
-"""Read a log in a command: on a terminal, with a bar and an estimate if it takes long."""
+"""Read a log in a command, and show it: on a terminal, with a bar if it takes long."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -25,6 +27,32 @@ def lines_of(path: Path, output: TextIO | None = None) -> Iterator[tuple[dict[st
         yield from checked_lines(path, bar.report)
     finally:
         bar.close()
+
+
+@contextmanager
+def busy(text: str, output: TextIO | None = None) -> Iterator[None]:
+    """Show a moving bar during work that has no measure, if it takes long."""
+    output = output or sys.stderr
+    if not output.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from ..ipc.text import joined
+
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
+    progress = Progress(*columns, console=Console(file=output), transient=True)
+    progress.add_task(joined(text), total=None)
+    timer = threading.Timer(SHOWN_AFTER_SECONDS, progress.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        progress.stop()
 
 
 class _Bar:

@@ -96,8 +96,10 @@ def _is_log(path: Path) -> bool:
 def _write_result_page(path: Path, html: Path) -> int:
     from ..report.page import render
     from ..report.result_page import read_result, result_page
+    from .reading import busy
 
-    write_text(html, render(result_page(read_result(path))))
+    with busy(f"rendering {html.name}"):
+        write_text(html, render(result_page(read_result(path))))
     return 0
 
 
@@ -108,12 +110,13 @@ def _write_page(path: Path, html: Path, result_path: Path | None) -> str:
     from ..report.log_report import read_log_report
     from ..report.page import render
     from ..report.result_page import read_result, result_sections
-    from .reading import lines_of
+    from .reading import busy, lines_of
 
     more = [] if result_path is None else result_sections(read_result(result_path), "result-")
     analysis = Analysis()
     facts = read_log_report(path, analysis.through(lines_of(path)))
-    write_text(html, render(log_page(facts, (findings(analysis, facts.problem), *more))))
+    with busy(f"rendering {html.name}"):
+        write_text(html, render(log_page(facts, (findings(analysis, facts.problem), *more))))
     return facts.problem
 
 

@@ -61,10 +61,10 @@ def broken(path: Path) -> Analysis:
 def test_run_that_cannot_be_examined_says_so_and_keeps_its_status(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert _findings(broken(tmp_path / "log"), (), quiet=False) == 0
+    assert _findings(broken(tmp_path / "log"), tmp_path / "log", (), quiet=False) == 0
     assert "the timing windows are not examined: line 3" in capsys.readouterr().err
 
 
 def test_fail_on_with_a_run_that_cannot_be_examined_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FindingsError):
-        _findings(broken(tmp_path / "log"), ("error",), quiet=True)
+        _findings(broken(tmp_path / "log"), tmp_path / "log", ("error",), quiet=True)

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from benchguard.audit.log import REPORT_LINES, LogWriter
 from benchguard.cli import reading
 from benchguard.cli.main import cli
+from tests.support.waiting import wait_until
 
 SESSION = b'{"kind":"session","format":"neutrino-bench/audit/1"}'
 CALL = b'{"kind":"note"}'
@@ -40,6 +41,24 @@ def test_long_reading_has_a_bar_on_a_terminal_only(
     assert list(reading.lines_of(path, pipe)) == lines and len(lines) == 3 * REPORT_LINES + 2
     assert f"reading {name}" in terminal.getvalue()
     assert pipe.getvalue() == ""
+
+
+def test_long_rendering_has_a_bar_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "SHOWN_AFTER_SECONDS", 0.0)
+    terminal, pipe = Terminal(), io.StringIO()
+    with reading.busy("rendering x.html", terminal):
+        wait_until(lambda: "rendering x.html" in terminal.getvalue())
+    with reading.busy("rendering x.html", pipe):
+        pass
+    assert pipe.getvalue() == ""
+
+
+def test_short_rendering_has_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "SHOWN_AFTER_SECONDS", 1000.0)
+    terminal = Terminal()
+    with reading.busy("rendering x.html", terminal):
+        pass
+    assert terminal.getvalue() == ""
 
 
 def test_short_reading_has_no_bar(tmp_path: Path) -> None:
