@@ -15,6 +15,7 @@ from rich.text import Text
 from ..ipc.text import printable
 
 REST_WIDTH_MIN = 16
+_INDENT, _GAP = 2, "  "
 
 
 class _UncroppedConsole(Console):
@@ -77,7 +78,7 @@ def table(
     if terminal:
         widths = _fit(columns, widths, width - gaps)
         if sum(widths) + gaps > width:
-            return _paragraphs(title, columns, cells)
+            return _paragraphs(title, columns, cells, width)
     grid = Table(
         title=Text(printable(title)),
         title_justify="left",
@@ -118,15 +119,24 @@ def _fit(columns: Sequence[Column], widths: list[int], width: int) -> list[int]:
     return widths
 
 
-def _paragraphs(title: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> RenderableType:
-    """One paragraph for each row, for a terminal that is too narrow for the table."""
+def _paragraphs(
+    title: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int
+) -> RenderableType:
+    """One paragraph for each row, for a terminal that is too narrow for the table.
+
+    A line breaks between facts, so that a heading stays with its cell.
+    """
     lines: list[RenderableType] = [Text(printable(title), "bold")]
     for first, *others in rows:
         lines.append(Text(first.text, first.style))
-        facts = Text()
+        line = Text()
         for column, cell in zip(columns[1:], others, strict=True):
-            if cell.text:
-                facts.append(f"{column.heading} ", WEAK).append(cell.text, cell.style).append("  ")
-        facts.rstrip()
-        lines.append(Padding(facts, (0, 0, 0, 2)))
+            if not cell.text:
+                continue
+            fact = Text.assemble((f"{column.heading} ", WEAK), (cell.text, cell.style))
+            if line and _INDENT + len(line) + len(_GAP) + len(fact) > width:
+                lines.append(Padding(line, (0, 0, 0, _INDENT)))
+                line = Text()
+            line = Text.assemble(line, _GAP, fact) if line else fact
+        lines.append(Padding(line, (0, 0, 0, _INDENT)))
     return Group(*lines)

@@ -175,8 +175,9 @@ def trace(
         else:
             status = _trace_log(log or _log_of(pid or 0), pid, follow or pid is not None, table, output)
         if table is not None and table.hides_all_calls:
-            given = [_FILTERS[name] for name in _FILTERS if name in given_options(context)]
-            notify("no call failed" if given == ["--errors"] else f"no call fits {' and '.join(given)}")
+            given = [_FILTERS[name] for name in _FILTERS if name in given_options(context) - {"pid"}]
+            words = " and ".join(given or ["--pid"])
+            notify("no call failed" if given == ["--errors"] else f"no call fits {words}")
         return status
 
 

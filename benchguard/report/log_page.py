@@ -86,9 +86,11 @@ def _run(report: LogReport) -> Section:
 
 
 def _timeline(report: LogReport) -> Section:
+    gpu = "The log has no times of the GPU."
+    if report.summary.gpu_time:
+        gpu = "The table of kernels has times of the GPU, but the log does not have when the kernels began there."
     notes = [
-        "All times are the host's: a box is as long as the driver call, not as long as the kernel ran. "
-        "The log has no times of the GPU."
+        f"All times are the host's: a box is as long as the driver call, not as long as the kernel ran. {gpu}"
     ]
     notes += _merged("launches", report.facts.launches) + _merged("other calls", report.facts.calls)
     warnings = [

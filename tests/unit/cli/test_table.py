@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 
@@ -45,6 +46,24 @@ def test_table_on_terminal_wraps_without_loss(width: int) -> None:
     names = "".join(line[: line.rfind("43043")] if "43043" in line else line for line in lines)
     assert LONG.replace(" ", "") in names.replace(" ", "")
     assert width < 50 or all(len(line) <= width for line in lines[1:])
+
+
+def test_narrow_terminal_breaks_lines_between_facts() -> None:
+    columns = (
+        Column("kernel"),
+        Column("host median", right=True),
+        Column("host p99", right=True),
+        Column("image"),
+    )
+    output = Terminal()
+    console = console_for(output)
+    console.width, console.no_color = 22, True
+    console.print(
+        table("kernels", columns, [("axpy", "6.81 us", "29.5 us", "d8")], console.width, terminal=True)
+    )
+    text = re.sub(r"\x1b\[[0-9;]*m", "", output.getvalue())
+    lines = [line.rstrip() for line in text.splitlines()]
+    assert lines == ["kernels", "axpy", "  host median 6.81 us", "  host p99 29.5 us", "  image d8"]
 
 
 def test_replay_table_demangles_names() -> None:

@@ -32,3 +32,12 @@ def test_log_without_calls_is_not_said_to_be_filtered(tmp_path: Path) -> None:
     log = write_log(tmp_path / "x.jsonl", [session(), end()])
     ran = CliRunner().invoke(cli, ["trace", "--errors", str(log)])
     assert (ran.exit_code, ran.stderr) == (0, "")
+
+
+def test_errors_of_a_process_without_failed_calls_are_said_to_be_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = write_log(tmp_path / "x.jsonl", [session(), call("cuInit"), end()])
+    monkeypatch.setattr("benchguard.cli.trace._log_of", lambda _: log)
+    ran = CliRunner().invoke(cli, ["trace", "--pid", str(call("cuInit")["process"]), "--errors"])
+    assert (ran.exit_code, ran.stderr) == (0, "neutrino-bench: no call failed\n")

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
@@ -53,6 +54,14 @@ class Parsed(HTMLParser):
 
     def count(self, tag: str) -> int:
         return sum(each == tag for each, _ in self.tags)
+
+
+@pytest.mark.parametrize("gpu_time", [False, True])
+def test_page_says_whether_the_log_has_times_of_the_gpu(tmp_path: Path, gpu_time: bool) -> None:
+    first = msgspec.structs.replace(logs.session(), gpu_time=True) if gpu_time else logs.session()
+    lines = [first, logs.launch(0, number=3), logs.launch_time(9000, number=3), logs.end()]
+    html = render(log_page(read_log_report(logs.write_log(tmp_path / "log", lines))))
+    assert ("no times of the GPU" in html, "has times of the GPU" in html) == (not gpu_time, gpu_time)
 
 
 def page_of(tmp_path: Path, *lines: Any) -> str:
