@@ -6,6 +6,7 @@ import contextlib
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -61,7 +62,8 @@ def private(
     try:
         folders = Private(base)
         base.chmod(0o711 if other_user else 0o700)
-        copy_to(submission, folders.submission)
+        # The other half is for the sandbox: otherwise a large submission could pass for a machine that is slow.
+        copy_to(submission, folders.submission, Deadline(time.monotonic() + deadline.left() / 2))
         _copy_files(files, folders.beside)
         folders.libraries.mkdir(mode=0o755)
         folders.libraries.chmod(0o755)

@@ -194,14 +194,15 @@ class _Run:
                 examiner=examiner,
             )
             packed = read_all(captures_folder, self._folder, order, sandbox)
+        timed_out = attendant.timed_out or packed.timed_out
         return Quarantined(
             captures=packed.captures,
             examined=packed.examined,
             confinement=confinement_of(events, run),
             submission_sha256=self._submission.sha256,
-            altered=is_altered(self._where.submission, self._submission),
+            altered=not timed_out and is_altered(self._where.submission, self._submission),
             status=run.status,
-            timed_out=attendant.timed_out or packed.timed_out,
+            timed_out=timed_out,
             broke=broke,
             seconds=events.seconds(wall),
             wall_s=wall,

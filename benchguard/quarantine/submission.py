@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 from ..errors import BenchguardError, UsageError
+from ..ipc.deadline import Deadline
 from .contract import Convention, Language
 from .inside import open_inside
 
@@ -147,11 +148,11 @@ def _hashed(root: Path, name: str) -> tuple[str, int, str]:
     return name, size, content.hexdigest()
 
 
-def copy_to(submission: Submission, target: Path) -> None:
+def copy_to(submission: Submission, target: Path, deadline: Deadline | None = None) -> None:
     """Make the copy that runs: only its owner can write to it, all users can read it.
 
     The copy cannot change between hash and run, and other users can read it even if they cannot read the original's
-    folder. Raises BenchguardError, UsageError.
+    folder. Raises BenchguardError, and UsageError for a submission that is not copied by `deadline`, too.
     """
     try:
         target.mkdir(mode=0o755)
@@ -161,6 +162,7 @@ def copy_to(submission: Submission, target: Path) -> None:
             with place.open("xb") as copy:
                 for chunk in _chunks(submission.root, name):
                     copy.write(chunk)
+                    _check_time(submission, deadline)
             place.chmod(0o444)
         for folder in {target, *(target / name for name in _folders(submission.files))}:
             folder.chmod(0o755)
@@ -170,6 +172,15 @@ def copy_to(submission: Submission, target: Path) -> None:
         ) from error
     if hash_of(target, submission.files) != submission.sha256:
         raise UsageError(f"the submission {submission.path} was changed while it was read; try again")
+    _check_time(submission, deadline)
+
+
+def _check_time(submission: Submission, deadline: Deadline | None) -> None:
+    if deadline is not None and deadline.left() < 0:
+        raise UsageError(
+            f"the submission {submission.path} is too large: its files were not copied within half of the time-out; "
+            "remove files that it does not need, or raise --timeout"
+        )
 
 
 def is_altered(root: Path, submission: Submission) -> bool:

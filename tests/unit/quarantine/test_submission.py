@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from benchguard.errors import UsageError
 from benchguard.fleet.job import job_of
+from benchguard.ipc.deadline import Deadline
 from benchguard.quarantine import submission as module
 from benchguard.quarantine.submission import (
     check_outside,
@@ -255,3 +258,14 @@ def test_output_in_a_submission_is_refused(tmp_path: Path, place: str) -> None:
         check_outside(folder / place, [folder])
     check_outside(tmp_path / "result.json", [folder])
     check_outside(folder / "result.json", [folder / "submission.py"])
+
+
+@pytest.mark.parametrize(("seconds", "is_late"), [(-1.0, True), (1e6, False)])
+def test_copy_ends_at_the_deadline(tmp_path: Path, seconds: float, is_late: bool) -> None:
+    """A submission of 1 GiB took 9 s of a time-out of 10 s, and then passed for a sandbox that does not start."""
+    path = tmp_path / "s.py"
+    path.write_text("def solution(): pass\n")
+    submission = submission_of(path, None, "solution", "arguments")
+    deadline = Deadline(time.monotonic() + seconds)
+    with pytest.raises(UsageError, match="not copied within half") if is_late else nullcontext():
+        copy_to(submission, tmp_path / "copy", deadline)
