@@ -35,6 +35,7 @@ unsigned target_take(const unsigned char *bytes, size_t size)
 {
     struct ptx_module *module = NULL;
     struct ptx_diagnostic diagnostic = {0};
+    ptx_accept_unsupported(true); /* as the driver does */
     const int result = ptx_module_parse((const char *)bytes, size, &module, &diagnostic);
     if (memchr(diagnostic.text, 0, sizeof diagnostic.text) == NULL)
         finding("a reason without an end");

@@ -237,6 +237,7 @@ unsigned target_take(const unsigned char *bytes, size_t size)
     struct ptx_module *module = NULL;
     struct ptx_diagnostic diagnostic = {0};
     struct random random = {seed_of(bytes, size)};
+    ptx_accept_unsupported(true); /* as the driver does */
     if (ptx_module_parse((const char *)bytes, size, &module, &diagnostic) != 0)
         return NOT_ACCEPTED;
     make_arena();
