@@ -128,13 +128,20 @@ def _start(
 def failed_start(program: str, error: OSError) -> BenchguardError:
     """The error for a program that cannot be started, with a shell's exit status."""
     status, why = exit_status.NOT_EXECUTABLE, f"{error.strerror}; check that it is a program"
-    if isinstance(error, FileNotFoundError):
+    if isinstance(error, FileNotFoundError) or _is_missing(program):
         status, why = exit_status.NOT_FOUND, "command not found; check its spelling and PATH"
     elif isinstance(error, PermissionError):
         why = "it may not be executed; chmod +x it, or name its interpreter"
     failure = BenchguardError(f"cannot run {program}: {why}")
     failure.status = status
     return failure
+
+
+def _is_missing(program: str) -> bool:
+    """Whether no folder of PATH has the program. execvp() reports a folder that may not be searched instead."""
+    return "/" not in program and not any(
+        os.access(Path(folder, program), os.F_OK) for folder in os.get_exec_path()
+    )
 
 
 def supervise(

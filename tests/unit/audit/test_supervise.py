@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchguard import read_log, verify_log
+from benchguard.audit.supervise import failed_start
 from benchguard.ipc.processes import process_start
 from tests.conftest import ROOT
 
@@ -77,6 +78,19 @@ def test_exit_status_of_command_returned(run: Run, tmp_path: Path, command: list
     assert result.returncode == status, result.stderr
     assert "Traceback" not in result.stderr
     assert verify_log(tmp_path / "log").lines >= 2
+
+
+@pytest.mark.parametrize(
+    ("files", "program", "status"), [([], "tool", 127), (["tool"], "tool", 126), ([], "./tool", 126)]
+)
+def test_command_behind_a_folder_that_may_not_be_searched_has_a_shells_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: list[str], program: str, status: int
+) -> None:
+    """execvp() gives EACCES for such a folder of PATH if no other one has the program."""
+    for name in files:
+        (tmp_path / name).touch()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert failed_start(program, PermissionError()).status == status
 
 
 def test_time_out_kills_grandchildren(run: Run, tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ def traps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_trap_is_imported_by_a_plain_command(traps: Path) -> None:
-    subprocess.run([sys.executable, "-c", "import select"], check=True)
-    assert traps.read_text() == "select"
+    subprocess.run([sys.executable, "-c", "import cxxfilt"], check=True)
+    assert traps.read_text() == "cxxfilt"
 
 
 def test_process_imports_installed_modules(traps: Path) -> None:
