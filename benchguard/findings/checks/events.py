@@ -25,9 +25,10 @@ END_AGAIN = Rule(
 RESTARTED = Rule(
     "window-restarted",
     Severity.warning,
-    "both events are recorded again, and nobody asked for the time before",
-    "Both events had been recorded round other work, for whose time nobody asked, and were recorded "
-    "again. A submission that records the grader's events itself hides its work this way.",
+    "both events are recorded again before the program has read their elapsed time",
+    "The two events had been recorded before and after other work. The program recorded them again without "
+    "reading the elapsed time of that work. A submission that records the grader's events itself hides its work "
+    "this way.",
     "A warm-up that records the events too looks the same; leave the events out of it.",
 )
 UNSEEN = Rule(

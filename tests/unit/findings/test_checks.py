@@ -23,7 +23,7 @@ def side_stream(log: WindowLog, key: int = SIDE, *, blocking: bool = False) -> N
 
 
 def windows(log: WindowLog, launches: list[int]) -> None:
-    """A warm-up, and then a window for each number, with so many launches."""
+    """A warm-up, and then a window for each number; the number is that of its launches."""
     log.launch()
     log.synchronize()
     for number in launches:
@@ -488,7 +488,7 @@ def replays_empty_graph(log: WindowLog) -> None:
 
 
 def samples(log: WindowLog, launches: list[int]) -> None:
-    """A warm-up, and then a sample for each number, with so many launches."""
+    """A warm-up, and then a sample for each number; the number is that of its launches."""
     log.launch()
     log.synchronize()
     for number, count in enumerate(launches):
