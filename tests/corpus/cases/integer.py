@@ -34,6 +34,16 @@ def cases() -> list[Case]:
             **shape,
         ),
         Case("carries", [In(u), In(v), Out(table(_carries, np.uint32, u, v))], **shape),
+        Case("mixed_carries", [In(u), In(v), Out(table(_mixed_carries, np.uint32, u, v))], **shape),
+        Case(
+            "remainder_128",
+            [
+                In(x),
+                In(long_divisor),
+                Out(table(_remainder_128, np.uint64, x.view(np.uint64), long_divisor.view(np.uint64))),
+            ],
+            **shape,
+        ),
         Case("bits_32", [In(u), In(v), Out(table(_bits_32, np.uint32, u, v))], **shape),
         Case("bits_64", [In(x), Out(table(_bits_64, np.uint64, x.view(np.uint64)))], **shape),
         Case("bit_fields", [In(u), In(v), Out(table(_bit_fields, np.int32, u, v))], **shape),
@@ -105,6 +115,16 @@ def _carries(a: int, b: int) -> list[int]:
     above = (a * b >> 32) + b + (below >> 32)
     mixed = below % W ^ above % W ^ (a + (above >> 32)) % W
     return [total % W, total >> 32, (2 * b + (a + b >= W)) >> 32, low, high, mixed]
+
+
+def _mixed_carries(a: int, b: int) -> list[int]:
+    """A subtraction leaves a carry where it does not borrow; a subtraction without one takes 1 away."""
+    return [(a - b) % W, (a + (a >= b)) % W, (a + b) % W, (a - 1 + (a + b >= W)) % W]
+
+
+def _remainder_128(a: int, b: int) -> list[int]:
+    x, y = a << 64 | b, b % 2**24 << 64 | a
+    return [half for value in divmod(x, y) for half in (value % D, value >> 64)]
 
 
 def _bits_32(x: int, y: int) -> list[int]:

@@ -81,6 +81,36 @@ extern "C" __global__ void carries(const unsigned *a, const unsigned *b, unsigne
     out[6 * i + 5] = low ^ high ^ top;
 }
 
+// An addition takes the carry of a subtraction, and the reverse, as in nvcc's remainders of 128 bits.
+extern "C" __global__ void mixed_carries(const unsigned *a, const unsigned *b, unsigned *out)
+{
+    THREAD;
+    unsigned difference, added, sum, subtracted;
+    asm("sub.cc.u32 %0, %2, %3;\n\taddc.u32 %1, %2, 0;"
+        : "=&r"(difference), "=r"(added)
+        : "r"(a[i]), "r"(b[i]));
+    asm("add.cc.u32 %0, %2, %3;\n\tsubc.u32 %1, %2, 0;"
+        : "=&r"(sum), "=r"(subtracted)
+        : "r"(a[i]), "r"(b[i]));
+    out[4 * i] = difference;
+    out[4 * i + 1] = added;
+    out[4 * i + 2] = sum;
+    out[4 * i + 3] = subtracted;
+}
+
+extern "C" __global__ void remainder_128(const unsigned long long *a, const unsigned long long *b,
+                                         unsigned long long *out)
+{
+    THREAD;
+    const unsigned __int128 x = (unsigned __int128)a[i] << 64 | b[i],
+                            y = (unsigned __int128)(b[i] & 0xffffff) << 64 | a[i];
+    const unsigned __int128 quotient = x / y, remainder = x % y;
+    out[4 * i] = (unsigned long long)quotient;
+    out[4 * i + 1] = (unsigned long long)(quotient >> 64);
+    out[4 * i + 2] = (unsigned long long)remainder;
+    out[4 * i + 3] = (unsigned long long)(remainder >> 64);
+}
+
 extern "C" __global__ void bits_32(const unsigned *a, const unsigned *b, unsigned *out)
 {
     THREAD;
