@@ -41,6 +41,9 @@ TIERS = {"--all": "quick or full", "--nightly": "nightly"}
 SHOWN_LINES = 10
 """Lines that the demo prints of each step's output."""
 
+AGAIN = ("--reruns", "1", "--reruns-delay", "5", "-r", "R")
+"""A failed test runs once more, and is named if it passes then (docs/adr/0044)."""
+
 SANITIZERS = ("address,undefined", "thread")
 FUZZ_TARGETS = ("ptx", "run", "link", "fatbin", "hip", "globals", "kernels", "capture")
 FUZZ_COUNT = "20000"
@@ -240,7 +243,7 @@ def test(here: bool, arguments: list[str]) -> None:
     rest = [word for word in arguments if word != tier]
     place = workshop("test-full" if tier else "test", here)
     build_native(place)
-    selected = ["-m", TIERS[tier] if tier else "quick", "-n", str(processors())]
+    selected = ["-m", TIERS[tier] if tier else "quick", "-n", str(processors()), *AGAIN]
     failed = "the summary above names the failed tests"
     place.run("-m", "pytest", *selected, *rest, then=failed)
     if tier == "--nightly":

@@ -171,8 +171,9 @@ def test_full_disk_is_reported(bwrap: str, program: Program, tmp_path: Path) -> 
         "--tmpfs",
         str(logs),
     ]
-    words += [sys.executable, "-m", "benchguard", "serve", "--driver", "sim", "--log", str(logs), "--"]
-    script = f"{program('linked')} 100 && cat {logs}/*.audit.jsonl | head -c 4096 >&2"
+    service = [sys.executable, "-m", "benchguard", "serve", "--driver", "sim", "--log", str(logs), "--"]
+    served = shlex.join([*service, str(program("linked")), "100"])
+    script = f"{served}; status=$?; head -c 4096 {logs}/*.audit.jsonl >&2; exit $status"
     ran = subprocess.run(
         [*words, "sh", "-c", script], capture_output=True, text=True, check=False, timeout=100, cwd=ROOT
     )

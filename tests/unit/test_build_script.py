@@ -190,6 +190,20 @@ def test_test_task_runs_one_tier_with_this_python(
     assert environment["PYTHONPATH"].split(":")[0] == str(script.ROOT)
 
 
+def test_failed_test_runs_once_more_and_is_named(script: ModuleType, tmp_path: Path) -> None:
+    """A test that fails each time still fails the run."""
+    unsteady, broken = tmp_path / "test_unsteady.py", tmp_path / "test_broken.py"
+    unsteady.write_text("import pathlib\nran = pathlib.Path(__file__).with_name('ran')\n")
+    with unsteady.open("a") as file:
+        file.write("def test_second_run_passes():\n    assert ran.exists() or ran.touch()\n")
+    broken.write_text("def test_no_run_passes():\n    assert False\n")
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *script.AGAIN, "--reruns-delay", "0"]
+    once = subprocess.run([*words, unsteady], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert once.returncode == 0 and "RERUN test_unsteady.py::test_second_run_passes" in once.stdout
+    never = subprocess.run([*words, broken], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert never.returncode == 1 and "1 failed, 1 rerun" in never.stdout
+
+
 def test_nightly_tests_are_followed_by_sanitizers_and_fuzzing(
     script: ModuleType, commands: list[list[str]]
 ) -> None:
