@@ -241,12 +241,12 @@ def hole_in(attack: Attack, machine: Machine, *, timed: bool = True) -> tuple[Gr
     Without `timed` a pass needs no true time, so that the answer does not depend on what else the machine does.
     """
     before = _processes_left()
-    with _host() as altered:
+    with _host(attack) as altered:
         for attempt in range(ATTEMPTS):
             outcome, share, hole = _graded(attack, machine, timed=timed, fresh=attempt > 0)
             if not (hole and outcome.verdict == "pass" and attack.true_time):
                 break
-        if attack.check == "host" and altered():
+        if altered():
             hole = hole or "a file of the host was altered"
     left = _processes_left() - before
     if attack.check == "no processes" and left:
@@ -259,8 +259,11 @@ def hole_in(attack: Attack, machine: Machine, *, timed: bool = True) -> tuple[Gr
 
 
 @contextmanager
-def _host() -> Iterator[Callable[[], bool]]:
-    """A file of this user, and whether it was altered."""
+def _host(attack: Attack) -> Iterator[Callable[[], bool]]:
+    """A file of this user for the attack that alters it, and whether it was altered."""
+    if attack.check != "host":
+        yield lambda: False
+        return
     OF_THE_HOST.touch()
 
     def facts() -> tuple[int, int]:

@@ -51,7 +51,7 @@ def run(command: list[str], driver: str, later: int, out: Path, engine: str = ""
     """Run a program, under an engine if one is named, else under `observe`, which uses the same driver."""
     words = ["probe", engine, "--out", str(out), "--cache", str(out.parent / "cache")]
     if not engine:
-        words = ["observe", "--log", str(out / "audit.jsonl")]
+        words = ["observe", "-q", "--log", str(out / "audit.jsonl")]
     done = subprocess.run(
         [sys.executable, "-m", "benchguard", *words, "--driver", driver, "--", *command],
         env={**os.environ, "PYTHONPATH": str(ROOT), "LATER_LAUNCHES": str(later)},
@@ -107,7 +107,10 @@ def main() -> int:
                 continue
             plain = run(command, options.driver, options.later, folder)
             if plain.status:
-                print(f"| {name} | cannot run: {plain.said.strip().splitlines()[-1:]} |", flush=True)
+                print(
+                    f"| {name} | cannot run: status {plain.status}: {plain.said.strip()[-400:]} |", flush=True
+                )
+                failed += 1
                 continue
             show(name, "none", None, plain, "")
             for engine in ENGINES:

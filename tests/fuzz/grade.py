@@ -69,6 +69,7 @@ def main() -> int:
     parser.add_argument(
         "--replay-every", type=int, default=1, metavar="K", help="replay one accepted input in K (default: 1)"
     )
+    parser.add_argument("--limit", type=float, help="seconds after which no input begins (default: none)")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "fuzz", help="(default: build/fuzz)")
     parser.add_argument("--break-reader", action="store_true", help="plant an error in the reader")
     parser.add_argument("--break-verdict", action="store_true", help="plant an error in the verdict")
@@ -87,13 +88,15 @@ def main() -> int:
 
 def campaign(options: argparse.Namespace, folder: Path) -> int:
     """Run workers until all inputs are done: a worker ends with the first finding."""
-    began, end = time.monotonic(), options.first + options.count
+    began, first, end = time.monotonic(), options.first, options.first + options.count
     outcomes: Counter[str] = Counter()
     findings = 0
-    while options.first < end:
+    while options.first < end and not is_late(options, began):
         progress = folder / f"progress-{os.getpid()}"
         words = [*sys.argv, "--worker", str(progress), "--first", str(options.first)]
         words += ["--count", str(end - options.first)]
+        if options.limit is not None:
+            words += ["--limit", str(options.limit - (time.monotonic() - began))]
         done = subprocess.run([sys.executable, *words], stderr=subprocess.PIPE, text=True, check=False)
         report = msgspec.json.decode(progress.read_bytes(), type=Progress)
         progress.unlink()
@@ -105,12 +108,18 @@ def campaign(options: argparse.Namespace, folder: Path) -> int:
             print(f"input {report.number}: exit status {done.returncode}: {lines[-1] if lines else ''}")
             (folder / f"{options.seed}-{report.number}.txt").write_text(done.stderr)
     took = time.monotonic() - began
-    print(f"{options.count} inputs in {took:.0f} s, {findings} findings")
+    print(f"{options.first - first} inputs in {took:.0f} s, {findings} findings")
     for outcome, count in outcomes.most_common():
         print(f"  {count:6} {outcome}")
     if findings:
         print(f"raw captures and reports are in {folder}")
+    if options.first < end:
+        print(f"the time is over: go on with --first {options.first} --count {end - options.first}")
     return 1 if findings else 0
+
+
+def is_late(options: argparse.Namespace, began: float) -> bool:
+    return options.limit is not None and time.monotonic() - began >= options.limit
 
 
 class Progress(msgspec.Struct):
@@ -119,10 +128,14 @@ class Progress(msgspec.Struct):
 
 
 def work(options: argparse.Namespace, folder: Path) -> int:
+    began = time.monotonic()
     outcomes: Counter[str] = Counter()
+    done = options.first - 1
     with ExitStack() as stack:
         subjects = [stack.enter_context(Subject(each, options)) for each in SUBMISSIONS]
         for number in range(options.first, options.first + options.count):
+            if is_late(options, began):
+                break
             options.worker.write_bytes(msgspec.json.encode(Progress(number, outcomes)))
             generator = random.Random(f"{options.seed} {number}")
             subject = generator.choice(subjects)
@@ -139,7 +152,8 @@ def work(options: argparse.Namespace, folder: Path) -> int:
                 return FAILED
             for path in paths:
                 path.unlink()
-    options.worker.write_bytes(msgspec.json.encode(Progress(options.first + options.count - 1, outcomes)))
+            done = number
+    options.worker.write_bytes(msgspec.json.encode(Progress(done, outcomes)))
     return 0
 
 
