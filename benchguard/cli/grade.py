@@ -78,18 +78,12 @@ def grade(
             "error: --popcorn: POPCORN_FD is not a writable descriptor; set it to one, as in POPCORN_FD=3 ... 3>FILE"
         )
         return NO_PIPE
-    from ..grade.archive import Archived
-    from ..grade.grade import grade as grade_submission
-    from ..grade.grade import grade_into
+    from ..grade.grade import graded
     from .grade_progress import progress_on
     from .grade_text import print_bundle, render
 
     with progress_on(sys.stderr, quiet) as progress:
-        done = (
-            Archived(grade_submission(problem, submission, options, progress=progress))
-            if archive is None
-            else grade_into(archive, problem, submission, options, progress=progress)
-        )
+        done = graded(problem, submission, options, progress, archive=archive, began=context.obj)
     result = done.result
     if not quiet:
         render(result, sys.stderr if is_stdout(json_path) else sys.stdout)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import time
 from collections.abc import Sequence
 from importlib import import_module
 from keyword import iskeyword
@@ -116,12 +117,16 @@ def cli() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run a command and exit with its status (benchguard/exit_status.py)."""
+    """Run a command and exit with its status (benchguard/exit_status.py). Its context's `obj` is when it began."""
+    began = time.monotonic()
     replace_closed_output()
     raise_on_termination()
     try:
         status = cli.main(
-            list(arguments) if arguments is not None else None, "neutrino-bench", standalone_mode=False
+            list(arguments) if arguments is not None else None,
+            "neutrino-bench",
+            standalone_mode=False,
+            obj=began,
         )
         exit_with(status if isinstance(status, int) else exit_status.PASS)
     except click.exceptions.NoArgsIsHelpError as error:

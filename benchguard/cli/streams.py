@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -45,6 +46,7 @@ def exit_with(status: int) -> NoReturn:
         sys.stdout.flush()
     except OSError as error:
         exit_unwritable(error)
+    gc.freeze()  # the interpreter's last collection visits every object otherwise: 0.05 s, and more under load
     sys.exit(status)
 
 

@@ -14,7 +14,7 @@ from msgspec import Meta
 from ..errors import UsageError
 from ..grade.options import GradeOptions
 from ..grade.problem_identity import sha256_of
-from ..ipc.json_text import UNREADABLE
+from ..ipc.json_text import UNREADABLE, without_halves
 from ..ipc.text import one_line
 from ..quarantine.contract import Language
 from ..shim.vendors import Api
@@ -156,7 +156,7 @@ def _of_line(
     line: bytes, problems: Mapping[str, str], language: Language | None, place: str
 ) -> tuple[str, str, Source]:
     try:
-        entry = msgspec.json.decode(line, type=EntryLine)
+        entry = msgspec.json.decode(without_halves(line), type=EntryLine)
     except UNREADABLE as error:
         raise UsageError(
             f"{place}: {one_line(str(error))}; write {{id, problem, source, language}} as one line of JSON"

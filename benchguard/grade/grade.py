@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -68,10 +69,7 @@ def grade(
         BenchguardError: this machine failed, or the judge process did.
         TypeError: `changes` names no field of GradeOptions.
     """
-    options = replace(options, **changes)
-    if options.keep is not None:
-        check_unreadable(options.keep)
-    return grade_beside(problem, submission, (), options, progress)
+    return graded(problem, submission, replace(options, **changes), progress).result
 
 
 def grade_into(
@@ -98,13 +96,30 @@ def grade_into(
         UsageError: as grade(), and for an archive that submissions could read.
         BenchguardError: as grade(), and for an archive that cannot be written.
     """
-    folder = Path(archive)
-    for each in (folder, options.keep):
+    return graded(problem, submission, options, progress, archive=Path(archive))
+
+
+def graded(
+    problem: str | os.PathLike[str],
+    submission: str | os.PathLike[str],
+    options: GradeOptions,
+    progress: Report | None,
+    *,
+    archive: Path | None = None,
+    began: float | None = None,
+) -> Archived:
+    """As grade(), and as grade_into() with an `archive`.
+
+    `began`: the time of the monotonic clock at which the time-out begins; None: now. A command has spent time on its
+    imports before this call, several seconds of it on a loaded machine.
+    """
+    for each in (archive, options.keep):
         if each is not None:
             check_unreadable(each)
-    check_outside(folder, [submission])
-    Store(folder)
-    return _graded(problem, submission, (), options, progress, folder)
+    if archive is not None:
+        check_outside(archive, [submission])
+        Store(archive)
+    return _graded(problem, submission, (), options, progress, archive, began)
 
 
 def grade_beside(
@@ -115,7 +130,7 @@ def grade_beside(
     progress: Report | None,
 ) -> GradeResult:
     """As grade(). The judge imports none of the `others` either: they are submissions, too."""
-    return _graded(problem, submission, others, options, progress, None).result
+    return _graded(problem, submission, others, options, progress, None, None).result
 
 
 def _graded(
@@ -125,20 +140,23 @@ def _graded(
     options: GradeOptions,
     progress: Report | None,
     archive: Path | None,
+    began: float | None,
 ) -> Archived:
+    began = time.monotonic() if began is None else began
     options = options.limited(str(problem))
     check_inputs(options, problem, submission)
-    # Before the time-out begins, because a first index takes a while.
     if options.forbid_library or options.allow_images:
         if progress is not None:
             progress(GradeProgress("indexing the code of installed libraries"))
+        before = time.monotonic()
         searched(options.forbid_library, options.allow_images)
+        began += time.monotonic() - before  # a first index takes a while
     driver = discover(options.driver, api=api_of(options, submission))
     options = for_driver(options, driver)
     smallest = driver.is_sim and not options.cases
     with ExitStack() as stack:
         kind = InlineRun if options.inline else ReplayedRun
-        run = kind(str(problem), Path(submission), options, progress, stack, others, smallest)
+        run = kind(str(problem), Path(submission), options, progress, stack, others, smallest, began)
         result = run.run()
         if archive is None or run.graded is None:
             return Archived(result)

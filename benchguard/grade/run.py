@@ -65,8 +65,9 @@ class TimedCase:
 class GradeRun:
     """Base of the two kinds of grade, which define `run`.
 
-    `stack` closes everything that is opened. `smallest`: only the problem's smallest case is graded. After the grade,
-    `graded` is the submission, and `captured` its captures by case, which exist until `stack` is closed.
+    `stack` closes everything that is opened. `smallest`: only the problem's smallest case is graded. `began`: the time
+    of the monotonic clock at which the time-out begins; None: when the shim is ready. After the grade, `graded` is the
+    submission, and `captured` its captures by case, which exist until `stack` is closed.
     """
 
     trust: Trust = "replayed"
@@ -80,16 +81,17 @@ class GradeRun:
         stack: ExitStack,
         others: Sequence[str] = (),
         smallest: bool = False,
+        began: float | None = None,
     ) -> None:
         self._submissions = (str(submission), *others)
         self._smallest = smallest
         self.problem, self._path, self.options = problem, submission, options
         self.progress, self._stack = progress, stack
         self._api = self.api()
-        self._interposer, _, _ = interposer_for(
-            options.driver, self._api
-        )  # a shim that is built here counts for nobody
-        self._started = time.monotonic()
+        before = time.monotonic()
+        self._interposer, _, _ = interposer_for(options.driver, self._api)
+        now = time.monotonic()
+        self._started = now if began is None else began + now - before  # without the time to build a shim
         gpus = gpus_of(discover(options.driver, api=self._api), options.device)
         self.turns = Turns(gpus, options.wait_for_gpu)
         self.seconds: dict[str, float] = {}
@@ -148,8 +150,8 @@ class GradeRun:
             self._check_driver(ended)
         if ended.timed_out and left < options.seconds / 2:
             raise BenchguardError(
-                f"opening the problem took {options.seconds - left:.0f} s of a time-out of {options.seconds:g} s, and "
-                "the submission ran out of the rest; raise --timeout"
+                f"starting and opening the problem took {options.seconds - left:.0f} s of a time-out of "
+                f"{options.seconds:g} s, and the submission ran out of the rest; raise --timeout"
             )
         seconds = check_seconds(options.seconds, self.left())
         if ended.broke is not None and lack_of(ended.broke, submission.language, seconds):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -11,6 +12,25 @@ from .text import is_visible
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """The exceptions of msgspec for bytes that it cannot read: the last two are for text that is not UTF-8, and for deep
 nesting. Catch all three wherever another program wrote the bytes."""
+
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+"""An escape sequence of JSON. The group is half of a surrogate pair without the other half."""
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def without_halves(data: bytes) -> bytes:
+    """JSON with U+FFFD for each escape sequence of half of a surrogate pair.
+
+    Models emit such halves. Python's json.dumps writes them as \\ud800, which msgspec refuses, and no file in UTF-8 can
+    hold them.
+    """
+    if not _SURROGATE.search(data):
+        return data
+    return _ESCAPE.sub(lambda found: rb"\ufffd" if found[1] else found[0], data)
 
 
 def json_line(value: Any) -> bytes:

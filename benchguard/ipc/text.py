@@ -35,6 +35,11 @@ def printable(text: str, keep: str = "") -> str:
     )
 
 
+def encodable(text: str) -> str:
+    """The text with U+FFFD for each half of a surrogate pair, which no encoding can write."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def joined(text: str) -> str:
     """All lines as one escaped line."""
     return printable(" ".join(text.splitlines()))

@@ -11,8 +11,8 @@ import msgspec
 
 from ..errors import BenchguardError, UsageError
 from ..ipc.json_text import UNREADABLE
-from ..ipc.text import one_line
-from .request import RewardRequest
+from ..ipc.text import encodable, one_line
+from .request import RESPONSE_MAX, RewardRequest
 from .reward import Reward
 
 ANSWER_MAX = 1 << 20
@@ -56,7 +56,8 @@ class RewardClient:
             NoRewardError: the server or its machines still failed after `patience_s`.
             UsageError: the server refused the request.
         """
-        data = msgspec.json.encode(RewardRequest(problem, response=response), order="sorted")
+        request = RewardRequest(problem, response=encodable(response[:RESPONSE_MAX]))
+        data = msgspec.json.encode(request, order="sorted")
         until, pause = time.monotonic() + self.patience_s, PAUSE_SECONDS
         while True:
             try:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from ..errors import UsageError
-from ..ipc.json_text import UNREADABLE
+from ..ipc.json_text import UNREADABLE, without_halves
 from ..ipc.text import one_line
 from ..quarantine.contract import Language
 from .response import TEXT_MAX, Code
@@ -18,6 +18,9 @@ from .rewarder import Rewarder
 BODY_MAX = 8 << 20
 """Bytes of a request: TEXT_MAX characters, each escaped in JSON."""
 
+RESPONSE_MAX = TEXT_MAX + 1
+"""Characters of a response. A longer one than TEXT_MAX is graded as failed, not refused."""
+
 Text = Annotated[str, Meta(max_length=TEXT_MAX)]
 
 
@@ -25,7 +28,7 @@ class RewardRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Either `response`, a model's text with a fenced block, or `source` with its `language`."""
 
     problem: Annotated[str, Meta(max_length=256)]
-    response: Text | None = None
+    response: Annotated[str, Meta(max_length=RESPONSE_MAX)] | None = None
     source: Text | None = None
     language: Language | None = None
 
@@ -39,7 +42,7 @@ class RewardRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def parse_request(data: bytes) -> RewardRequest:
     """Raises UsageError for anything but a valid request."""
     try:
-        return msgspec.json.decode(data, type=RewardRequest)
+        return msgspec.json.decode(without_halves(data), type=RewardRequest)
     except UNREADABLE as error:
         raise UsageError(f"invalid request: {one_line(str(error))}") from error
 

@@ -53,7 +53,7 @@ def code_in(
         languages: languages that are graded; blocks of others are skipped.
     """
     if len(text) > TEXT_MAX:
-        return f"the response has {len(text)} characters, and {TEXT_MAX} are allowed"
+        return f"the response has more than {TEXT_MAX} characters; write less"
     found: Code | None = None
     fence, lines = "", list[str]()
     kind: Language | None = None

@@ -181,6 +181,17 @@ def test_hostile_lines_give_entries_or_one_message(tmp_path: Path) -> None:
             assert "\n" not in str(error)
 
 
+@pytest.mark.parametrize("half", ["\ud800", "\udc00", "\ude00\ud83d"])
+def test_line_with_half_of_a_surrogate_pair_refuses_no_batch(tmp_path: Path, half: str) -> None:
+    """As a model emits it and Python's json.dumps writes it. Behind a backslash, the same letters are text."""
+    source = rf"// {half} \ud800 " + "\U0001f600"
+    rows = [{"id": name, "source": source, "language": "ptx"} for name in ("a", "b")]
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    expected = source.replace(half, "\ufffd" * len(half)).encode()
+    assert [list(each.job(0).files.values()) for each in entries(path)] == [[expected]] * 2
+
+
 @pytest.mark.parametrize("as_line", [False, True])
 @pytest.mark.parametrize(("suffix", "language", "api"), [(".hip", "hip", "cuda"), (".ptx", "ptx", "hip")])
 @built

@@ -41,9 +41,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def run_of(stack: ExitStack) -> GradeRun:
+def run_of(stack: ExitStack, began: float | None = None) -> GradeRun:
     options = GradeOptions(driver="sim", timeout=SECONDS)
-    return GradeRun("problem.py", Path("submission.ptx"), options, None, stack)
+    return GradeRun("problem.py", Path("submission.ptx"), options, None, stack, began=began)
 
 
 @pytest.mark.usefixtures("clock")
@@ -52,6 +52,15 @@ def test_build_of_the_shim_takes_no_time_of_the_grade(native: Path, monkeypatch:
     monkeypatch.setattr(GradeRun, "api", lambda _: "cuda")
     with ExitStack() as stack:
         assert run_of(stack).left() == SECONDS
+
+
+def test_start_of_a_command_takes_time_of_the_grade_and_the_build_does_not(
+    clock: Clock, native: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (native / "sim").is_dir()
+    monkeypatch.setattr(GradeRun, "api", lambda _: "cuda")
+    with ExitStack() as stack:
+        assert run_of(stack, began=clock.now - 3).left() == SECONDS - 3
 
 
 @pytest.mark.parametrize(("opening", "blamed"), [(0.4, True), (0.6, False), (1.5, False)])

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 
 import pytest
 
 from benchguard.errors import UsageError
 from benchguard.rewards.client import NoRewardError, RewardClient
+from benchguard.rewards.request import parse_request
+from benchguard.rewards.response import TEXT_MAX
 from benchguard.rewards.verl import compute_score
 from tests.unit.rewards.serving import response, serving_rewards
+
+REPLACED = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
 def test_client_gets_the_servers_reward() -> None:
@@ -37,6 +42,26 @@ def test_server_that_is_gone_is_no_reward() -> None:
 def test_refused_request_is_not_sent_again() -> None:
     with serving_rewards() as url, pytest.raises(UsageError, match="unknown problem"):
         RewardClient(url, patience_s=60).reward("subtract", response("pass"))
+
+
+@pytest.mark.parametrize("half", ["\ud800", "\udfff", "\udc00\ud83d"])
+def test_response_with_half_of_a_surrogate_pair_gets_a_reward(half: str) -> None:
+    """A model can emit one. It ended the trainer with an exception of the encoder, and Python's JSON was refused."""
+    with serving_rewards() as url:
+        text = f"{half}{response('pass')}"
+        assert RewardClient(url, patience_s=0).reward("add", text).verdict == "pass"
+    request = parse_request(json.dumps({"problem": "add", "response": text + "\U0001f600"}).encode())
+    assert request.response == half.translate(REPLACED) + response("pass") + "\U0001f600"
+
+
+def test_response_that_is_too_long_is_a_failure_and_no_exception() -> None:
+    with serving_rewards() as url:
+        client = RewardClient(url, patience_s=0)
+        reward = client.reward("add", "\0" * (TEXT_MAX + 5) + response("pass"))
+        assert (reward.verdict, reward.score) == ("failed", 0.0)
+        assert "more than" in reward.reason
+        text = response("pass")
+        assert client.reward("add", " " * (TEXT_MAX - len(text)) + text).verdict == "pass"
 
 
 def score(url: str, source: str) -> dict[str, float | str]:
