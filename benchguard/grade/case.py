@@ -150,7 +150,7 @@ def _judged(
     table = tests.table
     rows = reported(table, unsafe)
     scored = believed(rows, tests.safe([row for row in table if row.one_use]))
-    summary = summarise([row.device_us for row in rows]) if rows else None
+    summary = summarise(scored) if scored else None
     median = summary.median if summary else None
     device = result.device.name if result.device else ""
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)

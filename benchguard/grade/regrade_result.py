@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Literal
@@ -14,6 +13,7 @@ from ..ipc.json_text import json_document
 from ..ipc.text import one_line
 from ..replay.result import TimeBlock
 from .result import GradeResult, Verdict
+from .stored_result import contradictions_in
 from .time_tests import is_gpu
 
 Schema = Literal["neutrino-bench/regrade/1"]
@@ -122,6 +122,7 @@ def _contradictions(
     if result.verdict != stored.verdict:
         why = f": {result.reason}" if result.reason else ""
         yield f"the stored verdict is {stored.verdict}, and the regrade's is {result.verdict}{why}"
+    yield from contradictions_in(stored, result)
     names, known = {each.name for each in cases}, {each.name for each in stored.cases}
     for each in stored.cases:
         if each.name not in names:
@@ -158,9 +159,6 @@ def _ranked(result: GradeResult) -> dict[str, float]:
     numbers = {"the score": result.score_s}
     for case in result.cases:
         place = f"case {one_line(case.name, 100)}: the"
-        numbers[f"{place} mean of the samples that count"] = (
-            statistics.fmean(case.scored) if case.scored else None
-        )
         if case.time_us is not None:
             numbers[f"{place} mean"] = case.time_us.mean
             numbers[f"{place} trimmed mean"] = case.time_us.trimmed_mean
@@ -207,6 +205,13 @@ def _differences(
         earlier, later = asdict(stored.settings), asdict(result.settings)
         for name in _SETTINGS:
             yield from _pair(f"setting: {name}", earlier[name], later[name])
+    again = {case.name: case for case in result.cases}
+    for case in stored.cases:
+        place = f"case {case.name}: check of"
+        states = {each.check: each.state for each in case.evidence}
+        new = {each.check: each.state for each in again[case.name].evidence} if case.name in again else states
+        for check in dict.fromkeys((*states, *new)):
+            yield from _pair(f"{place} {check}", states.get(check, "absent"), new.get(check, "absent"))
     if stored.sandbox.full != result.sandbox.full:
         yield from _pair("full sandbox", stored.sandbox.full, result.sandbox.full)
     for name in sorted({*before, *now}):

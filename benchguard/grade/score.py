@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from .result import GradedCase
 
 BENCHMARK = "benchmark."
+RANKINGS = ("last", "mean", "geom")
 
 
 def score_of(cases: Sequence[GradedCase], ranking: str) -> float | None:

@@ -11,14 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from benchguard import exit_status
-from benchguard.archive import BundleError
+from benchguard.archive import BundleError, open_bundle
 from benchguard.errors import BenchguardError, UsageError
 from benchguard.grade.grade import grade_into
 from benchguard.grade.options import GradeOptions
 from benchguard.grade.regrade import regrade
+from benchguard.grade.regrade_result import RegradeResult, compared
+from benchguard.grade.result import GradeResult
 from tests.conftest import ROOT
 from tests.support.mixed import PROBLEM
 
@@ -43,6 +46,25 @@ def graded(tmp_path_factory: pytest.TempPathFactory, native: Path) -> dict[str, 
         assert not done.trouble
         bundles[name] = folder / "archive" / "bundles" / f"{done.bundle}.json"
     return bundles
+
+
+@pytest.fixture(scope="module")
+def confirmed(graded: dict[str, Path]) -> tuple[GradeResult, RegradeResult]:
+    """The stored result of the honest bundle, and its regrade."""
+    bundle = open_bundle(graded["honest"])
+    stored = msgspec.json.decode(bundle.read(bundle.manifest.result), type=GradeResult)
+    return stored, regrade(graded["honest"], PROBLEM, OPTIONS)
+
+
+def compared_with_forged(
+    confirmed: tuple[GradeResult, RegradeResult], change: Callable[[Any], None], within: float | None = None
+) -> RegradeResult:
+    """The conclusion of the regrade, had the stored result been changed."""
+    stored, found = confirmed
+    document = json.loads(stored.to_json())
+    change(document)
+    changed = msgspec.json.decode(json.dumps(document), type=GradeResult)
+    return compared("bundle", changed, found.result, ({}, {}), within)
 
 
 @pytest.fixture
@@ -74,8 +96,9 @@ def forged(archive: Path, name: str, change: Callable[[Any, Any], None]) -> Path
     return path
 
 
-def test_honest_bundle_is_confirmed(graded: dict[str, Path]) -> None:
-    found = regrade(graded["honest"], PROBLEM, OPTIONS)
+def test_honest_bundle_is_confirmed(confirmed: tuple[GradeResult, RegradeResult]) -> None:
+    _, found = confirmed
+    assert compared_with_forged(confirmed, lambda _: None).confirmed
     assert (found.confirmed, found.stored, found.verdict, found.status) == (True, "pass", "pass", 0)
     assert found.cases[0].ratio is not None and not found.times_compared
     assert not found.differences and found.result.cases[0].checks is not None
@@ -116,7 +139,7 @@ def test_forged_time_is_not_confirmed(graded: dict[str, Path], archive: Path) ->
         block.update(median=block["median"] / 1e9, ci95=[1e-12, 1e12])
 
     found = regrade(forged(archive, graded["honest"].name, change), PROBLEM, OPTIONS, within=LOADED_MACHINE)
-    assert not found.confirmed and "the stored median is" in found.reason
+    assert not found.confirmed and "times do not follow from the samples" in found.reason
 
 
 @pytest.mark.parametrize("median", [0.0, -1.0])
@@ -127,7 +150,7 @@ def test_forged_time_that_has_no_ratio_is_not_confirmed(
         result["cases"][0]["time_us"]["median"] = median
 
     found = regrade(forged(archive, graded["honest"].name, change), PROBLEM, OPTIONS)
-    assert not found.confirmed and "which no call takes" in found.reason
+    assert not found.confirmed and found.cases[0].ratio is None
 
 
 def forged_mean(result: Any) -> None:
@@ -147,25 +170,120 @@ def forged_score(result: Any) -> None:
 
 
 def no_case(result: Any) -> None:
-    result["cases"] = []
+    result["cases"] = result["kernels"] = []
+
+
+def forged_median(result: Any) -> None:
+    """By little, so that times do not tell."""
+    result["cases"][0]["time_us"]["median"] *= 0.99
+
+
+def forged_interval(result: Any) -> None:
+    result["cases"][0]["time_us"]["ci95"] = [1e-3, 2e-3]
+
+
+def forged_count(result: Any) -> None:
+    result["cases"][0]["time_us"]["n"] = 10_000
+
+
+def huge_samples(result: Any) -> None:
+    result["cases"][0]["samples"] = result["cases"][0]["scored_samples"] = [1.7e308] * 9
+
+
+def no_samples(result: Any) -> None:
+    result["cases"][0]["samples"] = result["cases"][0]["scored_samples"] = []
+
+
+def forged_rate_slightly(result: Any) -> None:
+    result["cases"][0]["gflops"] *= 1.01
+
+
+def forged_hash(result: Any) -> None:
+    for kernels in (result["kernels"], result["cases"][0]["kernels"]):
+        kernels[0]["image_sha256"] = "0" * 64
+
+
+def forged_launches(result: Any) -> None:
+    result["kernels"][0]["launches"] = 7
+
+
+def forged_problem(result: Any) -> None:
+    result["problem"] = "another\x1b[2J"
+
+
+def forged_parameters(result: Any) -> None:
+    result["cases"][0]["params"] = {"n": "4194304"}
+
+
+def forged_case_verdict(result: Any) -> None:
+    result["cases"][0]["verdict"] = "wrong"
+
+
+def score_without_a_logarithm(result: Any) -> None:
+    result["score_s"] = 1e-9
+    result["cases"][0].update(name="benchmark.0", samples=[0.0], scored_samples=[])
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (forged_mean, "mean of the samples that count: 1e-06 is stored"),
-        (forged_least, "least time: "),
-        (forged_rate, "GB/s: "),
-        (forged_score, "the score: only one"),
-        (no_case, "the stored result has none"),
+        (forged_mean, "times do not follow from the samples"),
+        (forged_least, "times do not follow from the samples"),
+        (forged_median, "times do not follow from the samples"),
+        (forged_interval, "times do not follow from the samples"),
+        (forged_count, "times do not follow from the samples"),
+        (huge_samples, "times do not follow from the samples"),
+        (no_samples, "times do not follow from the samples"),
+        (forged_rate, "gbytes_per_s does not follow from the median"),
+        (forged_rate_slightly, "gflops does not follow from the median"),
+        (forged_score, "the stored score does not follow"),
+        (score_without_a_logarithm, "the stored score does not follow"),
+        (forged_hash, "kernels are not those of the captures"),
+        (forged_launches, "the stored kernels are not those of the cases"),
+        (forged_problem, "about the problem another\\x1b[2J"),
+        (forged_parameters, "parameters are not the problem's"),
+        (forged_case_verdict, "its cases make it wrong"),
     ],
 )
-def test_forged_number_that_ranks_is_not_confirmed(
-    graded: dict[str, Path], archive: Path, change: Callable[[Any], None], said: str
+def test_forged_fact_is_not_confirmed_on_any_machine(
+    confirmed: tuple[GradeResult, RegradeResult], change: Callable[[Any], None], said: str
 ) -> None:
-    bundle = forged(archive, graded["honest"].name, lambda _, result: change(result))
-    found = regrade(bundle, PROBLEM, OPTIONS, within=LOADED_MACHINE)
+    """Where times cannot be compared, too: each fact contradicts others of the result, or its captures."""
+    found = compared_with_forged(confirmed, change)
+    assert not found.times_compared
     assert not found.confirmed and said in found.reason
+
+
+def forged_consistently(result: Any) -> None:
+    """A time of a billionth, with samples and rates that fit."""
+    case = result["cases"][0]
+    case["samples"] = [each / 1e9 for each in case["samples"]]
+    case["scored_samples"] = [each / 1e9 for each in case["scored_samples"]]
+    block = case["time_us"]
+    block["ci95"] = [each / 1e9 for each in block["ci95"]] if block["ci95"] else None
+    block.update({name: value / 1e9 for name, value in block.items() if isinstance(value, float)})
+    case.update(gflops=case["gflops"] * 1e9, gbytes_per_s=case["gbytes_per_s"] * 1e9)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [(forged_consistently, "the stored median is"), (no_case, "the stored result has none")],
+)
+def test_forged_times_and_cases_are_not_confirmed(
+    confirmed: tuple[GradeResult, RegradeResult], change: Callable[[Any], None], said: str
+) -> None:
+    found = compared_with_forged(confirmed, change, LOADED_MACHINE)
+    assert not found.confirmed and said in found.reason
+
+
+def test_forged_state_of_a_check_is_listed(confirmed: tuple[GradeResult, RegradeResult]) -> None:
+    def change(result: Any) -> None:
+        for each in result["cases"][0]["evidence"]:
+            each.update(state="held", text="")
+
+    found = compared_with_forged(confirmed, change)
+    shown = {each.what: (each.stored, each.now) for each in found.differences}
+    assert shown["case small: check of empty samples"] == ("held", "could not tell")
 
 
 def other_result(_: Any, result: Any) -> None:
