@@ -1,7 +1,8 @@
 """Generate docs/scale.md from measured stage times: python docs/make_scale.py [--stages STAGES] [--print]
 
 STAGES is the output of tests/bench/scale/measure.py; without it docs/scale.json, whose page is docs/scale.md. The
-simulation is of events (simpy): grades take a slot, then cores and the GPU, stage by stage. It has a fixed seed.
+simulation is of events (simpy): grades take a slot, then cores and the GPU, stage by stage. A replay stops the
+submissions on its GPU (ADR 32). It has a fixed seed.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ import simpy
 ROOT = Path(__file__).resolve().parents[1]
 STAGES = ("start", "compile", "quarantine", "references", "replay")
 GPUS_OF_MACHINE = 8
-ROUNDS = 12
-"""Grades of each GPU in a simulation."""
+ROUNDS = 8
+"""Grades of each slot in a simulation."""
 
+SMALLEST_S = 1e-6
 PRICES = (1.0, 2.0, 4.0)
 
 
@@ -46,8 +48,8 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return statistics.median(row[stage] for row in self.grades)
 
     @property
-    def driver_s(self) -> float:
-        """CPU time of the driver for each grade."""
+    def dispatcher_s(self) -> float:
+        """CPU time of the dispatcher for each grade."""
         return self.dispatch_s + self.ray_task_s
 
 
@@ -58,18 +60,20 @@ class Fleet:
     Attributes:
         in_flight: grades at once for each GPU. One of them replays.
         cores: CPU cores for each GPU.
-        wrong: share of submissions that the first stage of a cascade decides; None: without a cascade.
+        first: grades at once in the first stage of a cascade, for each GPU; 0: without a cascade.
+        wrong: share of submissions that the first stage decides.
     """
 
     gpus: int
     in_flight: int = 1
     cores: int = 8
-    wrong: float | None = None
+    first: int = 0
+    wrong: float = 0.0
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`busy` is the share of time that all GPUs replay, all cores work, and the driver works."""
+    """`busy` is the share of time that all GPUs replay, all cores work, and the dispatcher works."""
 
     per_second: float
     busy: dict[str, float]
@@ -94,45 +98,85 @@ class _Use:
         self._active[name] += by
 
     def totals(self) -> dict[str, float]:
-        for name in ("GPU", "cores", "driver"):
+        for name in ("GPU", "cores", "dispatcher"):
             self.change(name, 0)
         return dict(self._total)
 
 
+class _Gpu:
+    """One replay at a time, during which the submissions on this GPU are stopped."""
+
+    def __init__(self, environment: Any) -> None:
+        self._environment = environment
+        self._turn = simpy.Resource(environment, 1)
+        self._changed = environment.event()
+        self._replays = False
+
+    def _change(self, replays: bool) -> None:
+        self._replays = replays
+        changed, self._changed = self._changed, self._environment.event()
+        changed.succeed()
+
+    def replay(self, work: Iterator[Any]) -> Iterator[Any]:
+        with self._turn.request() as turn:
+            yield turn
+            self._change(True)
+            yield from work
+            self._change(False)
+
+    def run(self, seconds: float, cores: Any, used: _Use) -> Iterator[Any]:
+        """Run a submission, which has a core while it is not stopped."""
+        while seconds > SMALLEST_S:  # less may not move the clock, which is a float
+            while self._replays:
+                yield self._changed
+            with cores.request() as turn:
+                yield turn
+                if self._replays:
+                    continue
+                began = self._environment.now
+                used.change("cores", 1)
+                yield self._environment.timeout(seconds) | self._changed
+                used.change("cores", -1)
+                seconds -= self._environment.now - began
+
+
 def simulate(measured: Measured, fleet: Fleet, seed: int = 1) -> Outcome:
-    """Run ROUNDS grades for each GPU. Only the middle three fifths of them count, when all slots are busy."""
+    """Run ROUNDS grades for each slot. Only the middle three fifths of them count, when all slots are busy."""
     environment, draw = simpy.Environment(), random.Random(seed)
-    driver = simpy.Resource(environment, 1)
+    dispatcher = simpy.Resource(environment, 1)
     used = _Use(environment)
-    count = fleet.gpus * ROUNDS
+    slots = fleet.first + fleet.in_flight
+    count = fleet.gpus * slots * ROUNDS
     left, marks = iter(range(count)), {count // 5, count - count // 5}
     ended = itertools.count(1)
     snapshots: list[tuple[float, dict[str, float]]] = []
 
-    def work(resource: Any, seconds: float, name: str) -> Iterator[Any]:
+    def work(resource: Any, seconds: float, *names: str) -> Iterator[Any]:
         with resource.request() as turn:
             yield turn
-            used.change(name, 1)
+            for name in names:
+                used.change(name, 1)
             yield environment.timeout(seconds)
-            used.change(name, -1)
+            for name in names:
+                used.change(name, -1)
 
-    def grade(cores: Any, gpu: Any, row: dict[str, float]) -> Iterator[Any]:
-        for stage in STAGES[:-1]:
-            yield from work(cores, row[stage], "cores")
-        with gpu.request() as turn:
-            yield turn
-            used.change("GPU", 1)
-            yield from work(cores, row["replay"], "cores")
-            used.change("GPU", -1)
+    def grade(cores: Any, gpu: _Gpu, row: dict[str, float]) -> Iterator[Any]:
+        yield from work(cores, row["start"], "cores")
+        yield from gpu.run(row["compile"] + row["quarantine"], cores, used)
+        yield from work(cores, row["references"], "cores")
+        yield from gpu.replay(work(cores, row["replay"], "cores", "GPU"))
 
-    def slot(cores: Any, gpu: Any) -> Iterator[Any]:
+    def slot(cores: Any, gpu: _Gpu, gates: tuple[Any, Any]) -> Iterator[Any]:
         for _ in left:
-            yield from work(driver, measured.driver_s, "driver")
-            if fleet.wrong is not None:
-                # Stages of the CPU driver need no GPU.
-                yield from work(cores, sum(draw.choice(measured.grades).values()), "cores")
-            if fleet.wrong is None or draw.random() >= fleet.wrong:
-                yield from grade(cores, gpu, draw.choice(measured.grades))
+            yield from work(dispatcher, measured.dispatcher_s, "dispatcher")
+            if fleet.first:  # needs no GPU
+                with gates[0].request() as turn:
+                    yield turn
+                    yield from work(cores, sum(draw.choice(measured.grades).values()), "cores")
+            if not fleet.first or draw.random() >= fleet.wrong:
+                with gates[1].request() as turn:
+                    yield turn
+                    yield from grade(cores, gpu, draw.choice(measured.grades))
             if next(ended) in marks:
                 snapshots.append((environment.now, used.totals()))
 
@@ -140,12 +184,15 @@ def simulate(measured: Measured, fleet: Fleet, seed: int = 1) -> Outcome:
         gpus = min(GPUS_OF_MACHINE, fleet.gpus - first)
         cores = simpy.Resource(environment, gpus * fleet.cores)
         for _ in range(gpus):
-            gpu = simpy.Resource(environment, 1)
-            for _ in range(fleet.in_flight):
-                environment.process(slot(cores, gpu))
+            gpu = _Gpu(environment)
+            gates = tuple(
+                simpy.Resource(environment, max(1, each)) for each in (fleet.first, fleet.in_flight)
+            )
+            for _ in range(slots):
+                environment.process(slot(cores, gpu, gates))
     environment.run()
     (begin, before), (end, after) = snapshots
-    size = {"GPU": fleet.gpus, "cores": fleet.gpus * fleet.cores, "driver": 1}
+    size = {"GPU": fleet.gpus, "cores": fleet.gpus * fleet.cores, "dispatcher": 1}
     busy = {name: (after[name] - before[name]) / size[name] / (end - begin) for name in size}
     return Outcome((max(marks) - min(marks)) / (end - begin), busy)
 
@@ -153,7 +200,7 @@ def simulate(measured: Measured, fleet: Fleet, seed: int = 1) -> Outcome:
 def page(measured: Measured) -> str:
     """The text of the page."""
     total = sum(measured.median(stage) for stage in STAGES)
-    limit = 1 / measured.driver_s
+    limit = 1 / measured.dispatcher_s
     one = simulate(measured, Fleet(1000))
     rows = [
         "| stage | median, s | needs |\n| --- | --- | --- |\n",
@@ -163,7 +210,7 @@ def page(measured: Measured) -> str:
     return (
         HEAD.format(m=measured, grades=len(measured.grades))
         + "".join(rows)
-        + DRIVER.format(
+        + DISPATCHER.format(
             m=measured,
             dispatch=measured.dispatch_s * 1e3,
             ray=measured.ray_task_s * 1e3,
@@ -174,7 +221,6 @@ def page(measured: Measured) -> str:
         + SATURATION.format(
             limit=limit,
             serial=limit * total,
-            overlapped=limit * measured.median("replay"),
             megabytes=one.per_second * measured.answer_bytes / 1e6,
             per_second=one.per_second,
         )
@@ -190,24 +236,24 @@ def page(measured: Measured) -> str:
 def _throughput(measured: Measured) -> Iterator[str]:
     for gpus in (1, 8, 64, 256, 1000):
         outcomes = [simulate(measured, Fleet(gpus, in_flight)) for in_flight in (1, 2, 3)]
-        figures = " | ".join(f"{each.per_second:.1f}" for each in outcomes)
+        figures = " | ".join(f"{each.per_second:.3g}" for each in outcomes)
         busy = outcomes[-1].busy
-        yield f"| {gpus} | {figures} | {busy['GPU']:.0%} | {busy['driver']:.1%} |\n"
+        yield f"| {gpus} | {figures} | {busy['GPU']:.0%} | {busy['dispatcher']:.1%} |\n"
 
 
 def _cores(measured: Measured) -> Iterator[str]:
     for cores in (1, 2, 4, 8):
         outcomes = [simulate(measured, Fleet(64, in_flight, cores)) for in_flight in (1, 3)]
         busy = outcomes[-1].busy
-        figures = " | ".join(f"{each.per_second:.1f}" for each in outcomes)
+        figures = " | ".join(f"{each.per_second:.3g}" for each in outcomes)
         yield f"| {cores} | {figures} | {busy['cores']:.0%} | {busy['GPU']:.0%} |\n"
 
 
 def _cascade(measured: Measured) -> Iterator[str]:
-    for wrong in (None, 0.25, 0.5, 0.75):
-        outcome = simulate(measured, Fleet(64, 6, 8, wrong))
-        name = "without a cascade" if wrong is None else f"{wrong:.0%}"
-        yield f"| {name} | {outcome.per_second:.1f} | {outcome.busy['GPU']:.0%} | {outcome.busy['cores']:.0%} |\n"
+    for first, wrong in ((0, 0.0), (7, 0.25), (7, 0.5), (7, 0.75)):
+        outcome = simulate(measured, Fleet(64, 1, 8, first, wrong))
+        name = f"{wrong:.0%}" if first else "without a cascade"
+        yield f"| {name} | {outcome.per_second:.3g} | {outcome.busy['GPU']:.0%} | {outcome.busy['cores']:.0%} |\n"
 
 
 def _cost(measured: Measured) -> Iterator[str]:
@@ -219,8 +265,8 @@ def _cost(measured: Measured) -> Iterator[str]:
 
 NEEDS = {
     "start": "a core: processes, imports, reading the captures",
-    "compile": "a core",
-    "quarantine": "a core, and the GPU beside others",
+    "compile": "a core; stopped while another grade replays on its GPU",
+    "quarantine": "a core, and the GPU beside others; stopped as well",
     "references": "a core; hidden behind the quarantine if it is 0",
     "replay": "a core, and the GPU alone",
 }
@@ -241,43 +287,42 @@ python docs/make_scale.py --stages stages.json --print
 
 """
 
-DRIVER = """
-The driver, which gives out the jobs, is one process. It needs {dispatch:.2f} ms of CPU time for each job of its own,
-and {ray:.2f} ms in Ray{where}, so it can give out at most {limit:.0f} jobs a second. An answer has {m.answer_bytes}
-bytes.
+DISPATCHER = """
+The dispatcher, which gives out the jobs, is one process. It needs {dispatch:.2f} ms of CPU time for each
+job of its own, and {ray:.2f} ms in Ray{where}, so it can give out at most {limit:.0f} jobs a second. An answer has
+{m.answer_bytes} bytes.
 
 ## Throughput
 
-Machines have 8 GPUs and 8 cores for each GPU. With one grade in flight for each GPU, the GPU waits while the submission
-is compiled and captured: that is how the Ray engine works today. With more, the next submission is prepared while one
-replays; replays never overlap.
+Machines have 8 GPUs and 8 cores for each GPU. The Ray engine has one grade in flight for each GPU, which waits while
+the submission is compiled and captured. `--parallel` of the local engine has more. Replays do not overlap, and a replay
+stops the other submissions on its GPU, so only their start and the work between replays overlap.
 
-| GPUs | grades a second, 1 in flight | 2 in flight | 3 in flight | GPUs in use (3) | driver works (3) |
+| GPUs | grades a second, 1 in flight | 2 in flight | 3 in flight | GPUs replay (3) | dispatcher works (3) |
 | --- | --- | --- | --- | --- | --- |
 """
 
 SATURATION = """
 ## Where it saturates
 
-- **The GPUs** first: with enough grades in flight they replay all the time, and a grade a second needs as many GPUs as
-  a replay has seconds.
-- **The driver** at {limit:.0f} grades a second. These are {serial:.0f} GPUs with one grade in flight, and
-  {overlapped:.0f} that replay all the time. Beyond that, give each of several drivers a part of the submissions: jobs
-  do not depend on one another.
+- **The GPUs** first: each replays one grade at a time, and its submissions are compiled and captured between
+  replays.
+- **The dispatcher** at {limit:.0f} grades a second: {serial:.0f} GPUs with one grade in flight. Beyond that, run
+  several batches, each with a part of the submissions: jobs do not depend on one another.
 - **The network** does not: at {per_second:.0f} grades a second, answers are {megabytes:.1f} MB a second.
 - **The cores**, if a machine has few. 64 GPUs:
 
-| cores for each GPU | grades a second, 1 in flight | 3 in flight | cores work (3) | GPUs in use (3) |
+| cores for each GPU | grades a second, 1 in flight | 3 in flight | cores work (3) | GPUs replay (3) |
 | --- | --- | --- | --- | --- |
 """
 
 CASCADE = """
 ## A cascade
 
-With `cascade=True` the CPU driver grades first, and decides about wrong outputs. 64 GPUs, 8 cores for each, 6 grades in
-flight; the stage times above serve for both stages:
+With `--cascade` the CPU driver grades first, and decides about wrong outputs. 64 GPUs with 8 cores for each, as the Ray
+engine uses them: one grade in flight on the GPU, 7 on the CPU driver. The stage times above serve for both:
 
-| submissions that are wrong | grades a second | GPUs in use | cores work |
+| submissions that are wrong | grades a second | GPUs replay | cores work |
 | --- | --- | --- | --- |
 """
 
@@ -294,7 +339,7 @@ TAIL = """
 ## Limits of the simulation
 
 It leaves out machines that fail, other users of the cluster, problems with large inputs, and submissions that hang
-until their time limit. A hanging submission holds its GPU for the whole limit: with 1 % of them and a limit of 300 s,
+until their time limit. A hanging submission holds its slot for the whole limit: with 1 % of them and a limit of 300 s,
 they take 3 s of each grade on average. Set `--timeout` low.
 """
 

@@ -10,7 +10,7 @@ import click
 
 from ..errors import BenchguardError, UsageError
 from ..version import __version__
-from .options import Size, driver_option, quiet_option, timeout_option
+from .options import OutputFolder, Size, driver_option, quiet_option, timeout_option
 from .output import notify, say
 from .trailing import TrailingCommand, trailing_words
 
@@ -69,7 +69,7 @@ REASONS_SHOWN = 10
 @click.option(
     "--cache",
     "cache_folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OutputFolder(),
     metavar="FOLDER",
     help="Keep what engines made of kernels in this folder.  [default: ~/.cache/neutrino-bench/probes]",
 )

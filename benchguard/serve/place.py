@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import socket
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,11 +24,18 @@ def socket_in(folder: Path) -> Path:
 
 
 def check_socket(path: Path) -> None:
-    """Raises UsageError for a path that no socket can have."""
+    """Raises UsageError for a path that no socket can have. Folders that do not exist may be another machine's."""
     if len(os.fsencode(path)) > SOCKET_PATH_MAX:
         raise UsageError(
             f"the socket's path {path} is longer than {SOCKET_PATH_MAX} bytes; name a shorter one with --socket"
         )
+    for each in (path, *path.parents):
+        with contextlib.suppress(OSError):  # it does not exist, or cannot be seen
+            mode = each.stat().st_mode
+            if each == path and not stat.S_ISSOCK(mode):
+                raise UsageError(f"{path} exists and is not a socket; name another path with --socket")
+            if each != path and not stat.S_ISDIR(mode):
+                raise UsageError(f"no socket can be at {path}: {each} is not a folder; name another folder")
 
 
 @contextlib.contextmanager

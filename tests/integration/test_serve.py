@@ -540,7 +540,7 @@ def test_policy_of_the_service_is_obeyed_whatever_a_program_asks_for(
     assert [service.verified(log)[0]["policy"]["name"] for log in service.logs] == ["no launches"]
 
 
-def test_env_refuses_policies_that_a_service_could_not_find(tmp_path: Path) -> None:
+def test_env_refuses_policies_and_paths_that_a_service_could_not_have(tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text(LAUNCHES_LOGGED)
     broken = tmp_path / "broken.toml"
@@ -552,6 +552,8 @@ def test_env_refuses_policies_that_a_service_could_not_find(tmp_path: Path) -> N
         ((str(policy), "--log", str(tmp_path / "file")), "file"),
         ((str(broken), "--log", str(tmp_path / "x")), f"{broken}:8: "),
         (("gradin", "--log", str(tmp_path / "x")), "no policy file gradin"),
+        (("observe", "--log", "/dev/null/x"), "/dev/null is not a folder"),
+        (("observe", "--socket", str(tmp_path / "file")), "is not a socket"),
     ):
         ran = subprocess.run([*words, *more], capture_output=True, text=True, check=False, timeout=60)
         assert ran.returncode == 2 and ran.stdout == "" and reason in ran.stderr, ran.stderr

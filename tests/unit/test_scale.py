@@ -51,10 +51,18 @@ def test_grades_in_flight_hide_all_but_the_replay(scale: ModuleType) -> None:
     assert outcome.busy["GPU"] == pytest.approx(1.0)
 
 
-def test_slow_driver_bounds_the_fleet(scale: ModuleType) -> None:
+def test_replay_stops_the_submissions_on_its_gpu(scale: ModuleType) -> None:
+    """Two quarantines overlap, and neither overlaps a replay."""
+    values = measured(scale, compile=1.0, quarantine=1.0, replay=2.0)
+    for in_flight, seconds in ((1, 4.0), (2, 3.0)):
+        outcome = scale.simulate(values, scale.Fleet(8, in_flight))
+        assert outcome.per_second == pytest.approx(8 / seconds, rel=TIES)
+
+
+def test_slow_dispatcher_bounds_the_fleet(scale: ModuleType) -> None:
     outcome = scale.simulate(measured(scale, dispatch_s=0.1, replay=1.0), scale.Fleet(64, in_flight=2))
     assert outcome.per_second == pytest.approx(10)
-    assert outcome.busy["driver"] == pytest.approx(1.0)
+    assert outcome.busy["dispatcher"] == pytest.approx(1.0)
 
 
 def test_few_cores_bound_the_fleet(scale: ModuleType) -> None:
@@ -65,9 +73,9 @@ def test_few_cores_bound_the_fleet(scale: ModuleType) -> None:
 
 def test_cascade_spares_the_gpu_in_the_share_of_wrong_submissions(scale: ModuleType) -> None:
     values = measured(scale, replay=1.0)
-    outcome = scale.simulate(values, scale.Fleet(32, in_flight=8, wrong=0.5))
+    outcome = scale.simulate(values, scale.Fleet(32, first=7, wrong=0.5))
     assert outcome.busy["GPU"] / outcome.per_second == pytest.approx(0.5 / 32, rel=0.1)
-    assert scale.simulate(values, scale.Fleet(32, in_flight=4, wrong=1.0)).busy["GPU"] == 0.0
+    assert scale.simulate(values, scale.Fleet(32, first=4, wrong=1.0)).busy["GPU"] == 0.0
 
 
 def test_cost_is_gpu_hours_times_price(scale: ModuleType) -> None:

@@ -1,7 +1,7 @@
-"""Measure the stages of a grade, and the driver's work for each: python tests/bench/scale/measure.py -o stages.json
+"""Measure the stages of a grade, and the dispatcher's work for each: python tests/bench/scale/measure.py -o stages.json
 
 The stages are those of `seconds` in the results of 12 grades of examples/problems/vector_add.py, on this machine's GPU
-or on the CPU driver. The driver's work is CPU time of one process: for each job of the dispatcher with 125 machines
+or on the CPU driver. The dispatcher's work is CPU time of one process: for each job of the dispatcher with 125 machines
 that answer at once, and for each empty task of Ray. Where Ray is not installed, give the task's time and where it was
 measured: --ray-task 0.00055 --ray-machine "another machine". Prints the medians.
 """

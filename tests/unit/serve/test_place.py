@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchguard.errors import BenchguardError, UsageError
-from benchguard.serve.place import claimed, socket_in
+from benchguard.serve.place import check_socket, claimed, socket_in
 
 
 def test_socket_is_the_users_alone(tmp_path: Path) -> None:
@@ -44,9 +44,16 @@ def test_second_service_is_refused(tmp_path: Path) -> None:
 def test_other_file_at_the_sockets_path_is_kept(tmp_path: Path) -> None:
     path = socket_in(tmp_path)
     path.write_text("mine")
-    with pytest.raises(BenchguardError, match="cannot listen at"), claimed(tmp_path, path, any_user=False):
+    with pytest.raises(UsageError, match="is not a socket"), claimed(tmp_path, path, any_user=False):
         pass
     assert path.read_text() == "mine"
+
+
+def test_socket_below_a_file_is_a_usage_error() -> None:
+    """A folder that does not exist is accepted: it may be the folder of a container."""
+    with pytest.raises(UsageError, match="/dev/null is not a folder"):
+        check_socket(Path("/dev/null/x/serve.sock"))
+    check_socket(Path("/nonexistent/x/serve.sock"))
 
 
 def test_long_path_is_a_usage_error(tmp_path: Path) -> None:
