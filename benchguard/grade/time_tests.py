@@ -31,8 +31,8 @@ NAP_FLOOR_US = 250.0
 NAP_AFTER_US = 1000.0
 """The same for samples that take longer than NAP_AFTER_US: the host naps while it waits for these."""
 
-STREAMS_FLOOR_US = 10.0
-"""The same where a region uses several streams: one such call differed by 5.7 us on an H200 (docs/adr/0019)."""
+STREAMS_FLOOR_US = 4.0
+"""The same where a region uses several streams (docs/adr/0019)."""
 
 LIVE_FLOOR_US = 20.0
 """The same where a region has too many operations to be queued first, so that the host is part of a sample."""
