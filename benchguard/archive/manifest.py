@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from ..ipc.json_text import UNREADABLE
+from ..ipc.json_text import UNREADABLE, unique
 from ..ipc.text import one_line
 from .errors import BundleError
 
@@ -82,7 +82,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def parse_manifest(data: bytes) -> Manifest:
     """Raises BundleError for anything but a manifest whose names and sizes can be used."""
     try:
-        manifest = msgspec.json.decode(data, type=Manifest)
+        manifest = msgspec.json.decode(unique(data), type=Manifest)
     except UNREADABLE as error:
         raise BundleError(f"not a bundle's manifest: {one_line(str(error), 200)}") from error
     refusal = refusal_of(manifest)

@@ -40,6 +40,8 @@ def contradiction(claim: Claim) -> str:
     """How the own grade contradicts a claim."""
     if claim.agrees is False:
         return f"{claim.status} there, {claim.verdict} here"
+    if claim.latency_us is None:
+        return f"no positive time there, {_us(claim.own_us)} us here"
     return f"{_us(claim.latency_us)} us there, {_us(claim.own_us)} us here"
 
 

@@ -20,7 +20,7 @@ from ..capture import Capture, CaptureError
 from ..capture.layout import Vendor
 from ..errors import BenchguardError, UsageError
 from ..inline.supervise import Inline
-from ..ipc.json_text import UNREADABLE
+from ..ipc.json_text import UNREADABLE, unique
 from ..ipc.text import one_line
 from ..problem.returned import ReturnedError, replayed_cases
 from ..problem.spec import Returned
@@ -165,7 +165,7 @@ def load(bundle: Bundle, folder: Path, until: float) -> Loaded:
             raise late
 
     try:
-        result = msgspec.json.decode(bundle.read(manifest.result), type=GradeResult)
+        result = msgspec.json.decode(unique(bundle.read(manifest.result)), type=GradeResult)
     except UNREADABLE as error:
         raise _changed(bundle, f"its result cannot be read: {one_line(str(error), 200)}") from error
     for part in manifest.submission.files.values():

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from .. import exit_status
-from ..ipc.json_text import json_document
+from ..ipc.json_text import json_document, unique
 from ..problem.spec import Returned
 from ..replay.clocks import Clocks
 from ..replay.evidence import Evidence
@@ -210,7 +210,7 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read_result(path: str | Path) -> GradeResult:
     """Read a result that `to_json` wrote. For other documents raises what UNREADABLE of ipc/json_text.py lists."""
-    return msgspec.json.decode(Path(path).read_bytes(), type=GradeResult)
+    return msgspec.json.decode(unique(Path(path).read_bytes()), type=GradeResult)
 
 
 __all__ = ["SCHEMA", "STATUS", "Evidence", "GradeResult", "GradedCase", "Verdict"]

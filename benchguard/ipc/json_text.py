@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -31,6 +32,26 @@ def without_halves(data: bytes) -> bytes:
     if not _SURROGATE.search(data):
         return data
     return _ESCAPE.sub(lambda found: rb"\ufffd" if found[1] else found[0], data)
+
+
+def unique(data: bytes) -> bytes:
+    """The JSON, if no object has a name twice: readers would differ in which of both they take.
+
+    Raises msgspec.DecodeError.
+    """
+    try:
+        json.loads(data, object_pairs_hook=_check_names, parse_float=str, parse_int=str)
+    except (ValueError, RecursionError) as error:
+        raise msgspec.DecodeError(str(error)) from error
+    return data
+
+
+def _check_names(pairs: list[tuple[str, Any]]) -> None:
+    names: set[str] = set()
+    for name, _ in pairs:
+        if name in names:
+            raise ValueError(f"an object has the name {name!r} twice")
+        names.add(name)
 
 
 def json_line(value: Any) -> bytes:

@@ -17,6 +17,9 @@ from .columns import TABLES, Table, fitted
 BATCH_ROWS = 16_384
 """Rows of a table that are held until they are written."""
 
+FORMULA = ("=", "+", "-", "@")
+"""First characters of formulas in spreadsheets."""
+
 
 class _Writer(Protocol):
     def write(self, rows: list[list[Any]]) -> None: ...
@@ -28,6 +31,7 @@ class CsvWriter:
     """One table as CSV (RFC 4180): a header line, UTF-8, an empty field for null.
 
     Characters that a terminal obeys or does not show are written as escape sequences, so that the file can be printed.
+    So is a first character that makes a spreadsheet take the text for a formula: programs choose names and paths.
     """
 
     def __init__(self, table: Table, folder: Path) -> None:
@@ -39,11 +43,15 @@ class CsvWriter:
 
     def write(self, rows: list[list[Any]]) -> None:
         self._csv.writerows(
-            [printable(each) if isinstance(each, str) else each for each in row] for row in rows
+            [_cell(each) if isinstance(each, str) else each for each in row] for row in rows
         )
 
     def close(self) -> None:
         self._file.close()
+
+
+def _cell(text: str) -> str:
+    return f"\\x{ord(text[0]):02x}{printable(text[1:])}" if text.startswith(FORMULA) else printable(text)
 
 
 class ParquetWriter:

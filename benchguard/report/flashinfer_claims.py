@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from ..errors import UsageError
 from ..grade.result import GradedCase, GradeResult, Verdict
-from ..ipc.json_text import UNREADABLE, json_document
+from ..ipc.json_text import UNREADABLE, json_document, unique
 from ..ipc.text import one_line
 from .flashinfer_trace import STATUS, axes_of, workload_id
 
@@ -134,10 +134,15 @@ def read_claims(paths: Sequence[Path], results: Iterable[tuple[str, GradeResult]
 
 
 def is_confirmed(claim: Claim, within: float | None) -> bool:
-    """Whether nothing contradicts a claim. `within`: largest accepted ratio of the times; None: any."""
-    if within is None or claim.ratio is None:
-        return claim.agrees is not False
-    return claim.agrees is not False and 1 / within <= claim.ratio <= within
+    """Whether nothing contradicts a claim. `within`: largest accepted ratio of the times; None: any.
+
+    A claimed pass without a positive time has no ratio.
+    """
+    if claim.agrees is False:
+        return False
+    if within is None or claim.own_us is None:
+        return True
+    return claim.ratio is not None and 1 / within <= claim.ratio <= within
 
 
 def _traces(path: Path) -> Iterator[tuple[str, _Trace]]:
@@ -158,7 +163,7 @@ def _traces(path: Path) -> Iterator[tuple[str, _Trace]]:
 
 def _trace(data: bytes, place: str) -> _Trace:
     try:
-        return msgspec.json.decode(data, type=_Trace)
+        return msgspec.json.decode(unique(data), type=_Trace)
     except UNREADABLE as error:
         raise UsageError(f"{place}: not a Trace of flashinfer-bench: {one_line(str(error), 200)}") from error
 

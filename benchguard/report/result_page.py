@@ -15,7 +15,7 @@ from ..grade.compare import CompareResult
 from ..grade.compared_case import ComparedCase
 from ..grade.result import SCHEMA as GRADE_SCHEMA
 from ..grade.result import GradedCase, GradeResult
-from ..ipc.json_text import UNREADABLE
+from ..ipc.json_text import UNREADABLE, unique
 from .log_tables import columns
 from .page import PALETTE, Badge, Cell, Chart, Page, Row, Section, first_rows, number, text
 
@@ -43,7 +43,7 @@ def read_result(path: Path) -> Result:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}; check the path") from error
     try:
-        schema = msgspec.json.decode(data, type=_Head).schema
+        schema = msgspec.json.decode(unique(data), type=_Head).schema
         if schema == GRADE_SCHEMA:
             return msgspec.json.decode(data, type=GradeResult)
         if schema == COMPARE_SCHEMA:

@@ -10,7 +10,7 @@ import msgspec
 
 from ..errors import UsageError
 from ..grade.result import GradeResult, read_result
-from ..ipc.json_text import UNREADABLE
+from ..ipc.json_text import UNREADABLE, unique
 from ..ipc.text import one_line
 
 LINE_MAX = 256 << 20
@@ -55,7 +55,7 @@ def _of_batch(path: Path) -> Iterator[tuple[str, GradeResult]]:
         while data := file.readline(LINE_MAX):
             number += 1
             try:
-                line = msgspec.json.decode(data, type=_Line)
+                line = msgspec.json.decode(unique(data), type=_Line)
             except UNREADABLE as error:
                 raise UsageError(
                     f"{path}, line {number}: not a result of a batch: {one_line(str(error), 200)}; remove the line, or "

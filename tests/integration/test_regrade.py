@@ -322,6 +322,32 @@ def test_forged_bundle_with_fitting_hashes_is_refused(
     assert "\n" not in str(refused.value)
 
 
+def median_twice(result: bytes) -> bytes:
+    """The honest median comes last."""
+    assert result.count(b'"time_us": {') == 1
+    return result.replace(b'"time_us": {', b'"time_us": {"median": 1e-3,')
+
+
+@pytest.mark.parametrize("as_bundle", [True, False])
+def test_result_with_two_medians_is_refused(graded: dict[str, Path], archive: Path, as_bundle: bool) -> None:
+    """Readers that take the first value of a name would take the forged one for confirmed."""
+    document = json.loads(graded["honest"].read_bytes())
+    digest = document["result"][0]
+    result = median_twice((archive / "parts" / digest[:2] / digest).read_bytes())
+    assert json.loads(result)["cases"][0]["time_us"]["median"] > 1e-3
+    if not as_bundle:
+        (archive / "result.json").write_bytes(result)
+        with pytest.raises(UsageError, match="the name 'median' twice"):
+            regrade(archive / "result.json", PROBLEM, OPTIONS, archive=archive)
+        return
+    document["result"] = stored(archive, result)
+    data = json.dumps(document).encode()
+    path = archive / "bundles" / f"{hashlib.sha256(data).hexdigest()}.json"
+    path.write_bytes(data)
+    with pytest.raises(BundleError, match="the name 'median' twice"):
+        regrade(path, PROBLEM, OPTIONS)
+
+
 def test_capture_of_another_submission_is_refused(graded: dict[str, Path], archive: Path) -> None:
     """The wrong kernel's result as a pass, with the honest kernel's captures."""
     honest = json.loads(graded["honest"].read_bytes())

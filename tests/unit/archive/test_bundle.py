@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from benchguard.archive import BundleError, open_bundle
-from benchguard.archive.manifest import MANIFEST_MAX, refusal_of
+from benchguard.archive.manifest import MANIFEST_MAX, parse_manifest, refusal_of
 from benchguard.errors import BenchguardError, UsageError
 from tests.unit.archive.bundles import archive_in, part_of, rewritten
 
@@ -157,6 +157,13 @@ def test_changed_part_is_refused_in_one_line(
     with pytest.raises(BundleError, match="get the bundle again") as refused:
         read_all(path, tmp_path)
     assert "\n" not in str(refused.value)
+
+
+def test_manifest_with_a_name_twice_is_refused(tmp_path: Path) -> None:
+    data = archive_in(tmp_path).read_bytes()
+    assert parse_manifest(data).cases
+    with pytest.raises(BundleError, match="the name 'result' twice"):
+        parse_manifest(data.replace(b'"result":', b'"result":["0",1],"result":', 1))
 
 
 def test_swapped_capture_of_equal_size_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from benchguard.ipc.json_text import UNREADABLE
+from benchguard.ipc.json_text import UNREADABLE, unique
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "benchguard"
@@ -77,3 +77,17 @@ def test_bytes_of_others_are_decoded_with_a_guard() -> None:
 def test_unreadable_names_what_msgspec_raises(data: bytes) -> None:
     with pytest.raises(UNREADABLE):
         msgspec.json.decode(data, type=dict)
+
+
+@pytest.mark.parametrize(
+    "data", [b'{"a":1,"a":2}', rb'[{"b":[{"a":1,"\u0061":1}]}]', b"[" * 100_000, b"", b"\xff", b'{"a":1']
+)
+def test_json_with_a_name_twice_or_without_an_end_is_unreadable(data: bytes) -> None:
+    """msgspec takes the last value of a name, and other readers take the first."""
+    with pytest.raises(UNREADABLE):
+        unique(data)
+
+
+@pytest.mark.parametrize("data", [b'{"a":{"a":1},"b":[{"a":1},{"a":1}]}', b"1" * 5000, b'[1e999,"\xc3\xa9"]'])
+def test_json_with_unique_names_is_returned(data: bytes) -> None:
+    assert unique(data) == data

@@ -66,7 +66,7 @@ def test_csv_of_hostile_text_can_be_printed(tmp_path: Path) -> None:
     export(log_of(tmp_path, logs.launch(10, HOSTILE)), [(CsvWriter, tmp_path / "csv")])
     raw = (tmp_path / "csv" / "launches.csv").read_text()
     assert all(each.isprintable() or each == "\n" for each in raw) and raw.count("\n") == 2
-    assert written(tmp_path / "csv" / "launches.csv")[0]["name"] == '=1+1,"\\n\\x1b[2J\\u202e'
+    assert written(tmp_path / "csv" / "launches.csv")[0]["name"] == '\\x3d1+1,"\\n\\x1b[2J\\u202e'
 
 
 def test_more_rows_than_a_batch_are_all_written(tmp_path: Path) -> None:

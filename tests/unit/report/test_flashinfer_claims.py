@@ -122,6 +122,7 @@ def test_time_of_zero_is_unknown(latency: float, tmp_path: Path) -> None:
         [written(tmp_path / "t.jsonl", trace(latency_ms=latency))], [("mine_v1", own())]
     ).claims
     assert claim.latency_us is None and claim.ratio is None
+    assert is_confirmed(claim, None) and not is_confirmed(claim, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -132,6 +133,7 @@ def test_time_of_zero_is_unknown(latency: float, tmp_path: Path) -> None:
         "[" * 100_000,
         json.dumps(trace(definition="")),
         json.dumps(trace(latency_ms=-1)),
+        json.dumps(trace()).replace('"status"', '"status": "PASSED", "status"'),
         json.dumps(trace(workload={"axes": {"m": -1}, "inputs": {}, "uuid": "x"})),
         json.dumps(trace(workload={"axes": {"m": 1 << 80}, "inputs": {}, "uuid": "x"})),
         '{"definition": "\\ud800"}',
