@@ -75,7 +75,7 @@ class Batch:
         """
         if not self.waiting:
             return
-        order = list(self.waiting)
+        order = self.order()
         lost = 0
         async with self._places() as places:
             dispatcher = Dispatcher(places, self.settings.attempts)
@@ -92,6 +92,11 @@ class Batch:
                             f"{lost} submissions in turn have no result, so the batch stops: {graded.trouble}; repair "
                             "the machine, and start the batch again"
                         )
+
+    def order(self) -> list[str]:
+        """The keys of the unfinished jobs. Those that were lost before are last: three jobs in turn that exhaust the
+        machine on purpose stop the batch, and would stop it again at each start."""
+        return sorted(self.waiting, key=self.results.lost.__contains__)
 
     def verdicts(self) -> Counter[str]:
         """How many of the batch's submissions have each verdict; "none" for those without a result."""

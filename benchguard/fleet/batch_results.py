@@ -77,6 +77,7 @@ class BatchResults:
 
     Attributes:
         outcomes: the verdict of each job, and the place of its line.
+        lost: the jobs that have a line without a verdict.
         ids: the pairs (job, id) that have a line with a verdict.
         bundled: the jobs whose first line with a verdict has a bundle.
         repaired: bytes of a torn line that were removed.
@@ -89,6 +90,7 @@ class BatchResults:
         """
         self.path = path
         self.outcomes: dict[str, tuple[Verdict, int]] = {}
+        self.lost: set[str] = set()
         self.ids: set[tuple[str, str]] = set()
         self.bundled: set[str] = set()
         self.repaired = 0
@@ -200,7 +202,9 @@ class BatchResults:
                 start += len(data)
 
     def _note(self, outcome: Outcome, start: int) -> None:
-        if outcome.verdict is not None:
+        if outcome.verdict is None:
+            self.lost.add(outcome.job)
+        else:
             if outcome.bundle and outcome.job not in self.outcomes:
                 self.bundled.add(outcome.job)
             self.outcomes.setdefault(outcome.job, (outcome.verdict, start))

@@ -42,9 +42,7 @@ class CsvWriter:
         self._csv.writerow(table.columns)
 
     def write(self, rows: list[list[Any]]) -> None:
-        self._csv.writerows(
-            [_cell(each) if isinstance(each, str) else each for each in row] for row in rows
-        )
+        self._csv.writerows([_cell(each) if isinstance(each, str) else each for each in row] for row in rows)
 
     def close(self) -> None:
         self._file.close()

@@ -126,6 +126,19 @@ def test_resumed_batch_counts_the_results_without_a_bundle(tmp_path: Path) -> No
         assert (batch.finished, batch.unbundled) == (2, 1)
 
 
+def test_job_that_was_lost_before_is_tried_after_all_others(tmp_path: Path) -> None:
+    """Three submissions that exhaust the machine stop a batch. They must not stop it again before the others."""
+    for name in "abcde":
+        (tmp_path / f"{name}.ptx").write_text(name)
+    found = entries(*sorted(tmp_path.glob("*.ptx")))
+    keys = [each.key for each in found]
+    lost = [line_of(key, verdict=False) for key in keys[:3]]
+    stored(tmp_path / "r.jsonl", *lost, line_of(keys[0]))
+    with BatchResults(tmp_path / "r.jsonl") as results:
+        batch = Batch(found, results, KEYS, Settings(OPTIONS))
+        assert batch.order() == [keys[3], keys[4], keys[1], keys[2]]
+
+
 def test_job_with_a_verdict_is_not_graded_again_under_another_name(tmp_path: Path) -> None:
     for name in ("a.ptx", "b.ptx", "c.ptx"):
         (tmp_path / name).write_text("y" if name == "c.ptx" else "x")
