@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..audit.demangle import readable_names
 from ..errors import UsageError
 from ..grade.captures_result import SCHEMA as CAPTURES_SCHEMA
 from ..grade.captures_result import CaptureComparison, ComparedCapture
@@ -17,7 +18,7 @@ from ..grade.result import SCHEMA as GRADE_SCHEMA
 from ..grade.result import GradedCase, GradeResult
 from ..ipc.json_text import UNREADABLE, unique
 from .log_tables import columns
-from .page import PALETTE, Badge, Cell, Chart, Page, Row, Section, first_rows, number, text
+from .page import PALETTE, ROWS_MAX, Badge, Cell, Chart, Page, Row, Section, first_rows, number, text
 
 RESULT_MAX = 256 << 20
 CHARTS_MAX = 24
@@ -276,9 +277,10 @@ def _evidence(cases: Sequence[GradedCase], of: str, prefix: str) -> Section:
 
 
 def _kernels(result: GradeResult, of: str, prefix: str) -> Section:
+    names = readable_names(each.name for each in result.kernels[:ROWS_MAX])
     rows: list[Row] = [
         [
-            text(each.name), number(each.launches), text("x".join(map(str, each.grid))),
+            text(names.get(each.name, each.name)), number(each.launches), text("x".join(map(str, each.grid))),
             text("x".join(map(str, each.block))), number(each.registers), number(each.shared_bytes),
             Cell(each.image_sha256[:12], code=True), text(each.source or each.origin),
         ]

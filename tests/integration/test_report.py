@@ -93,6 +93,19 @@ def test_chart_obeys_keys_and_pointer(browser: Any, tmp_path: Path) -> None:
 
 
 @in_browser
+def test_rows_are_paragraphs_on_a_narrow_page(browser: Any, tmp_path: Path) -> None:
+    """Every cell of a row is beside its heading, and nothing is wider than the window."""
+    page, *_ = opened(browser, write(tmp_path / "x.html", html_of(tmp_path)))
+    page.set_viewport_size({"width": 400, "height": 900})
+    cell = page.locator("#calls table.sortable tbody tr").first.locator("td").nth(2)
+    heading = cell.evaluate("cell => getComputedStyle(cell, '::before').content")
+    assert heading.strip('"') == "Host total"
+    for box in page.locator("td:not(:empty)").all():
+        place = box.bounding_box()
+        assert place["x"] >= 0 and place["x"] + place["width"] <= 400
+
+
+@in_browser
 def test_table_sorts_by_keyboard(browser: Any, tmp_path: Path) -> None:
     page, *_ = opened(browser, write(tmp_path / "x.html", html_of(tmp_path)))
     header = page.locator("#calls th button").nth(1)

@@ -16,6 +16,7 @@ from benchguard.grade.captures_result import CaptureComparison, ComparedCapture,
 from benchguard.grade.compare import SCHEMA as COMPARE
 from benchguard.grade.compare import CompareResult
 from benchguard.grade.compared_case import ComparedCase
+from benchguard.grade.evidence import KernelEvidence
 from benchguard.grade.result import GradeResult
 from benchguard.replay.evidence import Evidence
 from benchguard.replay.result import Settings
@@ -78,6 +79,12 @@ def test_grade_page_has_verdict_samples_and_evidence(tmp_path: Path) -> None:
     )
     [chart] = data_of(html).values()
     assert chart["series"][0]["values"] == [1.0, 2.0, 4.0]  # type: ignore[index]
+
+
+def test_kernels_have_readable_names() -> None:
+    use = KernelEvidence("_Z5saxpyPf", "a" * 64, "libsaxpy.so", (1, 1, 1), (32, 1, 1), 8, 0, 1, 1.0)
+    html = render(result_page(msgspec.structs.replace(graded(), kernels=(use,))))
+    assert "saxpy(float*)" in html and "_Z5saxpyPf" not in html
 
 
 def test_comparison_page_has_blocks_of_both_sides(tmp_path: Path) -> None:
