@@ -58,7 +58,7 @@ class Process:
         context = self.contexts.current(thread)
         if handle == PER_THREAD or (handle == 0 and per_thread):
             return self._default_stream(context, thread)
-        return self.legacy_stream(context) if handle in (0, LEGACY) else handle
+        return self.legacy_stream(context) if handle in (0, LEGACY) else self.streams.key_of(handle)
 
     def legacy_stream(self, context: int) -> int:
         return LEGACY if context == SHARED else self._default_stream(context, -1)
@@ -75,8 +75,8 @@ class Process:
             self.streams.stream(key, key if thread < 0 else self.legacy_stream(context))
         return key
 
-    def create_stream(self, at: Moment, key: int, is_blocking: bool) -> None:
-        self.streams.create(key, is_blocking, self.legacy_stream(self.contexts.current(at.thread)))
+    def create_stream(self, at: Moment, handle: int, is_blocking: bool) -> None:
+        self.streams.create(handle, is_blocking, self.legacy_stream(self.contexts.current(at.thread)))
 
     # --- work ---------------------------------------------------------------------------------------------
 

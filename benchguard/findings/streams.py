@@ -36,6 +36,7 @@ class Stream:
     key: int
     legacy: int = LEGACY
     is_blocking: bool = True
+    is_destroyed: bool = False
     number: int = 0
     seen: Seen = field(default_factory=dict)
     kernel: Last = field(default_factory=Last)
@@ -60,7 +61,9 @@ class Streams:
     def __init__(self) -> None:
         self._streams: dict[int, Stream] = {}
         self._number = 0
-        self._orphans = 0
+        self._keys: dict[int, int] = {}
+        """Keys of handles whose earlier stream was destroyed before its work was done."""
+        self._new_keys = 0
         self._done = 0
         """The host has waited for all work up to this number."""
         self._done_by_stream: dict[int, int] = {}
@@ -77,18 +80,25 @@ class Streams:
             stream = self._streams[key] = Stream(key, legacy)
         return stream
 
-    def create(self, key: int, is_blocking: bool, legacy: int = LEGACY) -> None:
-        self.destroy(key)
-        self.stream(key, legacy).is_blocking = is_blocking
+    def key_of(self, handle: int) -> int:
+        """The key of the stream that has a handle now: the driver gives handles of destroyed streams again."""
+        return self._keys.get(handle, handle)
 
-    def destroy(self, key: int) -> None:
-        """Forget a stream, but not unfinished work on it, which goes on."""
-        stream = self._streams.pop(key, None)
-        self._done_by_stream.pop(key, None)
-        if stream is not None and stream.number > self._done:
-            self._orphans -= 1
-            stream.key, stream.is_blocking = self._orphans, False
-            self._streams[self._orphans] = stream
+    def create(self, handle: int, is_blocking: bool, legacy: int = LEGACY) -> None:
+        self.destroy(handle)
+        self.stream(self.key_of(handle), legacy).is_blocking = is_blocking
+
+    def destroy(self, handle: int) -> None:
+        """Forget a stream, but not unfinished work on it, which goes on under the same key."""
+        key = self.key_of(handle)
+        stream = self._streams.get(key)
+        if stream is None or self.is_done(key, stream.number):
+            self._streams.pop(key, None)
+            self._done_by_stream.pop(key, None)
+        else:
+            stream.is_destroyed, stream.is_blocking = True, False
+            self._new_keys -= 1
+            self._keys[handle] = self._new_keys
 
     def operate(self, key: int) -> Stream:
         """Append an operation to a stream. Returns the stream, whose `number` is the operation's."""
@@ -138,8 +148,9 @@ class Streams:
         self._done_by_stream.clear()
         for stream in self:
             stream.seen = {}
-        for key in [key for key in self._streams if key < 0]:
-            del self._streams[key]
+        for stream in [each for each in self if each.is_destroyed]:
+            del self._streams[stream.key]
+        self._forget_keys()
 
     def is_done(self, key: int, number: int) -> bool:
         """Whether the host knows that an operation is done."""
@@ -161,10 +172,19 @@ class Streams:
     def _forget_finished(self) -> None:
         for key in [key for key, stream in self._streams.items() if self.is_done(key, stream.number)]:
             del self._streams[key]
+        self._forget_keys()
         if len(self._streams) >= STREAMS_MAX:
             raise FindingsError(
                 f"more than {STREAMS_MAX} streams of one process have unfinished work; findings follows no more"
             )
+
+    def _forget_keys(self) -> None:
+        """A handle without a stream can have its own number as key again."""
+        self._keys = {
+            handle: key
+            for handle, key in self._keys.items()
+            if key in self._streams or handle in self._streams
+        }
 
 
 def merged(seen: Seen, point: Point) -> Seen:

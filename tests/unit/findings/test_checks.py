@@ -115,6 +115,37 @@ def hides_behind_destroyed_stream(log: WindowLog) -> None:
         log.call("cuStreamDestroy_v2", hStream=SIDE)
 
 
+def reuses_handle_of_running_stream(log: WindowLog) -> None:
+    """The driver gives the handle of a destroyed stream again. A wait for the new stream leaves the old one running."""
+    side_stream(log)
+    log.launch(SIDE)
+    log.call("cuStreamDestroy_v2", hStream=SIDE)
+    side_stream(log)
+    log.call("cuStreamSynchronize", hStream=SIDE)
+    with log.window():
+        log.launch()
+
+
+def destroys_finished_stream(log: WindowLog) -> None:
+    side_stream(log)
+    log.launch(SIDE)
+    log.call("cuStreamSynchronize", hStream=SIDE)
+    log.call("cuStreamDestroy_v2", hStream=SIDE)
+    with log.window():
+        log.launch()
+
+
+def destroys_awaited_stream(log: WindowLog) -> None:
+    side_stream(log)
+    log.events(HANDLE)
+    log.launch(SIDE)
+    log.record(HANDLE, SIDE)
+    log.call("cuStreamWaitEvent", hStream=0, hEvent=HANDLE, Flags=0)
+    log.call("cuStreamDestroy_v2", hStream=SIDE)
+    with log.window():
+        log.launch()
+
+
 def works_on_blocking_stream(log: WindowLog) -> None:
     side_stream(log, blocking=True)
     with log.window():
@@ -582,6 +613,8 @@ CASES = (
     Case("kernel-not-after-start", joins_without_fork, joins_on_the_host),
     Case("earlier-work-running", leaves_work_running, waits_for_earlier_work),
     Case("earlier-work-running", leaves_work_running, captures_fork_and_join),
+    Case("earlier-work-running", leaves_work_running, destroys_finished_stream),
+    Case("earlier-work-running", reuses_handle_of_running_stream, destroys_awaited_stream),
     Case("events-on-two-streams", leaves_stream_current, ends_on_joined_stream),
     Case("start-recorded-again", records_start_again, reuses_events),
     Case("window-restarted", records_both_again, reuses_events),
