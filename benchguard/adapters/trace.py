@@ -12,6 +12,9 @@ from .host import torch_module
 _NORMALISES = "batch_norm"
 """Operators that read running averages, although their result in training does not depend on them."""
 
+_COPIES = ("aten._to_copy.", "aten.clone.", "aten.detach.")
+"""A model may move a tensor of its own to its inputs' device in each call: the next call has the same result."""
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -30,7 +33,11 @@ def traced(model: Any, call: Callable[[], Any]) -> Trace:
     watch = _watch(owned)
     with watch:
         result = call()
-    replaced = {name for name, value in _attributes(model).items() if _is_other(before.get(name), value)}
+    replaced = {
+        name
+        for name, value in _attributes(model).items()
+        if _is_other(before.get(name), value) and watch.copies.get(id(value)) != name
+    }
     changed = watch.written | replaced
     return Trace(
         result,
@@ -41,7 +48,10 @@ def traced(model: Any, call: Callable[[], Any]) -> Trace:
 
 
 def _watch(owned: Mapping[int, str]) -> Any:
-    """A torch dispatch mode that notes random operators, and the tensors in `owned` that operators read and write."""
+    """A torch dispatch mode that notes random operators, and the tensors in `owned` that operators read and write.
+
+    `copies` are copies of these tensors that no operator has written to, with the names of the originals.
+    """
     base = import_module("torch.utils._python_dispatch").TorchDispatchMode
     leaves = import_module("torch.utils._pytree").tree_leaves
 
@@ -51,6 +61,8 @@ def _watch(owned: Mapping[int, str]) -> Any:
             self.random: list[str] = []
             self.read: set[str] = set()
             self.written: set[str] = set()
+            self.copies: dict[int, str] = {}
+            self._alive: list[Any] = []  # so that no other tensor gets the id of a copy
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             del types
@@ -59,12 +71,21 @@ def _watch(owned: Mapping[int, str]) -> Any:
             if _is_random(function, given):
                 self.random.append(str(function).removesuffix(".default"))
             for each in function._schema.arguments:
-                names = {owned[id(leaf)] for leaf in leaves(given.get(each.name)) if id(leaf) in owned}
+                places = [id(leaf) for leaf in leaves(given.get(each.name))]
+                names = {owned[place] for place in places if place in owned}
                 if each.alias_info is not None and each.alias_info.is_write:
                     self.written |= names
+                    for place in places:
+                        self.copies.pop(place, None)
                 elif _NORMALISES not in str(function):
                     self.read |= names
-            return function(*args, **(kwargs or {}))
+            result = function(*args, **(kwargs or {}))
+            if str(function).startswith(_COPIES):
+                original = owned.get(id(args[0]), self.copies.get(id(args[0])))
+                if original is not None:
+                    self.copies[id(result)] = original
+                    self._alive.append(result)
+            return result
 
     return Watch()
 

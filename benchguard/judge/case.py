@@ -267,7 +267,7 @@ class CaseJudge:
     def _fill(self, plan: SlotPlan, spill: bool) -> _Made:
         chance = chance_for(self._ask.seed, f"secrets {self._index}")
         counts = (plan.sets - plan.one_use, plan.one_use)
-        distributions = tuple(spread(self._case.distributions, counts, chance, self._ask.others_every))
+        names = spread(self._case.distributions, counts, chance, self._ask.others_every)
         pool = SharedMemory("neutrino-secrets", plan.stored * self.read.stride)
         stored = plan.sets - plan.one_use if plan.streamed else plan.sets
         try:
@@ -281,7 +281,7 @@ class CaseJudge:
                     answers=True,
                     spill=spill,
                 )
-                for number, name in enumerate(distributions)
+                for number, name in enumerate(names)
             ]
             now, later = orders[:stored], orders[stored:]
             results = source.all_settled(now, iter(self._tools.maker.make(now, pool)))
@@ -293,6 +293,7 @@ class CaseJudge:
             pool.close()
             raise
         digests = [each.digests for each in results]
+        distributions = (*(each.distribution for each in results), *(each.distribution for each in later))
         supply = Supply(source, self._tools.maker, later, digests, pool) if later else None
         expected += [{} for _ in later]
         factors += [{} for _ in later]

@@ -32,7 +32,7 @@ from ..problem.spec import ALIGNMENT, CaseSpec
 from ..problem.suite import TestCase
 from ..problem.threads import shared_threads, threads
 from .formats import Array
-from .making import Failed, Made, Maker, Order, expected_arrays, inputs_of
+from .making import Failed, Made, Maker, Order, expected_arrays, made_of
 from .plan import available_bytes
 from .reference import SpillError
 from .troubles import FaultError, error_text
@@ -64,6 +64,7 @@ class _Done(msgspec.Struct, frozen=True, tag=True):
     dtypes: dict[str, str]
     """Dtypes of the answers, by buffer."""
     factors: dict[str, float]
+    distribution: str
 
 
 class _Fault(msgspec.Struct, frozen=True, tag=True):
@@ -144,7 +145,8 @@ class Workers:
         for each, reply in zip(tasks, replies, strict=False):
             if isinstance(reply, _Fault):
                 return [*results, Failed(reply.error())]
-            results.append(Made(reply.digests, self._answers(each, reply.dtypes, memory), reply.factors))
+            answered = self._answers(each, reply.dtypes, memory)
+            results.append(Made(reply.digests, answered, reply.factors, reply.distribution))
         return results
 
     def close(self) -> None:
@@ -249,11 +251,12 @@ def _compute(
 ) -> _Done | _Fault:
     inputs, outputs = SharedMemory.adopt(pool), SharedMemory.adopt(answers)
     try:
-        digests, expected, factors = inputs_of(case, task.order, inputs)
-        arrays = expected_arrays(case, task.order, expected)
+        made = made_of(case, task.order, inputs)
+        arrays = expected_arrays(case, task.order, made.answers)
         for name, array in arrays.items():
             outputs.write(array, task.answers + places[name][0])
-        return _Done(dict(digests), {name: array.dtype.str for name, array in arrays.items()}, factors)
+        dtypes = {name: array.dtype.str for name, array in arrays.items()}
+        return _Done(dict(made.digests), dtypes, made.factors, made.distribution)
     except SpillError:
         return _Fault("", spill=True)
     except (Exception, SystemExit) as error:

@@ -36,7 +36,7 @@ from benchguard.ipc.shared_memory import SharedMemory
 from benchguard.ipc.text import one_line
 from benchguard.judge.arrays import as_numbers, elements_of, memory_of
 from benchguard.judge.compare import compare
-from benchguard.judge.making import Order, inputs_of
+from benchguard.judge.making import Order, made_of
 from benchguard.judge.reference import as_output
 from benchguard.judge.slack import widened
 from benchguard.problem.arrays import to_numpy
@@ -132,7 +132,8 @@ def judged_set(case: TestCase, number: int) -> Iterator[str]:
     pool = SharedMemory("neutrino-references", max(1, layout.stride))
     names = case.distributions
     order = Order(0, names[number % len(names)], 1000 + number, 0, answers=True)
-    _, expected, factors = inputs_of(case, order, pool)
+    made = made_of(case, order, pool)
+    expected, factors = made.answers, made.factors
     inputs = {
         each.name: as_numbers(
             each, elements_of(each, pool.view()[layout.places[each.name][0] :][: each.bytes])
@@ -147,12 +148,12 @@ def judged_set(case: TestCase, number: int) -> Iterator[str]:
                 continue
             result = compare(stored, expected[buffer.name], buffer.dtype, tolerances[buffer.name])
             if result.wrong:
-                yield f"{order.distribution}, {name}: {result.wrong} of {result.elements} wrong, first {result.first}"
+                yield f"{made.distribution}, {name}: {result.wrong} of {result.elements} wrong, first {result.first}"
         if case.own_verdict:
             targets = {each.name: expected[each.name].reshape(each.shape) for each in case.spec.checked}
             reason = case.verify(inputs, targets, {key: to_numpy(each) for key, each in answers.items()})
             if reason is not None:
-                yield f"{order.distribution}, {name}: {reason}"
+                yield f"{made.distribution}, {name}: {reason}"
 
 
 def own_answers(
@@ -165,7 +166,7 @@ def own_answers(
             return dict(case.results(inputs, wide=False))
         given = dict(case.native(inputs)) if hasattr(case, "native") else {}
         return {
-            each.name: given.get(each.name, as_output(each, expected[each.name]).reshape(each.shape))
+            each.name: given.get(each.name, as_numbers(each, as_output(each, expected[each.name])))
             for each in case.spec.checked
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import json
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from benchguard.adapters import load_suite
 from tests.conftest import ROOT
-from tests.device import alarms, cost, real
+from tests.device import alarms, cost, real, references
 from tests.device.batches import Batch
 from tests.device.grading import Outcome, grade_pair
 from tests.device.outcome_tables import by_form, unexpected
@@ -131,6 +132,15 @@ def test_reference_of_a_gpu_mode_task_is_its_own_answer(
     monkeypatch.syspath_prepend(tmp_path)
     one = torch.ones(2, 2)
     assert torch.equal(imported(answer).custom_kernel((one, one, 2.5)), one * 5)
+
+
+@pytest.mark.filterwarnings("ignore:TF32")
+def test_reference_in_bfloat16_is_judged_by_its_tasks_check(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    text = tasks.RETURNS.replace("(a + b) * factor", "((a + b) * factor).bfloat16()")
+    task = tasks.write_task(tmp_path, text)
+    options = argparse.Namespace(form="gpumode", sets=1)
+    assert references.judged(task / "task.yml", options) == ("right", "by its own check")
 
 
 def test_reference_of_a_leetgpu_challenge_is_its_own_answer(tmp_path: Path) -> None:

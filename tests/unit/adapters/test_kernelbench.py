@@ -187,6 +187,32 @@ def test_state_kept_between_calls_is_named(tmp_path: Path) -> None:
         _ = opened(file).cases[0].spec
 
 
+@pytest.mark.parametrize(
+    ("step", "kept"),
+    [
+        ("self.hidden = self.hidden.to(torch.float64)", False),
+        ("self.hidden = self.hidden.clone().detach()", False),
+        ("self.hidden.clone().add_(1)", False),
+        ("self.hidden = self.hidden.clone()\n        self.hidden.add_(1)", True),
+        ("self.hidden, self.other = self.other.clone(), self.hidden.clone()", True),
+        ("self.hidden = self.hidden + 1", True),
+    ],
+)
+def test_copy_of_a_models_own_tensor_is_not_state(tmp_path: Path, step: str, kept: bool) -> None:
+    state = "self.hidden, self.other = torch.ones(1, out_features), torch.zeros(1, out_features)"
+    call = "return torch.clamp(self.linear(x), min=self.low)"
+    file = changed(
+        tmp_path,
+        ("self.low = low", f"self.low = low\n        {state}"),
+        (call, f"{step}\n        {call} + self.hidden"),
+    )
+    if kept:
+        with pytest.raises(ProblemError, match="keeps state between calls"):
+            _ = opened(file).cases[0].spec
+    else:
+        assert opened(file).cases[0].spec.notes == ()
+
+
 def test_state_that_results_do_not_depend_on_is_noted(tmp_path: Path) -> None:
     file = changed(tmp_path, ("nn.Linear(in_features, out_features)", "nn.BatchNorm1d(in_features)"))
     (note,) = opened(file).cases[0].spec.notes

@@ -7,7 +7,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -124,6 +124,40 @@ def test_answers_stored_narrow(kind: str) -> None:
     with Making(kind, Scale(100)) as making:
         [failed] = making.results(["normal"], answers=True, spill=True)
         assert isinstance(failed, Failed) and isinstance(failed.error, SpillError)
+
+
+class Overflowing(Scale):
+    """Numbers of the distribution `large` overflow in float32. With `what` "lost", nothing is left of them there."""
+
+    def expected(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        results = super().expected(inputs)
+        return {**results, "y": results["y"] * 1e35}
+
+    def native(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        results = self.expected(inputs)
+        with np.errstate(all="ignore"):
+            y = results["y"].astype(np.float32)
+            return {**results, "y": y - y + y if self.what == "lost" else y}
+
+    def verify(
+        self, inputs: Mapping[str, Any], expected: Mapping[str, Any], actual: Mapping[str, Any]
+    ) -> str | None:
+        del inputs
+        with np.errstate(all="ignore"):
+            return None if np.array_equal(expected["y"].astype(np.float32), actual["y"]) else "y differs"
+
+
+@makers
+@pytest.mark.parametrize(("what", "drawn"), [("lost", "normal"), ("", "large")])
+def test_distribution_that_leaves_the_reference_wrong_is_not_drawn(kind: str, what: str, drawn: str) -> None:
+    with Making(kind, Overflowing(1000, what=what, own_verdict=True)) as making:
+        [first, second] = making.sets(["normal", "large"], answers=True)
+        assert (first.distribution, second.distribution) == ("normal", drawn)
+        largest = np.abs(second.answers["y"]).max()
+        assert (largest > np.finfo(np.float32).max) == (drawn == "large")
+        assert np.abs(np.frombuffer(making.inputs(1), np.float32)[:1000]).max() > 100 or drawn == "normal"
+        [again] = making.results(["large"], answers=False)
+        assert isinstance(again, Made) and again.distribution == "large"
 
 
 class Seldom(Scale):
