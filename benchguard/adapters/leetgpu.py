@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -57,7 +57,7 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     if not path.is_file():
         raise UsageError(f"no such challenge: {spec}; give the path of a challenge.py, or its folder")
     challenge = opened(path.resolve(), device_for(settings["device"]))
-    cases = [LeetGpuCase(challenge, PERFORMANCE, challenge.instance.generate_performance_test)]
+    cases = [LeetGpuCase(challenge, PERFORMANCE, lambda _: challenge.instance.generate_performance_test())]
     if everything:
         cases += functional_cases(challenge)
     return Suite(challenge.name, tuple(cases), "arguments", ENTRY, tensors=True, files=FILES)
@@ -84,11 +84,14 @@ class LeetGpuChallenge:
 
 
 class LeetGpuCase(WideCase):
-    """A suite.TestCase. Its specification needs two draws, to find the inputs that depend on the seed."""
+    """A suite.TestCase. Its specification needs two draws, to find the inputs that depend on the seed.
+
+    `generate` makes the test. Its argument is the name of a draw that all cases have, or "" for a draw of this case.
+    """
 
     distributions = ("own",)
 
-    def __init__(self, challenge: LeetGpuChallenge, name: str, generate: Callable[[], Any]) -> None:
+    def __init__(self, challenge: LeetGpuChallenge, name: str, generate: Callable[[str], Any]) -> None:
         self.challenge, self.name, self._generate = challenge, name, generate
         self.where = f"{challenge.path}: case {name}"
 
@@ -105,7 +108,7 @@ class LeetGpuCase(WideCase):
     def outline(self) -> CaseSpec:
         try:
             with without_data():
-                values = self._test(None)
+                values = self._test(None, "outline")
         except (ProblemError, RuntimeError):  # torch raises RuntimeError where values are needed
             values = self._first
         return CaseSpec(self.name, tuple(self._argument(name, value) for name, value in values.items()))
@@ -172,14 +175,15 @@ class LeetGpuCase(WideCase):
 
     @cached_property
     def _first(self) -> dict[str, Any]:
-        return self._draw(None)
+        with filling_memory(FILLINGS[0]):
+            return self._test(None, "first")
 
-    def _test(self, secret: int | None) -> dict[str, Any]:
+    def _test(self, secret: int | None, draw: str = "") -> dict[str, Any]:
         """The test's arguments, in the order of the signature."""
         challenge, torch = self.challenge, torch_module()
 
         def generate() -> Any:
-            test = self._generate()
+            test = self._generate(draw)
             if not isinstance(test, Mapping):
                 return None
             return {name: leetgpu_base.made(each, torch, challenge.device) for name, each in test.items()}
@@ -191,18 +195,16 @@ class LeetGpuCase(WideCase):
             raise ProblemError(f"{self.where}: the test is not a dictionary of {names}; return one")
         return {name: test[name] for name in challenge.signature}
 
-    def _draw(self, secret: int | None, filling: int = FILLINGS[0]) -> dict[str, Any]:
+    def _draw(self, secret: int, filling: int, draw: str = "") -> dict[str, Any]:
         with filling_memory(filling):
-            values = self._test(secret)
-        if secret is None:
-            return values
+            values = self._test(secret, draw)
         first = self._first
         with seeded(secret):
             return with_counts_of(first, values)
 
     @cached_property
     def _other(self) -> dict[str, Any]:
-        return self._draw(1, FILLINGS[1])
+        return self._draw(1, FILLINGS[1], "other")
 
     def _is_uninitialised(self, name: str) -> bool:
         """Whether the test leaves an output's memory as torch.empty gives it. Other outputs begin with the test's."""
@@ -265,12 +267,20 @@ def _is_filled(tensor: Any, byte: int) -> bool:
 
 
 def functional_cases(challenge: LeetGpuChallenge) -> list[LeetGpuCase]:
-    def test(number: int) -> Callable[[], Any]:
-        return lambda: challenge.instance.generate_functional_test()[number]
+    """A challenge makes all its functional tests at once, so the draws that all cases have are kept."""
+    generate = challenge.instance.generate_functional_test
+    kept: dict[str, Any] = {}
+
+    def test(number: int, draw: str) -> Any:
+        if not draw:
+            return generate()[number]
+        if draw not in kept:
+            kept[draw] = generate()
+        return kept[draw][number]
 
     with seeded(None):
-        count = len(challenge.call("generate_functional_test", challenge.instance.generate_functional_test))
-    cases = [LeetGpuCase(challenge, f"functional.{number}", test(number)) for number in range(count)]
+        count = len(challenge.call("generate_functional_test", generate))
+    cases = [LeetGpuCase(challenge, f"functional.{number}", partial(test, number)) for number in range(count)]
     return [each for each in cases if each.is_seeded]
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 from .spec import Buffer, CaseSpec
 
@@ -13,9 +14,17 @@ SCALARS_MAX = 10
 FACTORS_MAX = 5
 
 
+class Term(NamedTuple):
+    """A factor of a size: an expression over the scalars `names`, with its values in each case."""
+
+    text: str
+    names: frozenset[str]
+    values: tuple[int, ...]
+
+
 def output_sizes(cases: Sequence[CaseSpec]) -> dict[str, str]:
-    """The number of elements of each checked buffer, by name; "1" where no product of scalars, and no
-    part of one, fits all cases."""
+    """The number of elements of each checked buffer, by name; "1" where no product of scalars, sums and counts of
+    windows, and no part of a product of scalars, fits all cases."""
     return {each.name: _size(each.name, cases) for each in cases[0].checked} if cases else {}
 
 
@@ -40,7 +49,69 @@ def _size(name: str, cases: Sequence[CaseSpec]) -> str:
             return product if factor == 1 else f"(size_t){factor} * {product}"
         if factor == 1 and part == "1":
             part = f"{product} / {divisor}"
+    if part != "1":
+        return part
+    values = {each: tuple(_value(each, case) for case in cases) for each in scalars}
+    scalar_terms = [Term(f"(size_t){name}", frozenset((name,)), numbers) for name, numbers in values.items()]
+    terms = [
+        each
+        for each in (*scalar_terms, *_sums_and_windows(values))
+        if max(each.values) > 1 and _quotients(elements, each.values)
+    ]
+    for apart in (True, False):
+        for count in range(1, FACTORS_MAX + 1):
+            if found := _factors(tuple(elements), terms, count, apart):
+                return " * ".join(found)
     return part
+
+
+def _sums_and_windows(values: Mapping[str, tuple[int, ...]]) -> Iterator[Term]:
+    """Sums, and the number of windows in an extent: a convolution's, or a pooling's with padding and stride."""
+
+    def term(text: str, *names: str, padding: str = "", stride: str = "", dilation: str = "") -> Term:
+        extent, window = names
+        none, one = ((number,) * len(values[extent]) for number in (0, 1))
+        numbers = zip(
+            values[extent], values[window], values.get(padding, none), values.get(stride, one),
+            values.get(dilation, one), strict=True,
+        )  # fmt: skip
+        places = tuple((e + 2 * p - d * (w - 1) - 1) // s + 1 if s > 0 else 0 for e, w, p, s, d in numbers)
+        return Term(text, frozenset((*names, padding, stride, dilation)) - {""}, places)
+
+    for e, w in itertools.permutations(values, 2):
+        yield term(f"((size_t){e} - {w} + 1)", e, w)
+    for e, w in itertools.combinations(values, 2):
+        sums = tuple(map(sum, zip(values[e], values[w], strict=True)))
+        yield Term(f"((size_t){e} + {w})", frozenset((e, w)), sums)
+    for e, numbers in values.items():
+        yield Term(f"((size_t){e} + 1)", frozenset((e,)), tuple(each + 1 for each in numbers))
+    for e, p, w, s in itertools.permutations(values, 4):
+        yield term(f"(((size_t){e} + 2 * {p} - {w}) / {s} + 1)", e, w, padding=p, stride=s)
+    for e, p, d, w, s in itertools.permutations(values, 5):
+        text = f"(((size_t){e} + 2 * {p} - {d} * ({w} - 1) - 1) / {s} + 1)"
+        yield term(text, e, w, padding=p, stride=s, dilation=d)
+
+
+def _factors(elements: Sequence[int], terms: Sequence[Term], count: int, apart: bool) -> list[str]:
+    """`count` terms whose products are the elements of all cases, or nothing. `apart`: no scalar is in two of them."""
+    for place, term in enumerate(terms):
+        rest = _quotients(elements, term.values)
+        if not rest:
+            continue
+        if count == 1 and max(rest) == 1:
+            return [term.text]
+        others = [each for each in terms[place:] if not apart or not each.names & term.names]
+        if count > 1 and (found := _factors(rest, others, count - 1, apart)):
+            return [term.text, *found]
+    return []
+
+
+def _quotients(numbers: Sequence[int], divisors: Sequence[int]) -> tuple[int, ...]:
+    """Empty if one is not whole."""
+    pairs = list(zip(numbers, divisors, strict=True))
+    if any(divisor < 1 or number % divisor for number, divisor in pairs):
+        return ()
+    return tuple(number // divisor for number, divisor in pairs)
 
 
 def _products(scalars: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -83,6 +83,22 @@ def test_written_out_functional_test_is_not_a_case() -> None:
     assert [case.name for case in opened(cases="all").cases] == ["performance", "functional.1"]
 
 
+def test_functional_tests_are_made_once_for_all_cases(tmp_path: Path) -> None:
+    again = "            self.test(40, 0.5, RandTensor((40,), -1, 1)),\n"
+    log = tmp_path / "made"
+    file = changed(
+        tmp_path,
+        f"        return [\n            self.test(3, 2.0, torch.tensor([1.0, 2.0, 3.0], device=self.device)),\n{again}",
+        f"        open({str(log)!r}, 'a').write('made ')\n        return [\n{again * 5}",
+    )
+    cases = opened(file, cases="all").cases[1:]
+    assert [case.outline.params for case in cases if case.outline] == [{}] * 5
+    assert len({to_numpy(case.inputs(7, "own")["x"]).tobytes() for case in cases}) == 1
+    assert {case.spec.params["factor"] for case in cases} == {"0.5"}
+    draws = ("count", "first", "other", "outline", *cases)
+    assert log.read_text().split() == ["made"] * len(draws)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

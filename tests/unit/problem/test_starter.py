@@ -88,6 +88,40 @@ def test_size_of_a_square_has_its_factor_twice() -> None:
     assert output_sizes([case(3, 4), case(5, 5), case(6, 4)]) == {"y": "(size_t)n * (size_t)n"}
 
 
+@pytest.mark.parametrize(
+    ("scalars", "elements", "size"),
+    [
+        (({"n": 10, "k": 3}, {"n": 100, "k": 7}), (8, 94), "((size_t)n - k + 1)"),
+        (({"m": 10, "n": 3}, {"m": 100, "n": 7}), (13, 107), "((size_t)m + n)"),
+        (({"b": 4, "t": 3}, {"b": 64, "t": 8}), (16, 576), "(size_t)b * ((size_t)t + 1)"),
+        (
+            ({"rows": 8, "columns": 9, "k": 3}, {"rows": 20, "columns": 30, "k": 5}),
+            (6 * 7, 16 * 26),
+            "((size_t)rows - k + 1) * ((size_t)columns - k + 1)",
+        ),
+        (
+            ({"b": 2, "h": 64, "k": 7, "s": 4, "p": 3}, {"b": 3, "h": 100, "k": 3, "s": 2, "p": 1}),
+            (2 * 16, 3 * 50),
+            "(size_t)b * (((size_t)h + 2 * p - k) / s + 1)",
+        ),
+        (
+            ({"h": 64, "k": 3, "s": 2, "p": 1, "d": 3}, {"h": 99, "k": 5, "s": 3, "p": 2, "d": 2}),
+            (30, 32),
+            "(((size_t)h + 2 * p - d * (k - 1) - 1) / s + 1)",
+        ),
+    ],
+)
+def test_size_may_be_a_sum_or_a_number_of_windows(
+    scalars: tuple[dict[str, int], ...], elements: tuple[int, ...], size: str
+) -> None:
+    def case(count: int, values: dict[str, int]) -> CaseSpec:
+        arguments = [Scalar(name, "int", value) for name, value in values.items()]
+        return CaseSpec("c", (Buffer("y", "float32", (count,), "output"), *arguments))
+
+    cases = [case(count, values) for count, values in zip(elements, scalars, strict=True)]
+    assert output_sizes(cases) == {"y": size}
+
+
 def test_size_may_be_a_part_of_a_number() -> None:
     cases = [
         CaseSpec("c", (Buffer("y", "float32", (n // 2,), "output"), Scalar("n", "int", n)))
