@@ -20,7 +20,7 @@ from .look import look_at, shared_names, shared_ranges
 from .options import COMPARE_SAMPLES, SIM_SAMPLES
 from .outcome import Outcome, unknown_globals
 from .progress import GradeProgress, Report
-from .strict_replay import replay
+from .strict_replay import replay, safe_table
 from .turns import Failure, take_turns
 
 
@@ -99,7 +99,9 @@ class CaptureTurns:
         for each in result.evidence:
             if self.evidence[side].setdefault(each.check, each).state == "held":
                 self.evidence[side][each.check] = each
-        return result.table if result.verdict == "pass" else Outcome(result.verdict, result.reason)
+        if result.verdict != "pass":
+            return Outcome(result.verdict, result.reason)
+        return safe_table(result) if options.strict else result.table
 
     def _check_file(self, side: int, result: ReplayResult) -> None:
         if result.capture != self.subjects[side].name:

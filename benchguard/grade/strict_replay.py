@@ -19,7 +19,7 @@ from ..replay.evidence import Evidence, without_proof
 from ..replay.options import ReplayOptions
 from ..replay.protocol import OutputCheck
 from ..replay.replay import replay as replay_capture
-from ..replay.result import ReplayResult
+from ..replay.result import ReplayResult, SampleRow
 from ..replay.statistics import summarise
 from .outcome import Findings, evidence_of, unknown_globals
 from .time_tests import TimeTests
@@ -47,9 +47,9 @@ def judged(result: ReplayResult, options: ReplayOptions) -> ReplayResult:
     carried, doubt = carried_reason(result.table, first_use), carried_doubt(result.table, first_use)
     unrestored = unknown_globals(result)
     timing = evidence_of(Findings(result, None, rates_of(None, None, None, ""), carried, unrestored, doubt))
-    unsafe = unrestored or doubt
+    unsafe = unsafe_reason(result)
     evidence = (*map(evidence_of_outputs, filter(None, (result.checked,))), *timing)
-    table = TimeTests(result, unsafe).table
+    table = safe_table(result)
     rows, notes = reported(table, unsafe), result.notes
     if is_one_use_only(table, unsafe):
         why = untested(table) or unsafe or "samples on repeated inputs are faster"
@@ -65,6 +65,16 @@ def judged(result: ReplayResult, options: ReplayOptions) -> ReplayResult:
     if options.require_evidence and (unknown := without_proof(evidence)):
         return replace(result, verdict="unproven", reason=unknown)
     return result
+
+
+def unsafe_reason(result: ReplayResult) -> str:
+    """Why only one-use samples may count; empty if all may."""
+    return unknown_globals(result) or carried_doubt(result.table, first_use_of(result.table))
+
+
+def safe_table(result: ReplayResult) -> tuple[SampleRow, ...]:
+    """The samples of a strict replay with the times that count. The times in its `table` are claims of the events."""
+    return TimeTests(result, unsafe_reason(result)).table
 
 
 def evidence_of_outputs(checked: OutputCheck) -> Evidence:

@@ -165,3 +165,15 @@ def test_few_sets_stay_repeated() -> None:
 def test_evidence_without_strict_is_refused() -> None:
     with pytest.raises(benchguard.UsageError, match="only a strict replay has evidence"):
         ReplayOptions(require_evidence="full")
+
+
+@pytest.mark.parametrize(("strict", "cold"), [(True, "none"), (False, "flush")])
+def test_caches_of_the_cpu_driver_are_not_flushed_in_a_strict_replay(
+    strict: bool, cold: str, tmp_path: Path
+) -> None:
+    """A flush would make empty samples so long that they hide the work of most kernels."""
+    path = triple(tmp_path / "x.ncap", HONEST)
+    assert benchguard.replay(path, driver="sim", samples=8, strict=strict).settings.cold == cold
+    assert (
+        benchguard.replay(path, driver="sim", samples=8, strict=strict, cold="flush").settings.cold == "flush"
+    )
