@@ -66,7 +66,7 @@ def _size(name: str, cases: Sequence[CaseSpec]) -> str:
 
 
 def _sums_and_windows(values: Mapping[str, tuple[int, ...]]) -> Iterator[Term]:
-    """Sums, and the number of windows in an extent: a convolution's, or a pooling's with padding and stride."""
+    """Sums, which a merge and a product of polynomials have, and numbers of windows: a convolution's, a pooling's."""
 
     def term(text: str, *names: str, padding: str = "", stride: str = "", dilation: str = "") -> Term:
         extent, window = names
@@ -80,9 +80,10 @@ def _sums_and_windows(values: Mapping[str, tuple[int, ...]]) -> Iterator[Term]:
 
     for e, w in itertools.permutations(values, 2):
         yield term(f"((size_t){e} - {w} + 1)", e, w)
-    for e, w in itertools.combinations(values, 2):
+    for e, w in itertools.combinations_with_replacement(values, 2):
         sums = tuple(map(sum, zip(values[e], values[w], strict=True)))
         yield Term(f"((size_t){e} + {w})", frozenset((e, w)), sums)
+        yield Term(f"((size_t){e} + {w} - 1)", frozenset((e, w)), tuple(each - 1 for each in sums))
     for e, numbers in values.items():
         yield Term(f"((size_t){e} + 1)", frozenset((e,)), tuple(each + 1 for each in numbers))
     for e, p, w, s in itertools.permutations(values, 4):

@@ -93,6 +93,7 @@ def test_size_of_a_square_has_its_factor_twice() -> None:
     [
         (({"n": 10, "k": 3}, {"n": 100, "k": 7}), (8, 94), "((size_t)n - k + 1)"),
         (({"m": 10, "n": 3}, {"m": 100, "n": 7}), (13, 107), "((size_t)m + n)"),
+        (({"n": 4}, {"n": 64}), (7, 127), "((size_t)n + n - 1)"),
         (({"b": 4, "t": 3}, {"b": 64, "t": 8}), (16, 576), "(size_t)b * ((size_t)t + 1)"),
         (
             ({"rows": 8, "columns": 9, "k": 3}, {"rows": 20, "columns": 30, "k": 5}),
