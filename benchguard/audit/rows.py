@@ -134,6 +134,7 @@ class Summary:
     graph_launches: int
     failed_launches: int
     captured_launches: int
+    captured_copies: int
     failed_calls: int
     denied_calls: int
     processes: int

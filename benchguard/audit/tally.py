@@ -11,6 +11,7 @@ import msgspec
 
 from . import entries
 from .calls import EXPORT_TABLES
+from .captured_calls import CapturedCalls
 from .copies import bytes_of, direction_of, is_asynchronous, is_copy
 from .durations import Durations, GpuTime
 from .log import LogError
@@ -31,6 +32,8 @@ Shape = tuple[tuple[int, ...], tuple[int, ...]]
 KernelKey = tuple[str, str | None]
 Watch = Callable[[entries.CallEntry, ProcessMemory], None]
 """Called after each call that may have changed the memory of its process."""
+
+_Ordered = entries.CallEntry | entries.ProcessEntry | entries.LostEntry
 
 
 @dataclass
@@ -85,9 +88,11 @@ class Tally:
         self._decided: Counter[tuple[str, ...]] = Counter()
         self._denied = 0
         self._copies: dict[tuple[str, bool], _Copies] = {}
+        self._stream_captures: dict[int, CapturedCalls] = {}
+        self._captured_copies = 0
         self._memory: dict[int, ProcessMemory] = {}
         self._past: list[ProcessMemory] = []
-        self._ordered: InOrder[tuple[int, entries.CallEntry | entries.ProcessEntry]] = InOrder()
+        self._ordered: InOrder[tuple[int, _Ordered]] = InOrder()
         self._latest: dict[tuple[int, int], int] = {}
         self._unmapped: Counter[str] = Counter()
         self._in_flight: list[str] = []
@@ -123,7 +128,7 @@ class Tally:
         if self._has_room(texts, None, what, TEXTS_MAX):
             texts.append(text)
 
-    def _process(self, entry: entries.ProcessEntry) -> None:
+    def _in_order(self, entry: entries.ProcessEntry | entries.LostEntry) -> None:
         self._take(self._ordered.push(entry.time_ns, (self._lines, entry)))
 
     def _add_unmapped(self, entry: entries.UnmappedEntry) -> None:
@@ -182,14 +187,19 @@ class Tally:
         self._latest[thread] = time_ns
         self._take(self._ordered.push(time_ns, (self._lines, entry)))
 
-    def _take(self, events: Iterable[tuple[int, entries.CallEntry | entries.ProcessEntry]]) -> None:
+    def _take(self, events: Iterable[tuple[int, _Ordered]]) -> None:
         """Follow the memory of each process."""
         for line, entry in events:
             if isinstance(entry, entries.ProcessEntry):
                 self._begin(entry)
+            elif isinstance(entry, entries.LostEntry):  # perhaps of the end of a stream capture
+                self._stream_captures.pop(entry.process, None)
             elif (memory := self._memory_of(entry.process)) is not None:
                 name = plain_name(entry.call)
-                if is_copy(name):
+                if self._stream_captures.setdefault(entry.process, CapturedCalls()).takes(name, entry):
+                    self._captured_copies += is_copy(name)
+                    memory.ranges.is_partial |= name in ALLOCATIONS  # each launch of the graph allocates
+                elif is_copy(name):
                     self._copy(name, entry, memory)
                 else:
                     memory.add(entry, line)
@@ -199,6 +209,7 @@ class Tally:
     def _begin(self, entry: entries.ProcessEntry) -> None:
         """A process number that comes again is that of another program: of an exec, or of a later process."""
         memory = self._memory.get(entry.process)
+        self._stream_captures.pop(entry.process, None)
         if memory is not None and memory.executable:
             self._past.append(self._memory.pop(entry.process))
         memory = self._memory_of(entry.process)
@@ -338,6 +349,7 @@ class Tally:
             graph_launches=sum(kernel.graph_launches for kernel in self._kernels.values()),
             failed_launches=self._failed_launches,
             captured_launches=self._captured,
+            captured_copies=self._captured_copies,
             failed_calls=sum(calls.failed for calls in self._calls.values()),
             denied_calls=self._denied,
             processes=end.processes if end else 0,
@@ -447,15 +459,16 @@ _HANDLERS: dict[type[Any], Callable[[Tally, Any], None]] = {
     entries.LaunchTimeEntry: Tally._launch_time,
     entries.GraphEntry: Tally._graph,
     entries.ImageEntry: Tally._image,
-    entries.ProcessEntry: Tally._process,
+    entries.ProcessEntry: Tally._in_order,
     entries.UnmappedEntry: Tally._add_unmapped,
     entries.InFlightEntry: Tally._add_in_flight,
+    entries.LostEntry: Tally._in_order,
     entries.NoteEntry: Tally._note,
     entries.DecisionEntry: Tally._decide,
     entries.SessionEntry: Tally._begin_session,
     entries.EndEntry: Tally._end_session,
 }
-"""Kernels and losses are not here: launches and the last line count them. Phases and later kinds are passed over."""
+"""Kernels are not here: launches count them. Phases and later kinds are passed over."""
 
 
 def _gpu_time(kernel: _Kernel) -> GpuTime:

@@ -68,6 +68,8 @@ def _problems(summary: Summary) -> list[str | Cell]:
         lines.append(Cell(f"never freed: {_count(alive, 'allocation')}, {size}", WARNING))
     if summary.captured_launches:
         lines.append(f"launches recorded into graphs by stream capture: {summary.captured_launches}")
+    if summary.captured_copies:
+        lines.append(f"copies recorded into graphs by stream capture: {summary.captured_copies}")
     if summary.gpu_time:
         graphs = f", {summary.gpu_graph_launches} of them graphs" if summary.gpu_graph_launches else ""
         lines.append(

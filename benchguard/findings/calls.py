@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from ..audit.capturing import ends_capture
 from .fields import Line
 from .process import Process
 from .streams import NON_BLOCKING
@@ -25,7 +26,8 @@ def follow(process: Process, at: Moment, line: Line) -> None:
     name, per_thread = base_name(line.text("call"))
     group = line.text_or_none("group")
     action = _ACTIONS.get(name) or _GROUPS.get(group or "")
-    if action is not None and line.integer("result") == 0:
+    result = line.integer("result")
+    if action is not None and (result == 0 or (name == "cuStreamEndCapture" and ends_capture(result))):
         action(process, at, line, per_thread)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from .capturing import Capturing
+from ..audit.capturing import Capturing
 from .contexts import SHARED, Contexts
 from .errors import FindingsError
 from .pairs import window_of

@@ -215,6 +215,26 @@ def copies_on_side_stream(log: WindowLog) -> None:
         log.call("cuMemcpyHtoDAsync_v2", dstDevice=1, srcHost=2, ByteCount=8, hStream=SIDE)
 
 
+def copies_after_invalid_capture(log: WindowLog) -> None:
+    """CUDA_ERROR_STREAM_CAPTURE_INVALIDATED ends a stream capture, so the copy runs."""
+    side_stream(log)
+    log.call("cuStreamBeginCapture_v2", hStream=SIDE, mode=0)
+    log.call("cuStreamEndCapture", result=901, hStream=SIDE, phGraph=0)
+    with log.window():
+        log.launch()
+        log.call("cuMemcpyHtoDAsync_v2", dstDevice=1, srcHost=2, ByteCount=8, hStream=SIDE)
+
+
+def captures_copy(log: WindowLog) -> None:
+    """CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD leaves a stream capture as it was."""
+    side_stream(log)
+    log.call("cuStreamBeginCapture_v2", hStream=SIDE, mode=0)
+    log.call("cuStreamEndCapture", result=908, hStream=SIDE, phGraph=0)
+    with log.window():
+        log.launch()
+        log.call("cuMemcpyHtoDAsync_v2", dstDevice=1, srcHost=2, ByteCount=8, hStream=SIDE)
+
+
 def leaves_work_running(log: WindowLog) -> None:
     side_stream(log)
     log.launch(SIDE)
@@ -609,6 +629,7 @@ CASES = (
     Case("unjoined-kernel", hides_on_side_stream, joins_on_the_host),
     Case("unjoined-kernel", hides_in_another_context, works_in_its_only_context),
     Case("unjoined-copy", copies_on_side_stream, reads_result),
+    Case("unjoined-copy", copies_after_invalid_capture, captures_copy),
     Case("kernel-not-after-start", joins_without_fork, forks_and_joins),
     Case("kernel-not-after-start", joins_without_fork, joins_on_the_host),
     Case("earlier-work-running", leaves_work_running, waits_for_earlier_work),

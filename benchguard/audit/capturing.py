@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 EVENTS_MAX = 1 << 16
+_GOES_ON = frozenset({902, 908})
+"""Results of an end of stream capture that leave it as it was: UNMATCHED and WRONG_THREAD."""
+
+
+def ends_capture(result: int) -> bool:
+    """Whether a stream capture has ended with cuStreamEndCapture: also an invalid one does, without a graph."""
+    return result not in _GOES_ON
 
 
 class Capturing:
@@ -17,6 +24,9 @@ class Capturing:
 
     def begin(self, stream: int) -> None:
         self._streams[stream] = stream
+
+    def __bool__(self) -> bool:
+        return bool(self._streams or self._events)
 
     def end(self, stream: int) -> None:
         """End the stream capture that began on a stream; streams that joined it leave it."""
