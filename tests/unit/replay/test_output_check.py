@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pytest
 
 from benchguard.replay.contract import EngineError
-from benchguard.replay.output_check import NO_OUTPUTS, OutputChecker
+from benchguard.replay.output_check import NO_OUTPUTS, RUNS, OutputChecker
 from benchguard.replay.protocol import CANNOT, NO_SET, OutputCheck, OutputPart
 from tests.unit.replay.fake_engine import FakeEngine
 
 RIGHT, WRONG = 7, 8
 PARTS = (OutputPart(100, 4, 0, True, "x"), OutputPart(200, 8, 0, True, "y"))
-CLEAN_RUNS, UNTIMED_RUNS = 2, 3
+UNTIMED_RUNS = RUNS + 1
 
 
 class Engine(FakeEngine):
@@ -42,7 +43,7 @@ class Engine(FakeEngine):
 
 def check(engine: Engine, sets: Sequence[int]) -> OutputCheck:
     """Samples on these input sets, after the untimed runs."""
-    checker = OutputChecker(engine, PARTS)
+    checker = OutputChecker(engine, PARTS, math.inf)
     checker.run_recorded()
     checker.run_filled()
     for number in sets:
@@ -74,7 +75,7 @@ def test_wrong_sample_on_given_inputs_is_found_by_an_untimed_run_after_the_sampl
 
 def test_given_inputs_are_not_run_before_their_samples() -> None:
     engine = Engine()
-    checker = OutputChecker(engine, PARTS)
+    checker = OutputChecker(engine, PARTS, math.inf)
     checker.run_recorded()
     checker.run_filled()
     assert set(engine.untimed) == {NO_SET}
@@ -88,7 +89,7 @@ def test_recorded_outcome_that_no_run_gives_is_wrong() -> None:
 
 def test_region_that_needs_its_recorded_output_is_refused() -> None:
     """A kernel that returns at once if its output holds a pattern, or one that reads its output."""
-    engine = Engine([RIGHT, RIGHT, WRONG])
+    engine = Engine([RIGHT] * RUNS + [WRONG])
     with pytest.raises(
         EngineError, match="output 'y' is not the recorded one if it begins with a pattern"
     ) as refused:
@@ -100,6 +101,21 @@ def test_unsteady_region_could_not_be_checked() -> None:
     found = check(Engine([RIGHT, WRONG]), [NO_SET])
     assert (found.wrong, found.first) == (0, "")
     assert "two untimed runs on the same inputs differ in output 'y'" in found.unknown
+
+
+def test_region_that_is_seldom_unsteady_could_not_be_checked() -> None:
+    """A sum by atomics on two cores: one of 12 samples differed. With two runs it was wrong."""
+    found = check(
+        Engine([RIGHT] * 11 + [WRONG] + [RIGHT] * (UNTIMED_RUNS - 12) + [RIGHT, WRONG]), [NO_SET] * 2
+    )
+    assert found.first == "" and "differ in output 'y'" in found.unknown
+
+
+@pytest.mark.parametrize("seconds", [-1.0, 1e9])
+def test_slow_region_is_run_twice_before_its_samples(seconds: float) -> None:
+    engine = Engine()
+    OutputChecker(engine, PARTS, seconds).run_recorded()
+    assert len(engine.untimed) == (2 if seconds < 0 else RUNS)
 
 
 def test_region_unsteady_after_the_samples_could_not_be_checked() -> None:
