@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..ipc.shared_memory import Bytes
 from ..problem.arrays import from_bytes, to_bytes
-from ..problem.spec import Buffer
-from .formats import Array, numpy_dtype, stored_dtype
+from ..problem.spec import Buffer, CaseSpec
+from .formats import Array, is_float, numpy_dtype, stored_dtype
 from .troubles import FaultError
 
 _memcmp = ctypes.CDLL(None).memcmp  # ctypes releases the GIL during the call
@@ -37,6 +38,16 @@ def as_numbers(buffer: Buffer, stored: Array) -> Array:
     view = np.asarray(stored.reshape(buffer.shape).view(numpy_dtype(buffer.dtype)))
     view.setflags(write=False)
     return view
+
+
+def shaped(spec: CaseSpec, flat: Mapping[str, Array]) -> dict[str, Array]:
+    """Expected outputs for the problem's code: in the buffers' shapes; floats may be wider than the buffer's dtype."""
+    return {
+        each.name: flat[each.name].reshape(each.shape)
+        if is_float(each.dtype)
+        else as_numbers(each, flat[each.name])
+        for each in spec.checked
+    }
 
 
 def same_bits(view: Array, copy: Array) -> bool:

@@ -18,7 +18,7 @@ from ..ipc.slots import SlotError, SlotPlan, SlotReader
 from ..problem.returned import ReturnedError, replayed_case
 from ..problem.spec import NO_SEED, Layout, Returned, layout_of
 from ..problem.suite import ReturningCase, TestCase
-from .arrays import as_numbers, elements_of
+from .arrays import as_numbers, elements_of, shaped
 from .contract import Ask, Checked, Expected, Mismatch, Secrets, Slots
 from .formats import Array, is_float
 from .inputs import Seen, chance_for, write_set
@@ -326,13 +326,8 @@ class CaseJudge:
             with self._tools.problem:
                 case = cast(ReturningCase, self._case)
                 return case.verify_returned(inputs, self._returned.tree, actual)
-        expected = {}
         answers = (self._samples.expected if self._samples is not None else self._sets.expected)[of_set]
-        for buffer in self._spec.checked:
-            values = answers[buffer.name]
-            expected[buffer.name] = values.reshape(buffer.shape)
-            if not is_float(buffer.dtype):
-                expected[buffer.name] = as_numbers(buffer, values)
+        expected = shaped(self._spec, answers)
         with self._tools.problem:
             return self._case.verify(inputs, expected, actual)
 

@@ -20,6 +20,7 @@ from ..ipc.shared_memory import SharedMemory
 from ..problem.arrays import to_numpy
 from ..problem.spec import CaseSpec, layout_of
 from ..problem.suite import TestCase
+from .arrays import shaped
 from .formats import FLOATS, Array
 from .inputs import SEED_BITS, TRIES, Seen, draw_inputs, write_set
 from .nearby import answers_nearby
@@ -91,8 +92,8 @@ def is_unfit(case: TestCase, inputs: Mapping[str, Any], expected: Expected) -> b
     answers = native(inputs)
     if not answers:
         return False
-    targets = {each.name: expected[each.name].reshape(each.shape) for each in case.spec.checked}
-    return case.verify(inputs, targets, {name: to_numpy(each) for name, each in answers.items()}) is not None
+    own = {name: to_numpy(each) for name, each in answers.items()}
+    return case.verify(inputs, shaped(case.spec, expected), own) is not None
 
 
 def _overflows(spec: CaseSpec, expected: Expected) -> bool:
