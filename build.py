@@ -28,8 +28,9 @@ OUT = ROOT / "build"
 OLDEST = (3, 10)
 EXTRAS = {
     "examples": {"examples"},
-    "test": {"test"},
-    "test-full": {"docs", "examples", "test", "test-full"},
+    "report": {"report"},
+    "test": {"report", "test"},
+    "test-full": {"docs", "examples", "report", "test", "test-full"},
     "check": {"check"},
     "docs": {"docs"},
 }
@@ -212,6 +213,7 @@ def build(here: bool, arguments: list[str]) -> None:
 
 def demo(here: bool, arguments: list[str]) -> None:
     """observe an example and verify its log, record and replay a second, grade a third; options go to the first"""
+    workshop("report", here)  # for the pages of the tutorials, which begin with the demo
     place = workshop("examples", here)
     build_native(place)
     folder = OUT / "demo"

@@ -11,6 +11,7 @@ import msgspec
 from ..units import duration_text
 from . import entries
 from .copies import direction_of, is_copy
+from .kernel_name import display_name
 from .log import LogError
 from .memory import ProcessMemory
 from .memory_calls import ALLOCATIONS, RELEASES
@@ -179,7 +180,8 @@ def kernel_of(call: AnyCall) -> str | None:
 
 def _launch_text(entry: entries.LaunchEntry) -> list[str]:
     grid, block = ("x".join(map(str, each)) for each in (entry.grid, entry.block))
-    facts = [f"kernel={entry.demangled or entry.name or '(unknown)'}", f"grid={grid}", f"block={block}"]
+    name = display_name(entry.demangled or entry.name or "(unknown)")
+    facts = [f"kernel={name}", f"grid={grid}", f"block={block}"]
     facts += [f"shared_bytes={entry.shared_bytes}"] if entry.shared_bytes else []
     facts += [f"stream={describe_stream(entry.stream)}"]
     facts += [] if entry.number is msgspec.UNSET else [f"launch={entry.number}"]
@@ -205,7 +207,7 @@ def _kernel(_: str, entry: entries.KernelEntry) -> tuple[str, str, str]:
     facts = (
         f"registers={entry.registers}, static_shared_bytes={entry.static_shared_bytes}, image={entry.image}"
     )
-    return entry.demangled or entry.name, "KERNEL", facts
+    return display_name(entry.demangled or entry.name), "KERNEL", facts
 
 
 _PLAIN: dict[type[Any], Any] = {
@@ -227,7 +229,7 @@ _PLAIN: dict[type[Any], Any] = {
         f"graph={e.graph}, nodes={e.nodes}, kernels={len(e.kernels)}",
     ),
     entries.LaunchTimeEntry: lambda _, e: (
-        e.demangled or e.name or (f"graph {e.graph}" if e.graph is not None else "(unknown)"),
+        display_name(e.demangled or e.name or (f"graph {e.graph}" if e.graph is not None else "(unknown)")),
         "GPU",
         f"{duration_text(e.gpu_ns)} between its events on stream={describe_stream(e.stream)}, launch {e.number}"
         + (", early" if e.early else ""),

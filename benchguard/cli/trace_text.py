@@ -10,6 +10,7 @@ from pathlib import PurePath
 
 from ..audit.entries import SessionEntry
 from ..audit.events import Event, kernel_of, stream_of
+from ..audit.kernel_name import display_name
 from ..audit.names import plain_name
 from ..audit.runtime_calls import RUNTIME_CALLS
 from ..ipc.text import joined
@@ -63,7 +64,9 @@ class Filters:
         if self.streams and stream_of(api, call) not in self.streams:
             return False
         name = kernel_of(call)
-        if self.kernels and (name is None or not _matches(name, self.kernels)):
+        if self.kernels and (
+            name is None or not any(_matches(each, self.kernels) for each in (name, display_name(name)))
+        ):
             return False
         return not self.calls or any(_matches(name, self.calls) for name in _names(call.call, api))
 

@@ -105,7 +105,7 @@ def test_setup_installs_every_extra(
     tests, fetch, tools = commands
     assert tests[-2:] == ["--editable", ".[test-full]"]
     assert fetch[1:] == ["tests/support/fetch_hip.py", str(script.VENV / "hip")]
-    assert tools[-2:] == ["--editable", ".[check,docs,examples,test,test-full]"]
+    assert tools[-2:] == ["--editable", ".[check,docs,examples,report,test,test-full]"]
 
 
 @pytest.mark.parametrize("extra", ["examples", "test", "check"])
@@ -125,7 +125,7 @@ def test_extra_includes_others_of_its_own_only(script: ModuleType) -> None:
     pretend_installed(script, "examples")
     assert script.installed_extras() == {"examples"}
     pretend_installed(script, "test-full")
-    assert script.installed_extras() == {"docs", "examples", "test", "test-full"}
+    assert script.installed_extras() == {"docs", "examples", "report", "test", "test-full"}
 
 
 def test_installing_an_extra_keeps_the_others(
@@ -135,7 +135,17 @@ def test_installing_an_extra_keeps_the_others(
     pretend_installed(script, "examples")
     script.workshop("test", here=False)
     assert commands[0][-1] == ".[examples,test]"
-    assert script.installed_extras() == {"examples", "test"}
+    assert script.installed_extras() == {"examples", "report", "test"}
+
+
+def test_demo_installs_what_the_tutorials_need(
+    script: ModuleType, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They write pages, and run programs of numba."""
+    monkeypatch.setattr(script, "is_of_this_python", lambda _python: True)
+    pretend_installed(script, "")
+    script.main(["demo"])
+    assert ".[examples,report]" in [command[-1] for command in commands]
 
 
 def test_quick_tests_install_no_torch_numba_mypy_or_hip() -> None:

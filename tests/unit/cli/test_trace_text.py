@@ -176,5 +176,13 @@ def test_altered_line_ends_the_rows_with_an_error() -> None:
     assert "[START]" in output.getvalue()
 
 
+@pytest.mark.parametrize("pattern", ["*::scale(Array*", "*abi:v1*"])
+def test_kernel_of_numba_has_its_name_without_abi_tags(pattern: str) -> None:
+    """A pattern fits the name with its tags, too."""
+    name = "m::scale[abi:v1][abi:c1A](Array<float, 1>)"
+    shown = text([session(), launch("_ZN1m5scaleE", name, None)], filters=Filters(kernels=(pattern,)))
+    assert "kernel=m::scale(Array<float, 1>), grid=" in shown and "abi:" not in shown
+
+
 if __name__ == "__main__":
     GOLDEN.write_text(text(lines()))
