@@ -104,6 +104,7 @@ def _write_result_page(path: Path, html: Path) -> int:
 
 
 def _write_page(path: Path, html: Path, result_path: Path | None) -> str:
+    from ..audit.typed_log import end_time
     from ..findings import Analysis
     from ..report.findings_section import findings
     from ..report.log_page import log_page
@@ -114,7 +115,9 @@ def _write_page(path: Path, html: Path, result_path: Path | None) -> str:
 
     more = [] if result_path is None else result_sections(read_result(result_path), "result-")
     analysis = Analysis()
-    facts = read_log_report(path, analysis.through(lines_of(path)))
+    with busy(f"finding the end of {path.name}"):  # a compact log is decompressed for it
+        last_ns = end_time(path)
+    facts = read_log_report(path, analysis.through(lines_of(path)), last_ns)
     with busy(f"rendering {html.name}"):
         write_text(html, render(log_page(facts, (findings(analysis, facts.problem), *more))))
     return facts.problem

@@ -150,14 +150,18 @@ class LogReport:
     unknown_lines: int
 
 
-def read_log_report(path: Path, lines: Iterable[tuple[dict[str, Any], str]] | None = None) -> LogReport:
-    """Read a log, or its `lines`, to its end, or to the place where it is cut short or altered.
+def read_log_report(
+    path: Path, lines: Iterable[tuple[dict[str, Any], str]] | None = None, last_ns: int | None = None
+) -> LogReport:
+    """Read a log to its end, or to the place where it is cut short or altered.
+
+    A caller that reads the `lines` itself gives `end_time` of the log, too.
 
     Raises LogError if the file is not an audit log.
     """
     facts, source = Facts(), LogEntries(path, lines)
     tally = Tally(facts.curves.watch)
-    facts.launches.end = facts.calls.end = end_time(path)
+    facts.launches.end = facts.calls.end = end_time(path) if lines is None else last_ns
     for line in source:
         tally.add_entry(line)
         if line is not None:
