@@ -64,7 +64,12 @@ class LogEntries:
 
 
 def end_time(path: Path) -> int | None:
-    """`time_ns` of a log's end line, without parsing the lines before; None if the log has no valid end line."""
+    """`time_ns` of a log's end line, without parsing the lines before; None if the log has no valid end line.
+
+    None for a pipe, too, whose bytes can be read once.
+    """
+    if not path.is_file():
+        return None
     head = FIRST
     try:
         for part in count(1):

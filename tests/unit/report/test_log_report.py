@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -152,3 +153,14 @@ def test_long_memory_curve_keeps_its_peak(tmp_path: Path, monkeypatch: pytest.Mo
 def test_thinned_points_stay_in_order() -> None:
     points = [(at, at * 7 % 13) for at in range(103)]
     assert sorted(thinned(points)) == thinned(points) and len(thinned(points)) <= 54
+
+
+def test_pipe_is_read_once_and_whole(tmp_path: Path) -> None:
+    """The log is smaller than a pipe's buffer."""
+    log = logs.write_log(tmp_path / "log", [logs.session(), logs.launch(5), logs.end()])
+    reading, writing = os.pipe()
+    os.write(writing, log.read_bytes())
+    os.close(writing)
+    report = read_log_report(Path(f"/dev/fd/{reading}"))
+    os.close(reading)
+    assert not report.problem and report.summary.launches == read_log_report(log).summary.launches
