@@ -64,7 +64,12 @@ class ProblemCase:
 
     @property
     def input_bytes(self) -> int:
-        inputs = self.author.create(self.number, None)
+        inputs = None
+        if self.problem.uses_torch():
+            with suppress(ProblemError, RuntimeError), without_data():  # as in `outline`
+                inputs = self.author.create(self.number, None)
+        if inputs is None:
+            inputs = self.author.create(self.number, None)
         return sum(int(each.nbytes) for each in inputs if is_array(each))
 
     @cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -158,8 +159,11 @@ def test_reference_of_a_leetgpu_challenge_is_its_own_answer(tmp_path: Path) -> N
     assert torch.allclose(given["out"].double(), torch.as_tensor(expected["out"]).double())
 
 
-def test_reference_of_a_tensara_problem_is_its_own_answer(tmp_path: Path) -> None:
+def test_reference_of_a_tensara_problem_is_its_own_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     torch = pytest.importorskip("torch")
+    monkeypatch.setitem(sys.modules, "problem", ModuleType("problem"))  # the answer replaces it
     (tmp_path / "def.py").write_text(TENSARA)
     assert load_suite(str(tmp_path / "def.py")).cases[0].spec.checked[0].name == "out"
     answer = submission_of(Pair("x", "tensara", "def.py", "reference"), tmp_path, tmp_path / "scratch")
@@ -176,6 +180,14 @@ def test_starter_is_the_submission_of_its_language(tmp_path: Path) -> None:
         Pair("x", "kernelbench", "kernelbench_linear.py", "starter"), CHALLENGE.parents[1], tmp_path
     )
     assert module.suffix == ".py" and "class ModelNew(torch.nn.Module)" in module.read_text()
+
+
+def test_size_of_a_tensara_case_needs_no_memory_for_it(tmp_path: Path) -> None:
+    """4 TiB of inputs."""
+    pytest.importorskip("torch")
+    file = tmp_path / "doubled.py"
+    file.write_text(TENSARA.replace("torch.rand(8,", "torch.rand(1 << 40,"))
+    assert [each.input_bytes for each in load_suite(str(file), "problem", {}).cases] == [4 << 40]
 
 
 def test_form_without_a_reference_is_not_run(tmp_path: Path) -> None:
