@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -20,6 +21,11 @@ struct processes {
     pid_t ids[NB_PROCESSES_MAX];
 };
 
+/* Held while a process forks: handlers that libraries registered with pthread_atfork are not made for two
+ * threads at once. That of OpenBLAS, which numpy loads, joins its threads twice then, and hangs or crashes.
+ */
+static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
+
 /* Signals are blocked so that no handler of the caller's program runs in a forked process. */
 static bool start(struct processes *all, uint32_t process_count, nb_process_body *body, void *work)
 {
@@ -27,7 +33,10 @@ static bool start(struct processes *all, uint32_t process_count, nb_process_body
     sigfillset(&every);
     (void)pthread_sigmask(SIG_SETMASK, &every, &before);
     while (all->count < process_count) {
+        (void)pthread_mutex_lock(&forking);
         const pid_t id = fork();
+        if (id != 0)
+            (void)pthread_mutex_unlock(&forking);
         if (id == 0) {
             (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
             const int status = body(work, all->count, all->ended[1]);
