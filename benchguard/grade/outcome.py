@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..judge.ceilings import Rates
 from ..judge.contract import Checked
-from ..replay.result import ReplayResult
+from ..replay.result import HOST_WAIT_MIN, ReplayResult
 from .cordon_result import Cordon
 from .result import Evidence, Verdict
 from .time_tests import TimeTests, is_gpu
@@ -83,13 +83,8 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
         yield Outcome("failed", mismatch)
     evidence = evidence_of(findings)
     for each in evidence:
-        if each.state == "failed" and each.check in OF_EVENTS and (others := replay.clocks.other_processes):
-            many = "another process" if others == 1 else f"{others} other processes"
-            yield Outcome(
-                "unproven", f"{many} had the device open, and {each.text}; grade again on an idle device"
-            )
-        elif each.state == "failed":
-            yield Outcome("violation", each.text)
+        if each.state == "failed":
+            yield failure_of(each, replay)
     if few := _too_few_primed(replay):
         yield Outcome("unconverged", few)
     if replay.verdict == "unconverged":
@@ -97,6 +92,25 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
     unknown = [each for each in evidence if each.state == "could not tell"]
     if require_evidence and unknown:
         yield Outcome("unproven", "; ".join(f"{each.check}: {each.text}" for each in unknown))
+
+
+def failure_of(failed: Evidence, replay: ReplayResult) -> Outcome:
+    """The outcome of a check that failed. Other programs of the machine may make the checks of the events fail."""
+    disturbed = _disturbance(replay) if failed.check in OF_EVENTS else ""
+    if disturbed:
+        return Outcome("unproven", f"{disturbed}, and {failed.text}; time it again on an idle machine")
+    return Outcome("violation", failed.text)
+
+
+def _disturbance(replay: ReplayResult) -> str:
+    """How other programs disturbed the samples of a GPU; empty if nothing is known."""
+    if not is_gpu(replay.device):
+        return ""
+    if others := replay.clocks.other_processes:
+        return f"{'another process' if others == 1 else f'{others} other processes'} had the device open"
+    if replay.host_wait >= HOST_WAIT_MIN:
+        return f"the replay waited {replay.host_wait:.0%} of its time for a processor"
+    return ""
 
 
 def evidence_of(found: Findings) -> tuple[Evidence, ...]:

@@ -21,7 +21,7 @@ from ..replay.protocol import OutputCheck
 from ..replay.replay import replay as replay_capture
 from ..replay.result import ReplayResult, SampleRow
 from ..replay.statistics import summarise
-from .outcome import Findings, evidence_of, unknown_globals
+from .outcome import Findings, evidence_of, failure_of, unknown_globals
 from .time_tests import TimeTests
 from .timing import carried_doubt, carried_reason, first_use_of, is_one_use_only, reported, untested
 
@@ -61,7 +61,8 @@ def judged(result: ReplayResult, options: ReplayOptions) -> ReplayResult:
     if result.verdict != "pass":
         return result
     if failed is not None:
-        return replace(result, verdict="violation", reason=failed.text)
+        outcome = failure_of(failed, result)
+        return replace(result, verdict=outcome.verdict, reason=outcome.reason)
     if options.require_evidence and (unknown := without_proof(evidence)):
         return replace(result, verdict="unproven", reason=unknown)
     return result

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ..ipc.slots import SlotError, SlotWriter
 from .contract import Engine, EngineError
 from .convergence import Count, Decision, decide, next_check, shortfall
+from .host_wait import waited_seconds
 from .inputs import THE_SET, Inputs
 from .output_check import OutputChecker
 from .protocol import (
@@ -118,6 +119,7 @@ class _Loop:
         self._slots = SlotWriter(request.slots, buffers.slots, request.deadline) if request.slots else None
         self._checker = OutputChecker(engine, request.checked) if request.checked is not None else None
         self._warm: list[Sample] = []
+        self._host_wait = 0.0
         self.phase = ""
         self.input_set = NO_SET  # of the run in progress
 
@@ -144,8 +146,10 @@ class _Loop:
         self._refuse_in_place_outputs()
         warm_up = self._warm_up()
         self._begin("sample")
+        began, waited = self._clock(), waited_seconds()
         decision, capped = self._sample_until(overhead.tick_us)
         self._complete_empty()
+        self._host_wait = min(1.0, (waited_seconds() - waited) / max(self._clock() - began, 1e-9))
         self._sample_warm()
         self._check_reads()
         self._keep_the_rest()
@@ -374,4 +378,5 @@ class _Loop:
             empty=tuple(self._empty),
             warm=tuple(self._warm),
             outputs=self._checker.end() if self._checker is not None else None,
+            host_wait=self._host_wait,
         )

@@ -338,6 +338,8 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     warm: Annotated[tuple[Sample, ...], Meta(max_length=WARM_MAX)] = ()
     """Samples with the state in the cache."""
     outputs: OutputCheck | None = None
+    host_wait: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    """Share of the time of sampling in which the replay's thread waited for a processor (host_wait.py)."""
 
 
 class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):

@@ -36,7 +36,7 @@ from .environment import replay_environment
 from .options import ReplayOptions
 from .protocol import COLD, LINE_MAX, LINES_MAX, NO_SET, UNPRIMED, Limits, Ready, Request, encode
 from .protocol import Options as EngineOptions
-from .result import Different, ReplayResult, SampleRow, Settings
+from .result import HOST_WAIT_MIN, Different, ReplayResult, SampleRow, Settings
 from .statistics import summarise
 from .subject import Subject, subject_of
 from .target import Target, gpus_of, target_of
@@ -342,6 +342,7 @@ def _result(
         verified=collector.verified.count == 0 if collector.verified else None,
         differences=differences,
         difference_count=collector.verified.count if collector.verified else 0,
+        host_wait=done.host_wait if done else 0.0,
         refusals=collector.opened.refusals if collector.opened else (),
         other_read=collector.failed.input_set if collector.failed else None,
         notes=_notes(collector, table, settings),
@@ -416,6 +417,15 @@ def _notes(collector: Collector, table: Sequence[SampleRow], settings: Settings)
                 "they leave there is not known; load nvidia_uvm with uvm_disable_hmm=1"
             )
     if collector.done is not None:
+        if (
+            collector.ready is not None
+            and collector.ready.device.pci_bus
+            and collector.done.host_wait >= HOST_WAIT_MIN
+        ):
+            notes.append(
+                f"the replay waited {collector.done.host_wait:.0%} of its time for a processor, so its times may "
+                "be too long; time it again on an idle machine"
+            )
         notes += [*filter(None, (collector.done.reason,)), *collector.done.notes]
     return tuple(notes)
 

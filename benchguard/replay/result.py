@@ -19,6 +19,9 @@ from .subject import KernelUse
 Schema = Literal["neutrino-bench/replay/1"]
 SCHEMA: Schema = "neutrino-bench/replay/1"
 
+HOST_WAIT_MIN = 0.02
+"""Share of waiting from which a host counts as busy. Waits of an idle one are rare, and of microseconds."""
+
 Verdict = Literal[
     "pass", "wrong", "violation", "unreplayable", "unconverged", "unproven", "timeout", "failed", "error"
 ]
@@ -130,6 +133,8 @@ class ReplayResult:
     verified: bool | None = None
     differences: tuple[Different, ...] = ()
     difference_count: int = 0
+    host_wait: float = 0.0
+    """Share of the time of sampling in which the replay's thread waited for a processor."""
     refusals: tuple[str, ...] = ()
     other_read: int | None = None
     """The input set on which the host read other bytes than when recorded, or None."""

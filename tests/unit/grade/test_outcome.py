@@ -32,6 +32,7 @@ def replayed(
     reason: str = "",
     pci_bus: str = "0000:19:00.0",
     others: int = 0,
+    host_wait: float = 0.0,
 ) -> ReplayResult:
     """A replay result with the fields that outcome_of() reads."""
     overhead = Overhead(0.03, 1.2, 2.0, empty_beside_us=99.0)
@@ -46,6 +47,7 @@ def replayed(
         prepared=SimpleNamespace(primed=True, streams=1),
         warm=(),
         clocks=Clocks("", other_processes=others),
+        host_wait=host_wait,
     )
     return cast(ReplayResult, namespace)
 
@@ -142,6 +144,22 @@ def test_failed_check_of_the_time_is_unproven_beside_another_process() -> None:
     assert "another process had the device open" in outcome_of(found).reason
     honest = Findings(replayed(ROWS, others=1), checked(ROWS), rates_of(100.0, None, None, ""), "")
     assert outcome_of(honest).verdict == "pass"
+
+
+def test_failed_check_of_the_time_is_unproven_on_a_busy_host() -> None:
+    """The replay's thread that waits for a processor ends samples late, and empty samples, too."""
+    late = each(span_us=20.0)
+    rates = rates_of(100.0, None, None, "")
+    busy, idle = (
+        Findings(replayed(late, host_wait=share), checked(ROWS), rates, "") for share in (0.1, 0.001)
+    )
+    assert outcome_of(busy).verdict == "unproven"
+    assert "the replay waited 10% of its time for a processor" in outcome_of(busy).reason
+    assert outcome_of(idle).verdict == "violation"
+    remembered = table(200, remembers)
+    carried = carried_reason(remembered, first_use_of(remembered))
+    found = Findings(replayed(remembered, host_wait=0.1), checked(remembered), rates, carried)
+    assert outcome_of(found).verdict == "violation"
 
 
 def test_cached_results_are_violation() -> None:
