@@ -6,6 +6,7 @@ quick tests, with --all the quick and the full ones, with --nightly the nightly 
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         raise pytest.UsageError(f"{item.nodeid} is marked {' and '.join(sorted(named))}; keep one of them")
     if not named:
         item.add_marker(PLACES.get(str(place), PLACES.get(folder, "quick")))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the failed tests to `build.py test`, a line each."""
+    if path := os.environ.get("NEUTRINO_FAILED_TESTS"):
+        reports = [each for state in ("failed", "error") for each in terminalreporter.stats.get(state, ())]
+        Path(path).write_text("".join(f"{name}\n" for name in dict.fromkeys(each.nodeid for each in reports)))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -200,18 +201,48 @@ def test_test_task_runs_one_tier_with_this_python(
     assert environment["PYTHONPATH"].split(":")[0] == str(script.ROOT)
 
 
-def test_failed_test_runs_once_more_and_is_named(script: ModuleType, tmp_path: Path) -> None:
-    """A test that fails each time still fails the run."""
-    unsteady, broken = tmp_path / "test_unsteady.py", tmp_path / "test_broken.py"
-    unsteady.write_text("import pathlib\nran = pathlib.Path(__file__).with_name('ran')\n")
-    with unsteady.open("a") as file:
-        file.write("def test_second_run_passes():\n    assert ran.exists() or ran.touch()\n")
-    broken.write_text("def test_no_run_passes():\n    assert False\n")
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *script.AGAIN, "--reruns-delay", "0"]
-    once = subprocess.run([*words, unsteady], capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert once.returncode == 0 and "RERUN test_unsteady.py::test_second_run_passes" in once.stdout
-    never = subprocess.run([*words, broken], capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert never.returncode == 1 and "1 failed, 1 rerun" in never.stdout
+@pytest.mark.parametrize(
+    ("failing", "runs_again"), [(1, True), (3, True), (4, False)], ids=["one", "three", "four"]
+)
+@pytest.mark.parametrize("passes", [True, False])
+def test_few_failed_tests_run_once_more_alone(
+    script: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    failing: int,
+    runs_again: bool,
+    passes: bool,
+) -> None:
+    names = [f"tests/test_it.py::test_case[{number} of many]" for number in range(failing)]
+    ran: list[list[str]] = []
+
+    def execute(command: list[str], then: str, environment: dict[str, str], _lines: object = None) -> None:
+        if "pytest" not in command:
+            return
+        ran.append(command)
+        if len(ran) == 1 or not passes:
+            Path(environment["NEUTRINO_FAILED_TESTS"]).write_text("".join(f"{name}\n" for name in names))
+            raise script.TaskError(then)
+
+    monkeypatch.setattr(script, "execute", execute)
+    assert script.main(["test", "--here"]) == (0 if runs_again and passes else 1)
+    assert len(ran) == 1 + runs_again
+    assert not runs_again or ran[1][1:] == ["-m", "pytest", *names]
+    assert ("passed alone only" in capsys.readouterr().out) == (runs_again and passes)
+
+
+def test_failed_tests_are_named_in_a_file(tmp_path: Path) -> None:
+    """Those that fail, and those whose fixture does, also where another process runs them."""
+    (tmp_path / "conftest.py").write_text("from tests.tiers import pytest_terminal_summary\n")
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n@pytest.fixture\ndef broken(): assert False\ndef test_error(broken): pass\n"
+        "@pytest.mark.parametrize('case', ['a b', 'c'])\ndef test_failure(case): assert case == 'c'\n"
+    )
+    named = tmp_path / "failed"
+    environment = {**os.environ, "NEUTRINO_FAILED_TESTS": str(named), "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", "1", "."]
+    subprocess.run(words, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, check=False)
+    assert named.read_text().splitlines() == ["test_it.py::test_failure[a b]", "test_it.py::test_error"]
 
 
 def test_nightly_tests_are_followed_by_sanitizers_and_fuzzing(
