@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 EVENTS_MAX = 1 << 16
-_GOES_ON = frozenset({902, 908})
+_GOES_ON = frozenset({903, 908})
 """Results of an end of stream capture that leave it as it was: UNMATCHED and WRONG_THREAD."""
 
 
