@@ -80,9 +80,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(PLACES.get(str(place), PLACES.get(folder, "quick")))
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the failed tests to `build.py test`, a line each."""
-    if path := os.environ.get("NEUTRINO_FAILED_TESTS"):
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
+) -> None:
+    """Name the failed tests to `build.py test`, a line each. Not after a run that ended early, as with -x: a second
+    run of its failed tests would say nothing about the tests that it left out."""
+    is_complete = exitstatus == pytest.ExitCode.TESTS_FAILED and not config.option.maxfail
+    if is_complete and (path := os.environ.get("NEUTRINO_FAILED_TESTS")):
         reports = [each for state in ("failed", "error") for each in terminalreporter.stats.get(state, ())]
         Path(path).write_text("".join(f"{name}\n" for name in dict.fromkeys(each.nodeid for each in reports)))
 

@@ -20,7 +20,7 @@ Schema = Literal["neutrino-bench/replay/1"]
 SCHEMA: Schema = "neutrino-bench/replay/1"
 
 HOST_WAIT_MIN = 0.02
-"""Share of waiting from which a host counts as busy. Waits of an idle one are rare, and of microseconds."""
+"""Share of waiting from which a host counts as busy. It is a choice: the hosts of GPUs have not been measured."""
 
 Verdict = Literal[
     "pass", "wrong", "violation", "unreplayable", "unconverged", "unproven", "timeout", "failed", "error"

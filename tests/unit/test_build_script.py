@@ -240,8 +240,15 @@ def test_failed_tests_are_named_in_a_file(tmp_path: Path) -> None:
     )
     named = tmp_path / "failed"
     environment = {**os.environ, "NEUTRINO_FAILED_TESTS": str(named), "PYTHONPATH": str(ROOT)}
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", "1", "."]
-    subprocess.run(words, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, check=False)
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
+    for ends_early in (["-x"], ["-x", "-n", "1"]):
+        subprocess.run(
+            [*words, *ends_early, "."], env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, check=False
+        )
+        assert not named.exists()
+    subprocess.run(
+        [*words, "-n", "1", "."], env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, check=False
+    )
     assert named.read_text().splitlines() == ["test_it.py::test_failure[a b]", "test_it.py::test_error"]
 
 

@@ -42,8 +42,8 @@ UNSEEN = Rule(
 UNASKED = Rule(
     "time-not-asked",
     Severity.warning,
-    "events are recorded round work, and nobody asks the driver for the time",
-    "Events with timing were recorded round work, and neither a stream nor the host waited for them nor "
+    "events are recorded around work, and the program does not ask the driver for their time",
+    "Events with timing were recorded around work, and neither a stream nor the host waited for them nor "
     "asked for their elapsed time. If the program printed times, they do not come from these events: a "
     "replaced `elapsed_time` looks like this.",
     "Create events that only order work with CU_EVENT_DISABLE_TIMING. A program that stops before it "
