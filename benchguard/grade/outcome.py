@@ -119,8 +119,8 @@ def evidence_of(found: Findings) -> tuple[Evidence, ...]:
     tests = TimeTests(replay, found.unrestored or found.doubt)
     shared = "" if is_gpu(replay.device) else "the CPU driver shares its cores with the host"
     checks = [
-        ("anchored time", tests.unknown, tests.anchor_reason),
-        ("host clock", tests.unknown, tests.host_reason),
+        ("anchored time", tests.anchor_unknown, tests.anchor_reason),
+        ("host clock", tests.host_unknown, tests.host_reason),
         ("work after the end event", shared or tests.unknown, tests.tail_reason),
         ("empty samples", shared or tests.unknown or tests.shortened, tests.empty_reason),
         (RESTORED, found.unrestored, lambda: ""),

@@ -86,15 +86,25 @@ class TimeTests:
         """Why the tests could not tell, even if none of them failed; empty if they could."""
         if self._few and not self._missing:
             return f"{len(self._few)} samples make the time, and {LEAST} are needed to test it"
-        return self._missing or self._hidden
+        return self._missing or (self._hidden(self._beside) if self._is_gpu else "")
 
     @property
-    def _hidden(self) -> str:
-        """Why the noise could hide most of the time."""
-        if not self._hides(HIDDEN_SHARE):
+    def anchor_unknown(self) -> str:
+        """Why anchor_reason() could not tell."""
+        return self.unknown or self._hidden(self._beside)
+
+    @property
+    def host_unknown(self) -> str:
+        """Why host_reason() could not tell. On a GPU the device's clock sees less than the host's, so that decides."""
+        return self.unknown or ("" if self._is_gpu else self._hidden(self._by_host))
+
+    def _hidden(self, found: Agreement) -> str:
+        """Why the noise could hide most of the time; empty if it could not."""
+        if found.noise <= max(FLOOR_US, HIDDEN_SHARE * self._time_us):
             return ""
-        noise, time = self._beside.noise, median([each.device_us for each in self._rows])
-        return f"differences up to {noise:.2g} us are noise here, and the time is {time:.4g} us"
+        return (
+            f"differences up to {found.noise:.3g} us are noise here, and the time is {self._time_us:.4g} us"
+        )
 
     @property
     def _missing(self) -> str:
@@ -110,7 +120,7 @@ class TimeTests:
         """Whether the noise, raised by streams, by the host or by the machine, is more than this share of the time."""
         if not self._is_gpu or self._beside.noise <= FLOOR_US:
             return False
-        return self._beside.noise > share * median([each.device_us for each in self._rows])
+        return self._beside.noise > share * self._time_us
 
     @property
     def anchored(self) -> Anchored | None:
@@ -118,7 +128,7 @@ class TimeTests:
         if self.unknown:
             return None
         found = self._beside
-        return Anchored(median([each.device_us for each in self._rows]) + found.shift, found.noise)
+        return Anchored(self._time_us + found.shift, found.noise)
 
     @property
     def table(self) -> tuple[SampleRow, ...]:
@@ -179,9 +189,9 @@ class TimeTests:
             return f"events show {least:.4g} us: one of them was tampered with"
         if self._missing:
             return ""
-        found, time = self._beside, median([each.device_us for each in self._rows])
+        found = self._beside
         if self._is_longer(found) or (self._is_gpu and -found.shift > found.noise):
-            return _shifted(found, time, "by the device's clock around them")
+            return _shifted(found, self._time_us, "by the device's clock around them")
         if self._has_strays and found.stray_us > STRAYS_FLOOR_US:
             return (
                 f"in {found.strays} of {found.samples} samples events disagree with the device's clock around them: "
@@ -193,12 +203,8 @@ class TimeTests:
         """A reason if more time has passed by the host's clock than by the events."""
         if self._missing:
             return ""
-        time = median([each.device_us for each in self._rows])
-        floor = HOST_FLOOR_US
-        if time >= NAP_AFTER_US:
-            floor = NAP_FLOOR_US if self._is_gpu else max(NAP_FLOOR_US, time)
-        found = self._compare(_beside_by_host, floor)
-        return _shifted(found, time, "by the host's clock") if self._is_longer(found) else ""
+        found = self._by_host
+        return _shifted(found, self._time_us, "by the host's clock") if self._is_longer(found) else ""
 
     def tail_reason(self) -> str:
         """A reason if the device works after the end event."""
@@ -255,8 +261,19 @@ class TimeTests:
         return median([_beside(each) for each in self._empty])
 
     @cached_property
+    def _time_us(self) -> float:
+        return median([each.device_us for each in self._rows])
+
+    @cached_property
     def _beside(self) -> Agreement:
         return self._compare(_beside, FLOOR_US, bounded=self._is_gpu)
+
+    @cached_property
+    def _by_host(self) -> Agreement:
+        floor = HOST_FLOOR_US
+        if self._time_us >= NAP_AFTER_US:
+            floor = NAP_FLOOR_US if self._is_gpu else max(NAP_FLOOR_US, self._time_us)
+        return self._compare(_beside_by_host, floor)
 
     def _compare(self, key: Callable[[Timed], float], floor: float, *, bounded: bool = False) -> Agreement:
         empty = [key(each) for each in self._empty]

@@ -173,6 +173,41 @@ def test_one_use_samples_that_make_the_time_because_of_a_doubt_are_tested() -> N
         assert evidence[0].check == "anchored time" and evidence[0].state == state
 
 
+@pytest.mark.parametrize(
+    ("device_us", "state"), [(5.0, "could not tell"), (90.0, "could not tell"), (500.0, "held")]
+)
+def test_checks_of_the_cpu_driver_whose_noise_hides_the_time_could_not_tell(
+    device_us: float, state: str
+) -> None:
+    """Half of an empty sample is noise there: 55 us by the device's clock, and 60 us by the host's."""
+    draw = random.Random(25)
+    found = replay_with(rows(100, draw, device_us), empty(28, draw), pci_bus="")
+    rates = rates_of(None, None, None, "")
+    anchored, by_host = evidence_of(Findings(found.replay, None, rates, ""))[:2]
+    assert (anchored.check, anchored.state, by_host.check, by_host.state) == (
+        "anchored time", state, "host clock", state,
+    )  # fmt: skip
+    assert not reasons(found)
+    if state != "held":
+        assert "are noise here, and the time is" in anchored.text and "are noise here" in by_host.text
+        assert found.anchored is not None and found.anchored.noise == pytest.approx(55, abs=2)
+
+
+def test_host_clock_of_the_cpu_driver_could_not_tell_of_long_samples() -> None:
+    """As much time as a sample takes may pass before the host's nap ends."""
+    draw = random.Random(26)
+    found = replay_with(rows(100, draw, 5000.0), empty(28, draw), pci_bus="")
+    assert (found.anchor_unknown, found.unknown) == ("", "")
+    assert "are noise here, and the time is" in found.host_unknown
+
+
+def test_shift_beyond_the_noise_of_the_cpu_driver_fails_a_check_that_could_not_tell_otherwise() -> None:
+    draw = random.Random(27)
+    found = replay_with([shifted(200)(row) for row in rows(100, draw, 230.0)], empty(28, draw), pci_bus="")
+    assert found.anchor_unknown and "have passed by the device's clock" in found.anchor_reason()
+    assert evidence_of(Findings(found.replay, None, rates_of(None, None, None, ""), ""))[0].state == "failed"
+
+
 def few_own(draw: random.Random, shift: float) -> list[SampleRow]:
     """100 samples of 10 us and of 30 us, which are those on the problem's own inputs. 12 are on one-use inputs, half of
     these on the problem's own: only there the start event's time is moved."""
