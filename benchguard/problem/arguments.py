@@ -6,8 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from .arrays import NUMPY_DTYPES, dtype_of, is_array, shape_of, strides_of
 from .errors import ProblemError
+from .on_cpu import lies_on_host
 from .problem import Problem
 from .signature import Parameter
 from .spec import Argument, Buffer, DType, Role, Scalar
@@ -51,7 +54,10 @@ def arguments_of(
     for parameter, output in zip(parameters[first_output:first_extra], outputs, strict=True):
         arguments.append(_output(parameter, output, where))
     for place, (parameter, value) in enumerate(zip(parameters[first_extra:], extras, strict=True)):
-        arguments.append(_input_argument(parameter, value, "constant", f"{where}: extra parameter {place}"))
+        extra = _input_argument(parameter, value, "constant", f"{where}: extra parameter {place}")
+        if isinstance(extra, Buffer) and lies_on_host(value):
+            extra = replace(extra, on_host=True)
+        arguments.append(extra)
     return tuple(arguments)
 
 

@@ -8,6 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+FOR_GPU = "_neutrino_for_gpu"
+"""Attribute of a tensor on the CPU that code has asked for on a GPU."""
+
+
+def lies_on_host(array: Any) -> bool:
+    """Whether the code that made this array wants it in host memory: a tensor of torch on the CPU."""
+    return hasattr(array, "is_cuda") and not array.is_cuda and not hasattr(array, FOR_GPU)
+
 
 @contextmanager
 def on_cpu() -> Iterator[None]:
@@ -22,9 +30,17 @@ def on_cpu() -> Iterator[None]:
 
     class OnCpu(overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            given = [*args, *(kwargs or {}).values()]
+            for_gpu = func is torch.Tensor.cuda or any(
+                moved(each) is not each or hasattr(each, FOR_GPU) for each in given
+            )
             if func is torch.Tensor.cuda:
-                return args[0]
-            return func(*map(moved, args), **{key: moved(value) for key, value in (kwargs or {}).items()})
+                made = args[0]
+            else:
+                made = func(*map(moved, args), **{key: moved(value) for key, value in (kwargs or {}).items()})
+            if for_gpu and isinstance(made, torch.Tensor):
+                setattr(made, FOR_GPU, True)
+            return made
 
     generator = torch.Generator
     torch.Generator = lambda device="cpu": generator(moved(device))  # a class of C, which no mode sees

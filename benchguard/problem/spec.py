@@ -32,13 +32,17 @@ Extent: TypeAlias = Annotated[int, Meta(ge=0, le=1 << 40)]
 
 
 class Buffer(msgspec.Struct, frozen=True, tag_field="kind", tag="buffer"):
-    """Device memory. `strides` are in elements; None: contiguous row-major. An extent of 0 means no bytes."""
+    """Memory. `strides` are in elements; None: contiguous row-major. An extent of 0 means no bytes.
+
+    It is device memory, except where the suite's own harness gives a constant in host memory (`on_host`).
+    """
 
     name: Name
     dtype: DType
     shape: Annotated[tuple[Extent, ...], Meta(max_length=16)]
     role: Role = "input"
     strides: Annotated[tuple[Extent, ...], Meta(max_length=16)] | None = None
+    on_host: bool = False
 
     @property
     def elements(self) -> int:

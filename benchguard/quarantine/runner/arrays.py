@@ -149,6 +149,23 @@ def tensor_of(torch: Any, array: DeviceArray, buffer: Buffer) -> Any:
     return torch.as_tensor(_Bits(array), device="cuda").view(dtype)
 
 
+def host_tensor(torch: Any, data: bytearray, buffer: Buffer) -> Any:
+    """A tensor over host memory with the buffer's bytes."""
+    dtype = getattr(torch, _NAMES.get(buffer.dtype, buffer.dtype))
+    if not data:
+        return torch.empty(buffer.shape, dtype=dtype)
+    flat = torch.frombuffer(data, dtype=torch.uint8).view(dtype)
+    return flat.as_strided(buffer.shape, buffer.strides or packed(buffer.shape))
+
+
+def host_array(data: bytearray, buffer: Buffer) -> Any:
+    """The same as an array of numpy, for submissions without torch."""
+    import numpy as np  # noqa: PLC0415 - needed for buffers in host memory only
+
+    like = DeviceArray(0, buffer)
+    return np.lib.stride_tricks.as_strided(np.frombuffer(data, like.dtype), buffer.shape, like.strides)
+
+
 def kind_of(tensor: Any) -> str:
     """The tensor's dtype by its name in problem.spec.DType, if it has one there."""
     name = str(tensor.dtype).removeprefix("torch.")

@@ -12,7 +12,7 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from ...problem.spec import Buffer, CaseSpec
+from ...problem.spec import Argument, Buffer, CaseSpec
 from ..contract import Convention, Order
 from .compilers import NO_NVCC, NO_NVRTC, compile_kernels, compile_library, compile_ptx, find_nvcc, find_nvrtc
 from .driver import Driver
@@ -131,12 +131,15 @@ class LibraryEntry:
 
     def bind(self, case: CaseSpec, memory: CaseMemory, _init: tuple[Any, ...] = (), /) -> Call:
         function = self._function
-        values = [
-            ctypes.c_void_p(memory.arrays[each.name].data_ptr())
-            if isinstance(each, Buffer)
-            else c_value(each)
-            for each in ordered(case, self._convention)
-        ]
+
+        def value(each: Argument) -> Any:
+            if not isinstance(each, Buffer):
+                return c_value(each)
+            if each.on_host:
+                return (ctypes.c_char * each.bytes).from_buffer(memory.on_host(each.name))
+            return ctypes.c_void_p(memory.arrays[each.name].data_ptr())
+
+        values = [value(each) for each in ordered(case, self._convention)]
         return lambda: function(*values)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...problem.spec import Buffer, CaseSpec
+from ...problem.spec import CaseSpec
 from ...problem.tree import Leaf, build
-from .arrays import tensor_of, torch_in_use
+from .arrays import host_array, host_tensor, tensor_of, torch_in_use
 from .entry import Call
 from .memory import CaseMemory
 from .reporting import SubmissionError
@@ -43,12 +43,7 @@ def _array_maker(case: CaseSpec, memory: CaseMemory) -> Callable[[Leaf], Any]:
     def leaf(each: Leaf) -> Any:
         if each.kind != "host":
             return memory.arrays[each.name]
-        import numpy as np  # noqa: PLC0415 - needed for tensors in host memory only
-
-        buffer = buffers[each.name]
-        flat = np.frombuffer(memory.on_host(each.name), memory.arrays[each.name].dtype)
-        steps = memory.arrays[each.name].strides
-        return np.lib.stride_tricks.as_strided(flat, buffer.shape, steps)
+        return host_array(memory.on_host(each.name), buffers[each.name])
 
     return leaf
 
@@ -59,18 +54,10 @@ def _tensor_maker(torch: Any, case: CaseSpec, memory: CaseMemory) -> Callable[[L
 
     def leaf(each: Leaf) -> Any:
         tensor = tensors[each.name]
-        if each.kind == "host":
-            tensor = _on_host(torch, tensor, buffers[each.name], memory)
+        if each.kind == "host":  # read from the throw-away inputs, so nothing is copied from the device
+            tensor = host_tensor(torch, memory.on_host(each.name), buffers[each.name])
         if each.view:
             tensor = tensor.view(getattr(torch, each.view))
         return torch.nn.Parameter(tensor, requires_grad=False) if each.kind == "parameter" else tensor
 
     return leaf
-
-
-def _on_host(torch: Any, like: Any, buffer: Buffer, memory: CaseMemory) -> Any:
-    """A tensor in host memory. It is read from the throw-away inputs, so nothing is copied from the device."""
-    if not buffer.bytes:
-        return torch.empty(buffer.shape, dtype=like.dtype)
-    flat = torch.frombuffer(memory.on_host(buffer.name), dtype=torch.uint8).view(like.dtype)
-    return flat.as_strided(buffer.shape, like.stride())

@@ -16,7 +16,7 @@ from typing import Any
 
 from ...problem.spec import Argument, Buffer, CaseSpec, Scalar
 from ..contract import Order
-from .arrays import tensor_of, torch_in_use
+from .arrays import host_array, host_tensor, tensor_of, torch_in_use
 from .data import bind_data
 from .entry import Call, Entry, constants, ordered, python_value
 from .memory import CaseMemory
@@ -41,6 +41,9 @@ class PythonEntry:
         def value(argument: Argument) -> Any:
             if isinstance(argument, Scalar):
                 return python_value(argument)
+            if argument.on_host:
+                data = memory.on_host(argument.name)
+                return host_array(data, argument) if torch is None else host_tensor(torch, data, argument)
             array = memory.arrays[argument.name]
             return array if torch is None else tensor_of(torch, array, argument)
 

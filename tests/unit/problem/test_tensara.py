@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchguard.problem.load import load
+from benchguard.problem.on_cpu import lies_on_host, on_cpu
 from benchguard.problem.spec import Buffer, Scalar
 
 from .written import GIVEN
@@ -50,7 +51,7 @@ def test_current_form_loads() -> None:
         Scalar("dim", "int", 0),
         Buffer("values", "float16", (8,), "inout"),
         Buffer("places", "int32", (8,), "inout"),
-        Buffer("shape", "int32", (2,), "constant"),
+        Buffer("shape", "int32", (2,), "constant", on_host=True),
         Scalar("ndim", "int", 2),
     )
     one, same, two = (rows.inputs(seed, "own") for seed in (1, 1, 2))
@@ -88,3 +89,22 @@ def test_torch_settings_restored() -> None:
     load(str(GIVEN / "tensara_current.py"), options=CPU).cases[0].inputs(1, "own")
     assert torch.Generator is generator
     assert torch.ones(1, requires_grad=True).exp().requires_grad
+
+
+@pytest.mark.parametrize(
+    ("made", "on_host"),
+    [
+        ("torch.tensor([4, 8])", True),
+        ("torch.tensor([4, 8]).to(torch.int32) + 1", True),
+        ('torch.tensor([4, 8], device="cuda")', False),
+        ("torch.tensor([4, 8]).cuda()", False),
+        ('torch.tensor([4, 8]).to("cuda:0")', False),
+        ('torch.tensor([4, 8], device="cuda").to(torch.int32)', False),
+        ('torch.tensor([4, 8], device="cuda") + 1', False),
+        ("np.array([4, 8])", False),
+    ],
+)
+def test_place_of_an_extra_parameter_is_known_without_a_gpu(made: str, on_host: bool) -> None:
+    with on_cpu():
+        array = eval(made, {"torch": torch, "np": np})
+    assert lies_on_host(array) == on_host
