@@ -13,11 +13,9 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import msgspec
-
 from .. import exit_status
 from ..errors import BenchguardError
-from ..ipc.json_text import UNREADABLE
+from ..ipc.json_text import UNREADABLE, decode_untyped
 from .chain import CONTINUATION_ALONE, FIRST, PREVIOUS_BYTES, LogError, chained
 from .compact import SUFFIX, CompactFile, read_lines
 from .parts import PART_BYTES_MIN, check_part, part_path
@@ -328,7 +326,7 @@ def _parsed(line: bytes, where: str) -> dict[str, Any]:
     if not line.endswith(b"\n"):
         raise LogError(f"{where}: incomplete line; the log was cut short here")
     try:
-        entry = msgspec.json.decode(line)
+        entry = decode_untyped(line)
     except UNREADABLE as error:
         raise LogError(f"{where}: not JSON ({error}); the line was altered") from error
     if not isinstance(entry, dict) or not isinstance(entry.get("previous"), str):

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from ..ipc.json_text import UNREADABLE
+from ..ipc.json_text import UNREADABLE, decode_untyped
 from .chain import FIRST, LINE_MAX, LogError
 from .compact import is_compact, read_lines
 from .entries import ContinuedEntry, EndEntry, Line, parse_entry
@@ -74,7 +74,7 @@ def end_time(path: Path) -> int | None:
     try:
         for part in count(1):
             last = _last_line(check_part(path, part) if part > 1 else path, head)
-            entry = msgspec.convert(msgspec.json.decode(last), ContinuedEntry | EndEntry)
+            entry = msgspec.convert(decode_untyped(last), ContinuedEntry | EndEntry)
             if isinstance(entry, EndEntry):
                 return entry.time_ns
             head = hashlib.sha256(last).hexdigest()

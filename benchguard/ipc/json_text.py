@@ -23,6 +23,29 @@ _ESCAPE = re.compile(
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
+_LONG_NUMBER = re.compile(rb"[0-9]{39}")
+"""2^128 has 39 digits."""
+
+
+def decode_untyped(data: bytes) -> Any:
+    """The value of JSON whose types are checked later. Raises UNREADABLE.
+
+    Whole numbers of more than 128 bits are refused: Python reads them, and raises OverflowError when it divides them.
+    """
+    value = msgspec.json.decode(data)
+    if _LONG_NUMBER.search(data) and _has_long_number(value):
+        raise msgspec.DecodeError("a number has more than 128 bits")
+    return value
+
+
+def _has_long_number(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_long_number, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_long_number, value))
+    return isinstance(value, int) and value.bit_length() > 128
+
+
 def without_halves(data: bytes) -> bytes:
     """JSON with U+FFFD for each escape sequence of half of a surrogate pair.
 

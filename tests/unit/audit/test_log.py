@@ -61,6 +61,7 @@ def test_removed_line_detected(log: Path, removed: int, named: str) -> None:
         (b"x\n", "not JSON"),
         (b'{"\xff":1}\n', "not JSON"),
         (b"[" * 100_000 + b"\n", "not JSON"),
+        (b'{"kind":"end","time_ns":1' + b"0" * 400 + b"}\n", "a number has more than 128 bits"),
     ],
 )
 def test_added_line_detected(log: Path, added: bytes, named: str) -> None:

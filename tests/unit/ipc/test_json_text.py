@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from benchguard.ipc.json_text import UNREADABLE, unique
+from benchguard.ipc.json_text import UNREADABLE, decode_untyped, unique
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "benchguard"
@@ -28,19 +29,18 @@ OWN = {
     "shim/surface.py",
 }
 """Files that decode bytes of this program: orders to its own processes, and files that it installs."""
-OTHERS = {"audit/demangle.py": 2, "grade/result.py": 1, "grade/stored_captures.py": 1}
+OTHERS = {"audit/demangle.py": 2, "grade/result.py": 1, "grade/stored_captures.py": 1, "ipc/json_text.py": 1}
 """Calls without a guard of their own: two of the demangler, whose caller has the guard and whose worker may die of its
-request, a documented exception, and an order of the supervisor."""
+request, two documented exceptions, and an order of the supervisor."""
 
 
 def decodes(tree: ast.AST) -> Iterator[ast.Call]:
-    """Calls of msgspec's decoders."""
+    """Calls of msgspec's decoders, and of decode_untyped()."""
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr == "decode"
-            and ast.unparse(node.func.value) in ("msgspec.json", "msgspec.msgpack")
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in (
+            "msgspec.json.decode",
+            "msgspec.msgpack.decode",
+            "decode_untyped",
         ):
             yield node
 
@@ -48,7 +48,7 @@ def decodes(tree: ast.AST) -> Iterator[ast.Call]:
 def unguarded(path: Path) -> list[int]:
     """Lines with such a call outside of a `try` that catches UNREADABLE."""
     text = path.read_text()
-    if ".decode(" not in text or "msgspec" not in text:
+    if "msgspec" not in text and "decode_untyped(" not in text:
         return []
     tree = ast.parse(text)
     guarded = {
@@ -91,3 +91,16 @@ def test_json_with_a_name_twice_or_without_an_end_is_unreadable(data: bytes) -> 
 @pytest.mark.parametrize("data", [b'{"a":{"a":1},"b":[{"a":1},{"a":1}]}', b"1" * 5000, b'[1e999,"\xc3\xa9"]'])
 def test_json_with_unique_names_is_returned(data: bytes) -> None:
     assert unique(data) == data
+
+
+@pytest.mark.parametrize(("data", "refused"), [
+    (b"1" + b"0" * 400, True),
+    (b'{"a":[{"b":-%d}]}' % (1 << 128), True),
+    (b'{"a":%d,"b":-1.5e300,"c":"%s"}' % ((1 << 128) - 1, b"1" * 400), False),
+])  # fmt: skip
+def test_numbers_that_python_cannot_divide_are_unreadable(data: bytes, refused: bool) -> None:
+    if refused:
+        with pytest.raises(UNREADABLE, match="more than 128 bits"):
+            decode_untyped(data)
+    else:
+        assert decode_untyped(data) == json.loads(data)
