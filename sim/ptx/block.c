@@ -92,6 +92,7 @@ void ptx_start_block(struct block *block, uint64_t number)
         warp->carry = 0;
         warp->diverged = 0;
         memset(warp->ranges, 0, sizeof warp->ranges);
+        memset(warp->last_error, 0, sizeof warp->last_error);
         warp->group_count = 1;
         warp->groups[0] = (struct group){.mask = warp->live, .pc = launch->kernel->begin};
     }

@@ -1,6 +1,8 @@
-/* Functions of the device runtime: vprintf, __assertfail, malloc and free. */
+/* Functions that kernels call without defining them: vprintf, __assertfail, malloc and free here, those of
+ * the device runtime in device_launch.c. */
 #include <stdio.h>
 
+#include "ptx/device_launch.h"
 #include "ptx/engine.h"
 
 enum { FORMAT_MAX = 4096, LINE_MAX_BYTES = 8192, FLAGS_MAX = 32 };
@@ -237,11 +239,13 @@ enum ptx_status ptx_run_builtin(struct warp *warp, const struct instruction *ins
             status = say_failed(warp, instruction, call, frame, lane);
         else if (instruction->variant == BUILTIN_MALLOC)
             allocate(warp, call, frame, first);
-        else if (instruction->variant == BUILTIN_FREE)
+        else if (instruction->variant == BUILTIN_FREE || instruction->variant == BUILTIN_DEVICE_FREE)
             release(warp, first);
-        else
+        else if (instruction->variant == BUILTIN_VPRINTF)
             status = print(warp, instruction, first, (struct arguments){.next = argument(call, frame, 1)},
                            lane, &printed);
+        if (instruction->variant >= BUILTIN_GET_PARAMETER_BUFFER)
+            status = ptx_run_device_runtime(warp, instruction, call, frame, lane);
         if (instruction->variant == BUILTIN_VPRINTF && call->result_count != 0)
             memcpy(frame + call->results[0].offset, &printed, sizeof printed);
         if (status != PTX_OK)

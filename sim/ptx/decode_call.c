@@ -1,4 +1,5 @@
 /* Decode direct and indirect calls, and calls of the device runtime. */
+#include "ptx/runtime.h"
 #include "ptx/statement.h"
 
 /* Parses (a, b), a list of .param variables declared before the call. */
@@ -25,32 +26,21 @@ static bool parse_list(struct statement *statement, struct slot **slots, uint32_
     return true;
 }
 
-/* Functions of the device runtime, which the engine implements. */
-static int builtin_of(const struct parser *parser, const struct token *name)
+static const struct ptx_builtin *builtin_of(const struct parser *parser, const struct token *name)
 {
-    static const char *const names[] = {
-        [BUILTIN_VPRINTF] = "vprintf",
-        [BUILTIN_ASSERT_FAIL] = "__assertfail",
-        [BUILTIN_MALLOC] = "malloc",
-        [BUILTIN_FREE] = "free",
-    };
     const int64_t known = ptx_find_function(parser, name);
-    for (int i = 0; i <= BUILTIN_FREE; i++)
-        if (ptx_token_is(name, names[i]) && (known < 0 || !parser->module->functions[known]->defined))
-            return i;
-    return -1;
+    const bool defined = known >= 0 && parser->module->functions[known]->defined;
+    return defined ? NULL : ptx_find_builtin(name->text, name->length);
 }
 
-static bool fits_builtin(const struct call *call, int builtin)
+static bool fits_builtin(const struct call *call, const struct ptx_builtin *builtin)
 {
-    static const uint8_t arguments[] = {2, 5, 1, 1};
-    if (call->argument_count != arguments[builtin])
-        return false;
-    const uint32_t words = builtin <= BUILTIN_ASSERT_FAIL ? 2 : 1;
-    for (uint32_t i = 0; i < words; i++)
-        if (call->arguments[i].bytes != 8)
-            return false;
-    return builtin != BUILTIN_MALLOC || (call->result_count == 1 && call->results[0].bytes == 8);
+    bool fits =
+        call->argument_count == builtin->count &&
+        (builtin->result == 0 || (call->result_count == 1 && call->results[0].bytes == builtin->result));
+    for (uint32_t i = 0; fits && i < call->argument_count && i < sizeof builtin->arguments; i++)
+        fits = builtin->arguments[i] == 0 || call->arguments[i].bytes == builtin->arguments[i];
+    return fits;
 }
 
 /* call (result), %rd1, (argument), prototype; */
@@ -102,19 +92,19 @@ bool ptx_decode_call(struct statement *statement, const struct row *row)
         return decode_indirect_call(statement, call, name);
     if (!ptx_expect_text(parser, ";"))
         return false;
-    const int builtin = builtin_of(parser, name);
+    const struct ptx_builtin *builtin = builtin_of(parser, name);
     const int64_t function = ptx_find_function(parser, name);
-    if (builtin < 0 && function < 0)
+    if (builtin == NULL && function < 0)
         return ptx_refuse(statement, "calls an undeclared function");
-    if (builtin >= 0 && !fits_builtin(call, builtin))
+    if (builtin != NULL && !fits_builtin(call, builtin))
         return ptx_refuse(statement, "does not fit the function that it calls");
-    call->function = builtin < 0 ? (uint32_t)function : CALL_BUILTIN;
-    parser->function->calls = true;
+    call->function = builtin == NULL ? (uint32_t)function : CALL_BUILTIN;
+    parser->function->calls |= builtin == NULL; /* a builtin needs no stack */
     struct instruction *instruction =
-        ptx_begin_instruction(statement, builtin < 0 ? row->operation : OP_BUILTIN, T_NONE);
+        ptx_begin_instruction(statement, builtin == NULL ? row->operation : OP_BUILTIN, T_NONE);
     if (instruction == NULL)
         return false;
-    instruction->variant = (uint8_t)(builtin < 0 ? 0 : builtin);
+    instruction->variant = builtin == NULL ? 0 : builtin->builtin;
     instruction->offset = (int64_t)(module->call_count - 1);
     return true;
 }

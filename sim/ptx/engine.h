@@ -39,6 +39,7 @@ struct caller {
 };
 
 struct grid;
+struct launches;
 
 struct barrier {
     uint32_t arrived, expected; /* in threads; 0 expected: all live threads */
@@ -90,6 +91,7 @@ struct warp {
     uint32_t *frame_predicates;
     const uint64_t *constants;
     struct group *now;
+    uint32_t last_error[LANES]; /* of the device runtime: cudaGetLastError */
 };
 
 struct grid {
@@ -103,6 +105,7 @@ struct grid {
     _Atomic int status; /* enum ptx_status; the first fault ends the grid */
     struct ptx_diagnostic *diagnostic;
     _Atomic bool diagnosed;
+    struct launches *launches; /* by its kernel */
 };
 
 static inline const uint64_t *operand_values(const struct warp *warp, struct operand operand)

@@ -21,6 +21,7 @@ static enum ptx_status end_grid(struct warp *warp, const struct instruction *ins
     if (!atomic_compare_exchange_strong(&shared->status, &expected, (int)status) ||
         atomic_exchange(&shared->diagnosed, true) || grid->diagnostic == NULL)
         return status;
+    fault.kernel = grid->launch->kernel;
     memcpy(fault.block, warp->block->index, sizeof fault.block);
     ptx_thread_index(warp, lane, fault.thread);
     diagnose(grid->diagnostic, instruction->line, "line %u of the PTX: %s (0x%llx) in block (%u, %u, %u)",

@@ -217,12 +217,17 @@ void ptx_accept_unsupported(bool yes)
     atomic_store(&accepts_unsupported, yes);
 }
 
+bool ptx_accepts_unsupported(void)
+{
+    return atomic_load(&accepts_unsupported);
+}
+
 /* Replaces the body, which begins at `body` and has an unsupported instruction, by one that says so. Returns
  * false, with the function's name in the diagnostic, if the module is refused. */
 static bool set_aside(struct parser *parser, struct ptx_kernel *function, const struct token *body,
                       size_t accesses)
 {
-    if (!parser->met_unsupported || !atomic_load(&accepts_unsupported)) {
+    if (!parser->met_unsupported || !ptx_accepts_unsupported()) {
         char *text = parser->diagnostic->text;
         const size_t length = strlen(text), room = sizeof parser->diagnostic->text - length;
         (void)snprintf(text + length, room, " in %s %s", function->entry ? "kernel" : "function",

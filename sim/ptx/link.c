@@ -169,12 +169,11 @@ void ptx_link_end(struct ptx_link *link)
 
 /* ---- resolving ---- */
 
-/* Functions of the device runtime, which the engine implements. */
+/* A function of the device runtime. If the engine lacks it, the kernels that call it cannot run. */
 static bool is_runtime(const struct token *name)
 {
-    return ptx_token_is(name, "vprintf") || ptx_token_is(name, "__assertfail") ||
-           ptx_token_is(name, "malloc") || ptx_token_is(name, "free") ||
-           ptx_runtime_text(name->text, name->length) != NULL;
+    return ptx_find_builtin(name->text, name->length) != NULL ||
+           ptx_runtime_text(name->text, name->length) != NULL || ptx_runtime_lacks(name->text, name->length);
 }
 
 static bool is_used(const struct text *text, const struct token *name)

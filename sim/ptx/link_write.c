@@ -124,7 +124,7 @@ static void put_prototypes(struct output *output, const struct text *text)
 {
     for (size_t i = 0; i < text->symbols.count; i++) {
         const struct symbol *symbol = &text->symbols.list[i];
-        if (!symbol->function || symbol->entry || symbol->dropped)
+        if (!symbol->function || symbol->dropped || (symbol->entry && symbol->body != NULL))
             continue;
         put_tokens(output, text, symbol->first, symbol->body != NULL ? symbol->body : symbol->end, NULL);
         put_string(output, symbol->body != NULL ? ";\n" : "\n");

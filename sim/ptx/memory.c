@@ -1,4 +1,5 @@
 /* Loads and stores. Every address is checked first. */
+#include "ptx/device_launch.h"
 #include "ptx/engine.h"
 #include "ptx/number.h"
 
@@ -7,12 +8,11 @@ static bool in_range(const struct range *range, uint64_t address, uint64_t bytes
     return address >= range->begin && address < range->end && bytes <= range->end - address;
 }
 
-/* The allocation, or other memory of the grid, that contains the bytes; NULL if they are in none. */
-static const struct range *find_range(struct warp *warp, uint64_t address, uint64_t bytes)
+/* Asks the driver for the memory that contains the bytes, and keeps it with the warp. Not inlined: nearly all
+ * accesses find their memory there. */
+__attribute__((noinline)) static const struct range *look_up(struct warp *warp, uint64_t address,
+                                                             uint64_t bytes)
 {
-    for (unsigned i = 0; i < RANGES; i++)
-        if (in_range(&warp->ranges[i], address, bytes))
-            return &warp->ranges[i];
     const struct grid *grid = warp->block->grid;
     const struct ptx_memory *memory = &grid->launch->memory;
     const uint64_t parameters = (uint64_t)(uintptr_t)grid->parameters;
@@ -22,11 +22,21 @@ static const struct range *find_range(struct warp *warp, uint64_t address, uint6
         found = (struct range){workspace, workspace + sizeof grid->workspace, true};
     if (!in_range(&found, address, bytes) &&
         (!memory->find(memory->context, address, &found.begin, &found.end, &found.writable) ||
-         !in_range(&found, address, bytes)))
+         !in_range(&found, address, bytes)) &&
+        (!ptx_find_runtime_memory(grid, address, &found) || !in_range(&found, address, bytes)))
         return NULL;
     struct range *kept = &warp->ranges[warp->next_range++ % RANGES];
     *kept = found;
     return kept;
+}
+
+/* The allocation, or other memory of the grid, that contains the bytes; NULL if they are in none. */
+static const struct range *find_range(struct warp *warp, uint64_t address, uint64_t bytes)
+{
+    for (unsigned i = 0; i < RANGES; i++)
+        if (in_range(&warp->ranges[i], address, bytes))
+            return &warp->ranges[i];
+    return look_up(warp, address, bytes);
 }
 
 static inline bool may_touch(const struct range *range, enum access access)

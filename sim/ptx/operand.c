@@ -306,7 +306,7 @@ static bool variable_address(struct parser *parser, const struct atom *atom, str
 static bool function_address(struct parser *parser, const struct atom *atom, struct operand *operand)
 {
     const int64_t function = ptx_find_function(parser, atom->token);
-    if (function < 0 || parser->module->functions[function]->entry)
+    if (function < 0)
         return ptx_fail(parser, atom->token->line, "'%.*s' is not declared", (int)atom->token->length,
                         atom->token->text);
     return constant(parser, CODE_ADDRESS(function), operand);

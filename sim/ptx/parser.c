@@ -124,7 +124,7 @@ static bool check_calls(struct parser *parser)
             fits = call->arguments[j].bytes <= callee->parameters[j].bytes;
         for (uint32_t j = 0; fits && j < callee->result_count; j++)
             fits = call->results[j].bytes <= callee->results[j].bytes;
-        if (!callee->defined && parser->partial)
+        if (!callee->defined && (parser->partial || ptx_runtime_lacks(callee->name, strlen(callee->name))))
             continue;
         if (!callee->defined || callee->entry)
             return ptx_fail(parser, 0, "function %s is called but not defined", callee->name);
@@ -174,7 +174,7 @@ int ptx_parse_module(const char *text, size_t bytes, bool partial, struct ptx_mo
     bool good = tokens != NULL && parser.module != NULL;
     while (good && parser.at->kind != TOKEN_END)
         good = ptx_parse_top_level(&parser);
-    good = good && (partial || add_runtime(&parser)) &&
+    good = good && (partial || (add_runtime(&parser) && ptx_set_aside_callers(&parser))) &&
            (parser.module->version != 0 || ptx_fail(&parser, 1, "no .version directive: this is not PTX")) &&
            check_calls(&parser) && place_shared(&parser) && keep_text(&parser, text, bytes);
     free(parser.names);

@@ -111,6 +111,11 @@ bool ptx_skip_line(struct parser *parser);
 bool ptx_skip_statement(struct parser *parser);
 bool ptx_skip_braces(struct parser *parser);
 
+bool ptx_accepts_unsupported(void);
+
+/* reach.c: sets aside the kernels that call functions of the device runtime which the engine lacks. */
+bool ptx_set_aside_callers(struct parser *parser);
+
 /* dispatch.c: chooses the function that runs each instruction. */
 void ptx_bind_runners(struct ptx_module *module);
 

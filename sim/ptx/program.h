@@ -48,7 +48,8 @@ struct ptx_kernel { /* an .entry or a .func */
     uint32_t required_threads[3]; /* .reqntid; 0: no requirement */
     uint32_t required_cluster[3]; /* .reqnctapercluster; 0: no requirement */
     bool calls;
-    char *refusal; /* why the function cannot run; NULL: it can */
+    char *refusal;      /* why the function cannot run; NULL: it can */
+    bool lacks_runtime; /* because it, or a function that it calls, calls a function that the engine lacks */
 };
 
 /* An address in an initial value, filled in when memory is allocated. */

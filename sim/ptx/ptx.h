@@ -21,6 +21,7 @@ struct ptx_variable;
 /* The place of a fault. `what` is a literal, as is `access` ("read", "write", "atomic access"; NULL if the
  * fault was no access); `address` is an offset unless `global`. */
 struct ptx_fault {
+    const struct ptx_kernel *kernel; /* the one that was launched, or one that it launched */
     const char *what;
     const char *access;
     uint64_t address;
@@ -161,7 +162,8 @@ struct ptx_launch {
     struct ptx_counts *counts; /* NULL: nothing is counted */
 };
 
-/* Runs a grid to its end on the calling thread and `workers - 1` other threads. */
+/* Runs a grid, and the grids that its kernel launches, to their end on the calling thread and `workers - 1`
+ * other threads. */
 enum ptx_status ptx_run(const struct ptx_launch *launch, struct ptx_diagnostic *diagnostic);
 
 #endif

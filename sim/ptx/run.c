@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ptx/device_launch.h"
 #include "ptx/diagnostic.h"
 #include "ptx/engine.h"
 
@@ -125,7 +126,9 @@ static unsigned worker_count(const struct ptx_launch *launch, uint64_t blocks)
     return workers < WORKERS_MAX ? (unsigned)workers : WORKERS_MAX;
 }
 
-enum ptx_status ptx_run(const struct ptx_launch *launch, struct ptx_diagnostic *diagnostic)
+/* Runs a grid to its end, without what it launches. */
+static enum ptx_status run_grid(const struct ptx_launch *launch, struct launches *launches, uint64_t start_ns,
+                                struct ptx_diagnostic *diagnostic)
 {
     const uint32_t *size = launch->grid, *block = launch->block;
     const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
@@ -150,9 +153,10 @@ enum ptx_status ptx_run(const struct ptx_launch *launch, struct ptx_diagnostic *
                         .module = launch->kernel->module,
                         .parameters = parameters,
                         .workspace = {sizeof grid.workspace},
-                        .start_ns = ptx_now_ns(),
+                        .start_ns = start_ns,
                         .block_count = blocks,
-                        .diagnostic = diagnostic};
+                        .diagnostic = diagnostic,
+                        .launches = launches};
     pthread_t helpers[WORKERS_MAX];
     unsigned started = 0;
     for (unsigned wanted = worker_count(launch, grid.block_count) - 1; started < wanted; started++)
@@ -163,4 +167,45 @@ enum ptx_status ptx_run(const struct ptx_launch *launch, struct ptx_diagnostic *
         pthread_join(helpers[i], NULL);
     free(parameters);
     return (enum ptx_status)atomic_load(&grid.status);
+}
+
+/* Whether the launch is cancelled or has exceeded its time. Grids of few blocks do not ask for it themselves.
+ */
+static enum ptx_status poll(const struct ptx_launch *launch, uint64_t start_ns,
+                            struct ptx_diagnostic *diagnostic)
+{
+    if (launch->cancel != NULL && atomic_load(launch->cancel))
+        return PTX_CANCELLED;
+    if (launch->timeout_ns == 0 || ptx_now_ns() - start_ns <= launch->timeout_ns)
+        return PTX_OK;
+    diagnose(diagnostic, 0, "the kernel and those that it launched exceeded their time limit");
+    return PTX_TIMEOUT;
+}
+
+/* A grid ends when all that it launched has ended. So its launches run before everything else that waits, and
+ * a list of waiting launches replaces a recursion: tail launches may go on without an end. */
+enum ptx_status ptx_run(const struct ptx_launch *launch, struct ptx_diagnostic *diagnostic)
+{
+    struct launches launches = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    const uint64_t start_ns = ptx_now_ns();
+    enum ptx_status status = run_grid(launch, &launches, start_ns, diagnostic);
+    struct child *waiting = ptx_take_launches(&launches);
+    while (waiting != NULL) {
+        struct child *child = waiting;
+        waiting = child->next;
+        if (status == PTX_OK)
+            status = poll(launch, start_ns, diagnostic);
+        if (status == PTX_OK) {
+            launches.depth = child->depth;
+            status = child->launch.kernel == NULL ? ptx_run_copy(child, diagnostic)
+                                                  : run_grid(&child->launch, &launches, start_ns, diagnostic);
+            struct child *own = ptx_take_launches(&launches), **end = &own;
+            while (*end != NULL)
+                end = &(*end)->next;
+            *end = waiting;
+            waiting = own;
+        }
+        free(child);
+    }
+    return status;
 }

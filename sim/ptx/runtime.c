@@ -1,10 +1,12 @@
-/* The part of the device runtime (libcudadevrt.a) that programs without dynamic parallelism use, in PTX. The
- * engine defines a function of it if a module declares the function and does not define it. The grid barrier
- * follows cooperative_groups/details/sync.h; its handle is the grid's workspace. The handle of a conditional
- * graph node is the address of its value. */
+/* The functions of the device runtime (libcudadevrt.a), and vprintf and its like. The engine defines a
+ * function in PTX if a module declares the function and does not define it. The grid barrier follows
+ * cooperative_groups/details/sync.h; its handle is the grid's workspace. The handle of a conditional graph
+ * node is the address of its value. */
 #include "ptx/runtime.h"
 
 #include <string.h>
+
+#include "ptx/decoded_instruction.h"
 
 static const struct {
     const char *name, *text;
@@ -39,4 +41,71 @@ const char *ptx_runtime_text(const char *name, size_t length)
         if (strlen(functions[i].name) == length && memcmp(functions[i].name, name, length) == 0)
             return functions[i].text;
     return NULL;
+}
+
+static const struct ptx_builtin builtins[] = {
+    {"vprintf", BUILTIN_VPRINTF, 0, 2, {8, 8}},
+    {"__assertfail", BUILTIN_ASSERT_FAIL, 0, 5, {8, 8}},
+    {"malloc", BUILTIN_MALLOC, 8, 1, {8}},
+    {"free", BUILTIN_FREE, 0, 1, {8}},
+    {"cudaGetParameterBufferV2", BUILTIN_GET_PARAMETER_BUFFER, 8, 4, {8, 12, 12, 4}},
+    {"cudaLaunchDeviceV2", BUILTIN_LAUNCH_DEVICE, 4, 2, {8, 8}},
+    {"cudaGetLastError", BUILTIN_GET_LAST_ERROR, 4, 0, {0}},
+    {"cudaPeekAtLastError", BUILTIN_PEEK_AT_LAST_ERROR, 4, 0, {0}},
+    {"cudaGetErrorName", BUILTIN_GET_ERROR_NAME, 8, 1, {4}},
+    {"cudaGetErrorString", BUILTIN_GET_ERROR_STRING, 8, 1, {4}},
+    {"cudaMemcpyAsync", BUILTIN_MEMCPY_ASYNC, 4, 5, {8, 8, 8, 4}},
+    {"cudaMemsetAsync", BUILTIN_MEMSET_ASYNC, 4, 4, {8, 4, 8, 8}},
+    {"cudaMalloc", BUILTIN_DEVICE_MALLOC, 4, 2, {8, 8}},
+    {"cudaFree", BUILTIN_DEVICE_FREE, 4, 1, {8}},
+    {"cudaStreamCreateWithFlags", BUILTIN_STREAM_CREATE, 4, 2, {8, 4}},
+    {"cudaStreamDestroy", BUILTIN_STREAM_OR_EVENT, 4, 1, {8}},
+    {"cudaStreamWaitEvent", BUILTIN_STREAM_OR_EVENT, 4, 3, {8, 8, 4}},
+    {"cudaEventCreateWithFlags", BUILTIN_EVENT_CREATE, 4, 2, {8, 4}},
+    {"cudaEventRecord", BUILTIN_STREAM_OR_EVENT, 4, 2, {8, 8}},
+    {"cudaEventRecordWithFlags", BUILTIN_STREAM_OR_EVENT, 4, 3, {8, 8, 4}},
+    {"cudaEventDestroy", BUILTIN_STREAM_OR_EVENT, 4, 1, {8}}};
+
+static bool starts_with(const char *name, size_t length, const char *prefix)
+{
+    return length >= strlen(prefix) && memcmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* nvcc 12 and later write __cudaCDP2GetLastError for cudaGetLastError (cuda_device_runtime_api.h). _ptsz
+ * marks code that was compiled for per-thread default streams. */
+#define PREFIX "__cudaCDP2"
+#define SUFFIX "_ptsz"
+
+static bool is_name(const char *name, size_t length, const char *wanted)
+{
+    const size_t suffix = strlen(SUFFIX);
+    if (starts_with(wanted, strlen(wanted), "cuda")) {
+        const size_t prefix = strlen(starts_with(name, length, PREFIX) ? PREFIX : "cuda");
+        if (!starts_with(name, length, PREFIX) && !starts_with(name, length, "cuda"))
+            return false;
+        name += prefix;
+        length -= prefix;
+        wanted += strlen("cuda");
+        if (length > suffix && memcmp(name + length - suffix, SUFFIX, suffix) == 0)
+            length -= suffix;
+    }
+    return length == strlen(wanted) && memcmp(name, wanted, length) == 0;
+}
+
+const struct ptx_builtin *ptx_find_builtin(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+        if (is_name(name, length, builtins[i].name))
+            return &builtins[i];
+    return NULL;
+}
+
+bool ptx_runtime_lacks(const char *name, size_t length)
+{
+    static const char *const families[] = {
+        PREFIX, "cudaGetParameterBuffer", "cudaLaunchDevice", "cudaGraph", "cudaCG", "cnpGraph"};
+    bool known = false;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        known |= starts_with(name, length, families[i]);
+    return known && ptx_find_builtin(name, length) == NULL && ptx_runtime_text(name, length) == NULL;
 }

@@ -20,8 +20,7 @@ void runtime_image_report_refusal(const char *symbol, CUresult result, const cha
         (void)fprintf(
             stderr,
             "CUDA runtime (neutrino): %s: the program contains no PTX for this device; compile it with "
-            "nvcc -arch=sm_75, which keeps PTX beside the machine code (with -rdc=true, PTX alone is not "
-            "linked)\n",
+            "nvcc -arch=sm_75, which keeps PTX beside the machine code\n",
             symbol);
     else
         (void)fprintf(stderr, "CUDA runtime (neutrino): %s: cannot load its code (%d)%s%.*s\n", symbol,

@@ -241,11 +241,13 @@ def test_machine_code_without_ptx_is_reported(compile_cuda: Compile, environment
 def test_advice_for_missing_ptx_holds_with_relocatable_code(
     compile_cuda: Compile, environment: dict[str, str]
 ) -> None:
-    """nvcc -rdc=true links no PTX where there is nothing else."""
-    result = run([compile_cuda("memory", "-rdc=true")], environment)
-    assert result.returncode == 1 and "with -rdc=true, PTX alone is not linked" in result.stderr
-    result = run([compile_cuda("memory", "-rdc=true", code=("-arch=sm_75",))], environment)
-    assert (result.stdout, result.returncode) == (SAID["memory"], 0), result.stderr
+    """nvcc -rdc=true links machine code only; the driver links the PTX of the objects."""
+    machine_code = ("-gencode", "arch=compute_90,code=sm_90")
+    result = run([compile_cuda("memory", "-rdc=true", code=machine_code)], environment)
+    assert result.returncode == 1 and "compile it with nvcc -arch=sm_75" in result.stderr
+    for code in (("-arch=sm_75",), PTX):
+        result = run([compile_cuda("memory", "-rdc=true", code=code)], environment)
+        assert (result.stdout, result.returncode) == (SAID["memory"], 0), result.stderr
 
 
 def test_missing_driver_is_reported_from_the_first_call(
@@ -260,11 +262,17 @@ def test_missing_driver_is_reported_from_the_first_call(
     assert "CUDA driver version is insufficient for CUDA runtime version" in result.stdout
 
 
-def test_dynamic_parallelism_is_named_as_missing(compile_cuda: Compile, environment: dict[str, str]) -> None:
+def test_kernels_launch_kernels(compile_cuda: Compile, environment: dict[str, str]) -> None:
+    """nvcc links the device runtime as machine code. A kernel that needs what the driver lacks fails alone."""
     result = run([compile_cuda("nested", "-rdc=true", code=("-arch=sm_90",))], environment)
-    assert (result.stdout, result.returncode) == ("cudaErrorNotSupported\n", 0)
+    assert (result.stdout, result.returncode) == (
+        "sorted 1\nwrong launch: invalid configuration argument\norder 1 2 3 4\n"
+        "asks for the device: cudaErrorNotSupported\nafter it: sorted 1\n",
+        0,
+    ), result.stderr
     (line,) = result.stderr.splitlines()
-    assert "dynamic parallelism is not supported" in line
+    assert "kernel _Z4asksPi cannot run: line " in line
+    assert "calls __cudaCDP2GetDevice, and the CPU driver lacks that function of the device runtime" in line
 
 
 LOADS = """

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KIND_PTX 1u /* other kinds: 2 is ELF machine code, 8 is LTO-IR */
+#define KIND_PTX          1u /* another kind is 8, LTO-IR */
+#define KIND_MACHINE_CODE 2u
 
 #define FLAG_LZ4  0x2000u
 #define FLAG_ZSTD 0x8000u
@@ -55,9 +56,9 @@ size_t sim_fatbin_bytes(const void *image)
     return bytes;
 }
 
-static bool is_better(const struct entry *entry, const struct choice *best, uint32_t device)
+static bool is_better(const struct entry *entry, const struct choice *best, unsigned kind, uint32_t device)
 {
-    if (entry->kind != KIND_PTX || entry->target > device)
+    if (entry->kind != kind || entry->target > device)
         return false;
     if (best->payload == NULL || entry->target != best->entry.target)
         return best->payload == NULL || entry->target > best->entry.target;
@@ -65,8 +66,8 @@ static bool is_better(const struct entry *entry, const struct choice *best, uint
 }
 
 /* Walk the entries at `at`, which end after `left` bytes. */
-static bool choose(const unsigned char *at, size_t left, uint32_t device, struct choice *best,
-                   const char **reason)
+static bool choose_entry(const unsigned char *at, size_t left, unsigned kind, uint32_t device,
+                         struct choice *best, const char **reason)
 {
     while (left != 0) {
         struct entry entry;
@@ -80,7 +81,7 @@ static bool choose(const unsigned char *at, size_t left, uint32_t device, struct
         *reason = "an entry of the fat binary has a compressed size above its stored size";
         if (entry.compressed_bytes > entry.payload_bytes)
             return false;
-        if (is_better(&entry, best, device))
+        if (is_better(&entry, best, kind, device))
             *best = (struct choice){entry, at + entry.head_bytes};
         at += entry.head_bytes + entry.payload_bytes;
         left -= entry.head_bytes + entry.payload_bytes;
@@ -107,7 +108,7 @@ static enum sim_fatbin unpack(const struct choice *choice, struct sim_text *text
         sim_decompress(codec, choice->payload, entry->compressed_bytes, text->owned, bytes);
     if (result == SIM_DECOMPRESSED) {
         text->text = text->owned;
-        text->bytes = strnlen(text->owned, bytes);
+        text->bytes = bytes;
         return SIM_FATBIN_TEXT;
     }
     free(text->owned);
@@ -120,8 +121,8 @@ static enum sim_fatbin unpack(const struct choice *choice, struct sim_text *text
     return SIM_FATBIN_NO_LIBRARY;
 }
 
-enum sim_fatbin sim_fatbin_text(const void *image, size_t bytes, uint32_t device, struct sim_text *text,
-                                const char **reason)
+static enum sim_fatbin read_entry(const void *image, size_t bytes, unsigned kind, uint32_t device,
+                                  struct sim_text *text, const char **reason)
 {
     struct choice best = {.payload = NULL};
     struct head head;
@@ -133,8 +134,8 @@ enum sim_fatbin sim_fatbin_text(const void *image, size_t bytes, uint32_t device
     if (declared == 0 || declared > bytes)
         return SIM_FATBIN_MALFORMED;
     memcpy(&head, image, sizeof head);
-    if (!choose((const unsigned char *)image + head.head_bytes, declared - head.head_bytes, device, &best,
-                reason))
+    if (!choose_entry((const unsigned char *)image + head.head_bytes, declared - head.head_bytes, kind,
+                      device, &best, reason))
         return SIM_FATBIN_MALFORMED;
     if (best.payload == NULL) {
         *reason = "the fat binary contains no PTX for this device, which cannot run machine code";
@@ -143,6 +144,27 @@ enum sim_fatbin sim_fatbin_text(const void *image, size_t bytes, uint32_t device
     if ((best.entry.flags & (FLAG_LZ4 | FLAG_ZSTD)) != 0)
         return unpack(&best, text, reason);
     text->text = (const char *)best.payload;
-    text->bytes = strnlen(text->text, (size_t)best.entry.payload_bytes);
+    text->bytes = (size_t)best.entry.payload_bytes;
     return SIM_FATBIN_TEXT;
+}
+
+enum sim_fatbin sim_fatbin_text(const void *image, size_t bytes, uint32_t device, struct sim_text *text,
+                                const char **reason)
+{
+    const enum sim_fatbin result = read_entry(image, bytes, KIND_PTX, device, text, reason);
+    if (result == SIM_FATBIN_TEXT)
+        text->bytes = strnlen(text->text, text->bytes);
+    return result;
+}
+
+bool sim_fatbin_is_device_runtime(const void *image, size_t bytes, uint32_t device)
+{
+    static const char symbol[] = "__cudaCDP2LaunchDevice";
+    struct sim_text code;
+    const char *reason;
+    const bool found =
+        read_entry(image, bytes, KIND_MACHINE_CODE, device, &code, &reason) == SIM_FATBIN_TEXT &&
+        memmem(code.text, code.bytes, symbol, sizeof symbol) != NULL;
+    free(code.owned);
+    return found;
 }

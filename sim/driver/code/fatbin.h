@@ -35,4 +35,7 @@ size_t sim_fatbin_bytes(const void *image);
 enum sim_fatbin sim_fatbin_text(const void *image, size_t bytes, uint32_t device, struct sim_text *text,
                                 const char **reason);
 
+/* Whether the machine code is that of libcudadevrt.a, which has no PTX for most devices. */
+bool sim_fatbin_is_device_runtime(const void *image, size_t bytes, uint32_t device);
+
 #endif

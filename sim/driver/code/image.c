@@ -39,16 +39,6 @@ static CUresult from_fatbin(const void *image, size_t bytes, struct sim_jit *jit
     }
 }
 
-/* Whether kernels of the text launch kernels: the functions that nvcc 12 and later call for that. */
-static bool launches_kernels(const struct sim_text *object)
-{
-    static const char *const calls[] = {"cudaLaunchDevice", "cudaGetParameterBuffer", "__cudaCDP2"};
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (memmem(object->text, object->bytes, calls[i], strlen(calls[i])) != NULL)
-            return true;
-    return false;
-}
-
 /* The message comes once: a program may load many images. The file that the image is part of, if it is one,
  * is the program or a library, such as cuRAND. */
 static void explain_machine_code(const void *image)
@@ -64,7 +54,7 @@ static void explain_machine_code(const void *image)
 }
 
 /* A program of several objects (nvcc -rdc=true) carries the code of each object. They are linked here if no
- * linked code fits the device. */
+ * linked code fits the device. One may be the device runtime, whose functions the engine has itself. */
 static CUresult from_objects(const void *const *fatbins, struct sim_jit *jit, struct sim_text *text)
 {
     struct ptx_diagnostic diagnostic = {0};
@@ -75,14 +65,16 @@ static CUresult from_objects(const void *const *fatbins, struct sim_jit *jit, st
         char name[32];
         struct sim_text object;
         (void)snprintf(name, sizeof name, "object %zu", i + 1);
-        result = from_fatbin(fatbins[i], sim_fatbin_bytes(fatbins[i]), jit, &object);
+        const size_t bytes = sim_fatbin_bytes(fatbins[i]);
+        result = from_fatbin(fatbins[i], bytes, jit, &object);
+        if (result == CUDA_ERROR_NO_BINARY_FOR_GPU &&
+            sim_fatbin_is_device_runtime(fatbins[i], bytes, jit->target)) {
+            sim_jit_forget_errors(jit);
+            result = CUDA_SUCCESS;
+            continue;
+        }
         if (result == CUDA_SUCCESS)
             result = sim_header_check(object.text, object.bytes, jit);
-        if (result == CUDA_SUCCESS && launches_kernels(&object)) {
-            sim_jit_error(
-                jit, "error   : %s: its kernels launch kernels; dynamic parallelism is not supported", name);
-            result = CUDA_ERROR_NOT_SUPPORTED;
-        }
         if (result == CUDA_SUCCESS)
             status = ptx_link_add(link, object.text, object.bytes, name, &diagnostic);
         sim_image_release(&object);

@@ -65,7 +65,8 @@ void sim_fault_report(const struct ptx_kernel *kernel, CUresult result,
     if (!sim_environment()->exact_memory)
         return;
     (void)cuGetErrorName(result, &name);
-    append(&report, "CPU driver: kernel %s ended with %s: %s\n", ptx_kernel_name(kernel), name,
+    append(&report, "CPU driver: kernel %s ended with %s: %s\n",
+           ptx_kernel_name(fault->kernel != NULL ? fault->kernel : kernel), name,
            fault->what != NULL ? fault->what : diagnostic->text);
     if (fault->what != NULL) {
         ptx_kernel_line(kernel, diagnostic->line, line, sizeof line);
