@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import cast, get_args
 
@@ -74,4 +75,6 @@ def text_of(problem: str, language: Language | None, dtype: str) -> str:
     if not specs:  # two small cases show which size depends on which number
         small = [*sample_of(found, path, options), min(cases, key=lambda each: each.input_bytes)]
         specs = [each.spec for each in small]
-    return starter_of(signature_of(found, path, dtype), language or "cuda", output_sizes(specs))
+    on_host = {each.name for each in specs[0].buffers if each.on_host}
+    parameters = [replace(each, on_host=each.name in on_host) for each in signature_of(found, path, dtype)]
+    return starter_of(parameters, language or "cuda", output_sizes(specs))

@@ -20,13 +20,15 @@ from .near_zero import near_zero_reason
 from .outputs import as_declared, outputs_of
 from .problem import Problem, TestCaseDict
 from .signature import Parameter
-from .spec import ELEMENT_BYTES, Argument, Buffer, CaseSpec, Tolerance
+from .spec import ELEMENT_BYTES, Argument, Buffer, CaseSpec, Outline, Tolerance
 from .tensara import Problem as TensaraProblem
 from .tolerances import tolerance_of
 from .without_data import without_data
 from .zeroed import with_zeros, zeros_of
 
 MARK_ELEMENTS = 1 << 16
+LENGTHS_MAX = 16
+"""The largest number of dimensions whose lengths an outline gives."""
 
 
 @dataclass(frozen=True)
@@ -92,18 +94,32 @@ class ProblemCase:
         )
 
     @cached_property
-    def outline(self) -> CaseSpec | None:
+    def outline(self) -> Outline | None:
         """From a run of the reference without data; its inputs have data if create_inputs needs it."""
-        if not self.problem.uses_torch():
-            return self.spec
+        arguments = self._outlined() if self.problem.uses_torch() else self.spec.arguments
+        return None if arguments is None else Outline(self.name, arguments, lengths=self._lengths(arguments))
+
+    def _outlined(self) -> tuple[Argument, ...] | None:
         for makes_data in (False, True):
             # An object of its own: a reference that fails without data may run in float64 with data.
             case = ProblemCase(self.author, self.parameters, self.number, self.test_case)
             with suppress(ProblemError, RuntimeError):  # torch raises RuntimeError where values are needed
                 values = self.author.create(self.number, None) if makes_data else None
                 with without_data():
-                    return CaseSpec(self.name, case._arguments(values))
+                    return case._arguments(values)
         return None
+
+    def _lengths(self, arguments: Sequence[Argument]) -> dict[str, tuple[int, ...]]:
+        """The content of arrays of a few integers among the extra parameters, which may be a shape."""
+        extras = self.author.extras(self.test_case)
+        return {
+            each.name: tuple(map(int, to_numpy(value)))
+            for each, value in zip(arguments[len(arguments) - len(extras) :], extras, strict=True)
+            if isinstance(each, Buffer)
+            and "int" in each.dtype
+            and len(each.shape) == 1
+            and each.shape[0] <= LENGTHS_MAX
+        }
 
     def _arguments(self, values: Sequence[Any] | None) -> tuple[Argument, ...]:
         """The arguments of the call, whose inputs `values` gives, or create_inputs."""

@@ -16,12 +16,13 @@ from .problem import Problem
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of the kernel. `const` None: unspecified."""
+    """A parameter of the kernel. `const` None: unspecified. `on_host`: host functions get it in host memory."""
 
     name: str
     type: CType
     pointer: bool
     const: bool | None = None
+    on_host: bool = False
 
 
 def parameters_of(problem: Problem, where: str, dtype: str = "") -> tuple[Parameter, ...]:

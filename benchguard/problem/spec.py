@@ -152,6 +152,12 @@ class CaseSpec(msgspec.Struct, frozen=True):
         return tuple(each for each in self.buffers if each.is_checked)
 
 
+class Outline(CaseSpec, frozen=True):
+    """A specification as far as shapes tell. `lengths` has the content of arrays that pass a shape."""
+
+    lengths: dict[Name, tuple[int, ...]] = {}
+
+
 class Tolerance(msgspec.Struct, frozen=True):
     """How far an output may be from the reference: `|actual - expected| <= atol + rtol * |expected|`.
 

@@ -1,13 +1,13 @@
 """Generate a submission that compiles and runs, and whose only fault is its arithmetic: it writes zeros.
 
-A kernel in C cannot see how many elements an output has. `sizes` gives the numbers as expressions over the scalars;
+A kernel in C cannot see how many elements an output has. `sizes` gives the numbers as expressions over the arguments;
 an output without one gets its first element only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .c_types import CType
 from .signature import Parameter
@@ -16,8 +16,24 @@ Language = Literal["cuda", "hip", "triton", "numba", "cute", "python"]
 Parameters = Sequence[Parameter]
 
 
-Sizes = Mapping[str, str]
-"""The outputs, with their numbers of elements as expressions; in the order of the parameters."""
+PRODUCT = "product_of_lengths"
+"""The function of a starter in C++ that multiplies the lengths in an array."""
+
+
+class Size(NamedTuple):
+    """The number of elements of an output, as an expression over the scalars, or over an array by PRODUCT.
+
+    `most`: the largest number, which the host launches if the expression reads an array. `on_host`: the array is in
+    host memory, so only the host can evaluate the expression.
+    """
+
+    elements: str
+    most: int = 0
+    on_host: bool = False
+
+
+Sizes = Mapping[str, Size]
+"""The outputs, with their numbers of elements; in the order of the parameters."""
 
 
 def starter(
@@ -26,24 +42,45 @@ def starter(
     """A whole file with the function `entry`. Without `sizes`, every pointer that is not const is an output of at least
     one element."""
     if sizes is None:
-        sizes = {each.name: "1" for each in parameters if each.pointer and not each.const}
+        sizes = {each.name: Size("1") for each in parameters if each.pointer and not each.const}
     return _WRITERS[language](parameters, sizes, entry)
 
 
 def _cuda(parameters: Parameters, sizes: Sizes, entry: str) -> str:
     words, types = _words(parameters, {})
     i, threads, kernel = (_free(word, types) for word in ("i", "threads", "kernel"))
+    passed = {_free(f"{name}_size", types): size.elements for name, size in sizes.items() if size.on_host}
+    bounds = {
+        name: _free(f"{name}_size", types) if size.on_host else size.elements for name, size in sizes.items()
+    }
+    counts = [str(size.most) if size.most and not size.on_host else size.elements for size in sizes.values()]
     most = "".join(
-        f"    if ({threads} < {size}) {threads} = {size};\n"
-        for size in dict.fromkeys(sizes.values())
-        if size != "1"
+        f"    if ({threads} < {each}) {threads} = {each};\n" for each in dict.fromkeys(counts) if each != "1"
     )
+    kernel_words = ", ".join([words, *(f"size_t {name}" for name in passed)])
     return (
-        f"{_includes(['cuda_runtime.h', *_headers(parameters)])}{_note(parameters, '//', 'device pointers')}"
-        f"__global__ void {kernel}({words}) {{\n{_zeros(sizes, types, i)}}}\n\n"
+        f"{_includes(['cuda_runtime.h', *_headers(parameters)])}{_product(sizes)}"
+        f"{_note(parameters, '//', 'pointer')}"
+        f"__global__ void {kernel}({kernel_words}) {{\n{_zeros(bounds, types, i)}}}\n\n"
         f'extern "C" void {entry}({words}) {{\n'
         f"    size_t {threads} = 1;\n{most}"
-        f"    {kernel}<<<(unsigned)(({threads} + 255) / 256), 256>>>({', '.join(types)});\n}}\n"
+        f"    {kernel}<<<(unsigned)(({threads} + 255) / 256), 256>>>"
+        f"({', '.join([*types, *passed.values()])});\n}}\n"
+    )
+
+
+def _product(sizes: Sizes) -> str:
+    """The function PRODUCT, if a size needs it."""
+    if not any(each.most for each in sizes.values()):
+        return ""
+    return (
+        "// The product of `count` lengths, without the length number `without`.\n"
+        "template <typename T>\n"
+        f"__host__ __device__ size_t {PRODUCT}(const T* lengths, size_t count, size_t without) {{\n"
+        "    size_t product = 1;\n"
+        "    for (size_t d = 0; d < count; ++d)\n"
+        "        if (d != without) product *= lengths[d];\n"
+        "    return product;\n}\n\n"
     )
 
 
@@ -63,12 +100,16 @@ def _hip(parameters: Parameters, sizes: Sizes, entry: str) -> str:
     """One kernel, whose launch a comment gives: hiprtc compiles no host code."""
     words, types = _words(parameters, _HIP_TYPES)
     headers = [_HIP_HEADERS.get(each, each) for each in _headers(parameters)]
-    counts = list(dict.fromkeys(each.replace("(size_t)", "") for each in sizes.values())) or ["1"]
+    numbers = [
+        str(each.most) if each.most else each.elements.replace("(size_t)", "") for each in sizes.values()
+    ]
+    counts = list(dict.fromkeys(numbers)) or ["1"]
     most = f"max({', '.join(counts)})" if len(counts) > 1 else counts[0]
+    bounds = {name: size.elements for name, size in sizes.items()}
     return (
-        f"{_includes(headers) if headers else ''}{_note(parameters, '//', 'device pointers')}"
+        f"{_includes(headers) if headers else ''}{_product(sizes)}{_note(parameters, '//', 'pointer', copied=True)}"
         f"// launch: grid=ceil(({most})/256) block=256\n"
-        f'extern "C" __global__ void {entry}({words}) {{\n{_zeros(sizes, types, _free("i", types))}}}\n'
+        f'extern "C" __global__ void {entry}({words}) {{\n{_zeros(bounds, types, _free("i", types))}}}\n'
     )
 
 
@@ -90,10 +131,10 @@ def _words(parameters: Parameters, names: dict[str, str]) -> tuple[str, dict[str
     return ", ".join(words), types
 
 
-def _zeros(sizes: Sizes, types: dict[str, str], i: str) -> str:
+def _zeros(bounds: Mapping[str, str], types: dict[str, str], i: str) -> str:
     """A kernel's body."""
     writes = "".join(
-        f"    if ({i} < {size}) {name}[{i}] = {types[name]}{{}};\n" for name, size in sizes.items()
+        f"    if ({i} < {bound}) {name}[{i}] = {types[name]}{{}};\n" for name, bound in bounds.items()
     )
     return (
         f"    const size_t {i} = blockIdx.x * (size_t)blockDim.x + threadIdx.x;\n"
@@ -156,7 +197,7 @@ def _cute(parameters: Parameters, sizes: Sizes, entry: str) -> str:
         "    i = block * 256 + thread\n"
         "    if i < cute.size(output):\n"
         "        output[i] = output.element_type(0)  # replace the zeros\n\n\n"
-        + _note(parameters, "#", "device tensors")
+        + _note(parameters, "#", "tensor")
         + f"@cute.jit\ndef {entry}({', '.join(words)}):\n{launches or '    pass' + chr(10)}"
     )
 
@@ -175,7 +216,7 @@ def _cutlass(type_: CType) -> str:
 def _function(parameters: Parameters, entry: str, body: Sequence[str]) -> str:
     words = [each.name if each.pointer else f"{each.name}: {_of_python(each.type)}" for each in parameters]
     lines = "".join(f"    {each}\n" for each in body) or "    pass\n"
-    return f"{_note(parameters, '#', 'device tensors')}def {entry}({', '.join(words)}):\n{lines}"
+    return f"{_note(parameters, '#', 'tensor')}def {entry}({', '.join(words)}):\n{lines}"
 
 
 def _of_python(type_: CType) -> str:
@@ -184,9 +225,19 @@ def _of_python(type_: CType) -> str:
     return "float" if type_.is_float else "int"
 
 
-def _note(parameters: Parameters, comment: str, what: str) -> str:
-    names = ", ".join(each.name for each in parameters if each.pointer)
-    return f"{comment} Note: {names} are {what}\n" if names else ""
+def _note(parameters: Parameters, comment: str, what: str, *, copied: bool = False) -> str:
+    """Where the memory is. `copied`: host memory is copied to the device, because a kernel is called."""
+    notes = []
+    for place in ("device", "host"):
+        names = [
+            each.name
+            for each in parameters
+            if each.pointer and (each.on_host and not copied) == (place == "host")
+        ]
+        if names:
+            are = f"are {place} {what}s" if len(names) > 1 else f"is a {place} {what}"
+            notes.append(f"{', '.join(names)} {are}")
+    return f"{comment} Note: {'; '.join(notes)}\n" if notes else ""
 
 
 _WRITERS: dict[Language, Callable[[Parameters, Sizes, str], str]] = {

@@ -1,4 +1,4 @@
-"""Find how many elements each output has, as an expression over the scalar arguments, by trying all test cases."""
+"""Find how many elements each output has, as an expression over the arguments, by trying all test cases."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from .spec import Buffer, CaseSpec
+from .spec import Buffer, CaseSpec, Outline
+from .starter import PRODUCT, Size
 
 SCALARS_MAX = 10
 FACTORS_MAX = 5
@@ -22,19 +23,54 @@ class Term(NamedTuple):
     values: tuple[int, ...]
 
 
-def output_sizes(cases: Sequence[CaseSpec]) -> dict[str, str]:
+def output_sizes(cases: Sequence[CaseSpec]) -> dict[str, Size]:
     """The number of elements of each checked buffer, by name; "1" where no product of scalars, sums and counts of
-    windows, and no part of a product of scalars, fits all cases."""
-    return {each.name: _size(each.name, cases) for each in cases[0].checked} if cases else {}
+    windows, no part of a product of scalars, and no product of the lengths in an array fits all cases."""
+    sizes = {}
+    for each in cases[0].checked if cases else ():
+        elements = [_elements(each.name, case) for case in cases]
+        sizes[each.name] = _from_lengths(elements, cases) or Size(_size(elements, cases))
+    return sizes
 
 
-def _size(name: str, cases: Sequence[CaseSpec]) -> str:
-    elements = [_elements(name, each) for each in cases]
-    scalars = [
+def _from_lengths(elements: Sequence[int], cases: Sequence[CaseSpec]) -> Size | None:
+    """The product of the lengths in an array, without that of the dimension that a scalar names. None if there is no
+    such array."""
+    outlines = [each for each in cases if isinstance(each, Outline)]
+    if len(set(elements)) == 1 or len(outlines) < len(cases):
+        return None
+    scalars = {name: [_value(name, each) for each in cases] for name in _integers(cases[0])}
+    for array in outlines[0].lengths:
+        lengths = [each.lengths[array] for each in outlines]
+        counts = [len(each) for each in lengths]
+        count = next((name for name, values in scalars.items() if values == counts), "")
+        if not count and len(set(counts)) == 1:
+            count = str(counts[0])
+        products = {count: [math.prod(each) for each in lengths]}
+        for name, places in scalars.items():
+            if all(0 <= place < length for place, length in zip(places, counts, strict=True)):
+                others = [
+                    each[:place] + each[place + 1 :] for each, place in zip(lengths, places, strict=True)
+                ]
+                products[name] = [math.prod(each) for each in others]
+        for without, values in products.items() if count else ():
+            if values == list(elements):
+                on_host = next(each.on_host for each in outlines[0].buffers if each.name == array)
+                return Size(f"{PRODUCT}({array}, {count}, {without})", max(elements), on_host)
+    return None
+
+
+def _integers(case: CaseSpec) -> list[str]:
+    """The names of integers that are passed by value."""
+    return [
         each.name
-        for each in cases[0].arguments
+        for each in case.arguments
         if not isinstance(each, Buffer) and isinstance(each.value, int) and not isinstance(each.value, bool)
     ][:SCALARS_MAX]
+
+
+def _size(elements: Sequence[int], cases: Sequence[CaseSpec]) -> str:
+    scalars = _integers(cases[0])
     if len(set(elements)) == 1:
         return str(elements[0])
     part = "1"

@@ -31,5 +31,7 @@ def suite_starter(suite: Suite, language: Language | None) -> str:
 
 def _parameter(argument: Argument) -> Parameter:
     if isinstance(argument, Buffer):
-        return Parameter(argument.name, C_TYPES[argument.dtype], True, not argument.is_checked)
+        return Parameter(
+            argument.name, C_TYPES[argument.dtype], True, not argument.is_checked, argument.on_host
+        )
     return Parameter(argument.name, C_TYPES[argument.ctype], False)

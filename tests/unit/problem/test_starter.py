@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -17,8 +18,8 @@ from benchguard.cli.main import main
 from benchguard.problem.c_types import C_TYPES
 from benchguard.problem.load import load, opened, signature_of
 from benchguard.problem.signature import Parameter
-from benchguard.problem.spec import Buffer, CaseSpec, Scalar
-from benchguard.problem.starter import Language, starter
+from benchguard.problem.spec import Buffer, CaseSpec, Outline, Scalar
+from benchguard.problem.starter import Language, Size, starter
 from benchguard.problem.starter_sizes import output_sizes
 from tests.conftest import ROOT
 
@@ -69,9 +70,16 @@ def test_names_of_parameters_are_not_used_twice() -> None:
     assert "i[i_] = size_t{};" in text and "kernel_<<<(unsigned)((threads_ + 255)" in text
 
 
+def sizes_of(cases: Sequence[CaseSpec]) -> dict[str, str]:
+    """The expressions of sizes that need scalars only."""
+    sizes = output_sizes(cases)
+    assert all(each == Size(each.elements) for each in sizes.values())
+    return {name: each.elements for name, each in sizes.items()}
+
+
 def test_output_sizes_are_products_of_scalars_that_fit_all_cases() -> None:
     sizes = {
-        name: output_sizes([each.spec for each in load(str(EXAMPLES / f"{name}.py")).cases]) for name in NAMES
+        name: sizes_of([each.spec for each in load(str(EXAMPLES / f"{name}.py")).cases]) for name in NAMES
     }
     assert sizes["adam"] == dict.fromkeys(("parameter", "first", "second"), "(size_t)n")
     assert sizes["matmul"] == {"c": "(size_t)m * (size_t)n"}
@@ -85,7 +93,7 @@ def test_size_of_a_square_has_its_factor_twice() -> None:
         buffer = Buffer("y", "float32", (n, n), "output")
         return CaseSpec("c", (buffer, Scalar("k", "int", k), Scalar("n", "int", n)))
 
-    assert output_sizes([case(3, 4), case(5, 5), case(6, 4)]) == {"y": "(size_t)n * (size_t)n"}
+    assert sizes_of([case(3, 4), case(5, 5), case(6, 4)]) == {"y": "(size_t)n * (size_t)n"}
 
 
 @pytest.mark.parametrize(
@@ -120,7 +128,7 @@ def test_size_may_be_a_sum_or_a_number_of_windows(
         return CaseSpec("c", (Buffer("y", "float32", (count,), "output"), *arguments))
 
     cases = [case(count, values) for count, values in zip(elements, scalars, strict=True)]
-    assert output_sizes(cases) == {"y": size}
+    assert sizes_of(cases) == {"y": size}
 
 
 def test_size_may_be_a_part_of_a_number() -> None:
@@ -128,7 +136,26 @@ def test_size_may_be_a_part_of_a_number() -> None:
         CaseSpec("c", (Buffer("y", "float32", (n // 2,), "output"), Scalar("n", "int", n)))
         for n in (8, 20, 34)
     ]
-    assert output_sizes(cases) == {"y": "(size_t)n / 2"}
+    assert sizes_of(cases) == {"y": "(size_t)n / 2"}
+
+
+def reduced(shape: tuple[int, ...], dim: int, kept: tuple[int, ...], *, on_host: bool) -> Outline:
+    """A case that passes the shape of an input."""
+    lengths = Buffer("shape", "int32", (len(shape),), "constant", on_host=on_host)
+    scalars = (Scalar("dim", "int", dim), Scalar("ndim", "int", len(shape)))
+    arguments = (Buffer("x", "float32", shape), Buffer("y", "float32", kept, "output"), lengths, *scalars)
+    return Outline(str(shape), arguments, lengths={"shape": shape})
+
+
+@pytest.mark.parametrize("on_host", [False, True])
+def test_size_may_be_a_product_of_lengths_that_the_problem_passes(on_host: bool) -> None:
+    shapes = ((4, 5, 6), 1), ((3, 7), 0), ((2, 3, 4, 5), 3)
+    kept = [reduced(shape, dim, shape[:dim] + shape[dim + 1 :], on_host=on_host) for shape, dim in shapes]
+    assert output_sizes(kept) == {"y": Size("product_of_lengths(shape, ndim, dim)", 24, on_host)}
+    whole = [reduced(shape, dim, shape, on_host=on_host) for shape, dim in shapes]
+    assert output_sizes(whole) == {"y": Size("product_of_lengths(shape, ndim, ndim)", 120, on_host)}
+    other = [*kept[:2], reduced((2, 3, 4, 5), 3, (23,), on_host=on_host)]
+    assert output_sizes(other) == {"y": Size("1")}
 
 
 @pytest.mark.parametrize("problem", [pytest.param("every_type", marks=pytest.mark.full), "tensara_current"])
