@@ -28,6 +28,10 @@ NO_NVRTC = "neither nvcc nor NVRTC was found"
 _SHELL = re.compile(r"[^\w .+%:,@/-]")
 """Characters that nvcc's shell may read in a file's name. nvcc puts names in double quotes."""
 
+RELAXED = "--expt-relaxed-constexpr"
+"""Without it, nvcc refuses sqrt(2) in device code, because libstdc++'s sqrt of integers is a host function. torch's
+load_inline and kernelbot compile with it."""
+
 _OURS = ("LD_PRELOAD", "NEUTRINO_", "NVCC_", "SIM_")
 """Prefixes of variables that a compiler does not need, or that add options to it."""
 
@@ -77,7 +81,8 @@ def compile_ptx(nvcc: Path, source: Path, arch: str, flags: Flags, scratch: Path
 def _run(nvcc: Path, words: Sequence[str], source: Path, flags: Flags, output: Path, scratch: Path) -> None:
     standard = () if flags.has_standard else ("-std=c++17",)
     optimise = () if any(each.startswith("-O") for each in flags.nvcc) else ("-O3",)
-    command = [str(nvcc), *optimise, *standard, *words, *flags.compile, *flags.nvcc, f"-I{source.parent}"]
+    options = [*optimise, *standard, RELAXED, *words, *flags.compile, *flags.nvcc]
+    command = [str(nvcc), *options, f"-I{source.parent}"]
     source = _readable(source, scratch)
     done = _start([*command, "-x", "cu", str(source), "-o", str(output)], scratch)
     log = done.stdout.decode(errors="replace")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchguard.quarantine.runner.compilers import compile_ptx
+from benchguard.quarantine.runner.compilers import compile_ptx, find_nvcc
 from benchguard.quarantine.runner.reporting import SubmissionError
 from benchguard.quarantine.runner.source import flags_of
 
@@ -52,6 +52,16 @@ def test_compiler_message_is_first_error(output: str, text: str, tmp_path: Path)
     failure = failure_of(tmp_path, output)
     assert failure.text == text
     assert failure.detail.strip() == output
+
+
+@pytest.mark.parametrize("flags", [None, "--expt-relaxed-constexpr"])
+def test_square_root_of_an_integer_compiles_in_device_code(flags: str | None, tmp_path: Path) -> None:
+    nvcc = find_nvcc()
+    if nvcc is None:
+        pytest.skip("there is no nvcc")
+    source = tmp_path / "k.cu"
+    source.write_text("__global__ void k(float* y, int d) { *y = 1 / sqrt(d) + erf(*y / sqrt(2)); }\n")
+    assert b"sqrt" in compile_ptx(nvcc, source, "sm_90", flags_of(flags), tmp_path)
 
 
 @pytest.mark.parametrize("name", ["k $(touch x).cu", 'k".cu', "k`x`.cu", "k\\.cu", "k;x.cu", "ü.cu"])
