@@ -16,7 +16,10 @@ _CALL: dict[str, str | Flag] = {
     "language": "Language of the submission.  [default: by suffix: .py, .cu, .ptx, .hip]",
     "entry": Flag("Function or class to call.  [default: the problem's, or solution]", "NAME"),
     "convention": "Calling convention (docs/grading.md).  [default: the problem's]",
-    "warm_up": Flag("Untimed calls per case before two calls are captured.", "N"),
+    "warm_up": Flag(
+        "Untimed calls per case before two calls are captured.  [default: 2, up to 4 while a call is short]",
+        "N",
+    ),
     "cases": Flag(
         "Grade only this test case; may be repeated.  [default: all; the smallest on the CPU driver]",
         "NAME",

@@ -72,7 +72,7 @@ class GradeOptions:
         language: language of the submission. None: by its suffix.
         entry: name of the function or class to call. None: the problem's.
         convention: how the entry is called (docs/grading.md). None: the problem's.
-        warm_up: untimed calls per case before two calls are captured.
+        warm_up: untimed calls per case before two calls are captured. None: 2, and up to 4 while a call is short.
         cases: names of the test cases to grade. Empty: all; on the CPU driver, the one with the smallest inputs.
         driver: "auto" (this machine's CUDA driver, else the CPU driver), "sim" (the CPU driver), or the
             path of a driver library.
@@ -124,7 +124,7 @@ class GradeOptions:
     language: Language | None = None
     entry: str | None = None
     convention: Convention | None = None
-    warm_up: int = 2
+    warm_up: int | None = None
     cases: tuple[str, ...] = ()
     driver: str = "auto"
     device: int = 0

@@ -24,6 +24,9 @@ from .timing import comparable, counted, is_one_use_only, reported
 FLOOR_US = 2.0
 """Differences up to this are noise: honest kernels differed by up to 0.99 us on an H200 (docs/adr/0019)."""
 
+FLOOR_SHARE = 0.001
+"""The same as a share of the time: an honest call of 8907 us differed by 7 us on an H100 that others used, too."""
+
 HOST_FLOOR_US = 20.0
 """The same for times by the host's clock, which has to see the end of a sample."""
 
@@ -293,6 +296,7 @@ class TimeTests:
     def _floor(self, floor: float, empty: Sequence[float]) -> float:
         if not self._is_gpu:
             return max(floor, SHARED_SHARE * median(empty))
+        floor = max(floor, FLOOR_SHARE * self._time_us)
         prepared = self.replay.prepared
         if prepared is None or not prepared.primed:
             return max(floor, LIVE_FLOOR_US)

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, Protocol
 
 import msgspec
+import numpy as np
 
 from ..ipc.shared_memory import SharedMemory
 from ..problem.arrays import to_numpy
@@ -82,12 +83,13 @@ def made_of(case: TestCase, order: Order, pool: SharedMemory) -> Made:
 
 
 def is_unfit(case: TestCase, inputs: Mapping[str, Any], expected: Expected) -> bool:
-    """Whether outputs overflow and the problem's own check rejects its reference in the submission's precision.
+    """Whether outputs leave the range of their dtypes and the problem's own check rejects its reference in the
+    submission's precision.
 
-    A product of sorted numbers may be 0 times infinity in one order of operations, and not in another.
+    A product of many numbers may be 0 times infinity in one order of operations, and not in another.
     """
     native = getattr(case, "native", None)
-    if not case.own_verdict or not callable(native) or not _overflows(case.spec, expected):
+    if not case.own_verdict or not callable(native) or not _leaves_range(case.spec, expected):
         return False
     answers = native(inputs)
     if not answers:
@@ -96,12 +98,15 @@ def is_unfit(case: TestCase, inputs: Mapping[str, Any], expected: Expected) -> b
     return case.verify(inputs, shaped(case.spec, expected), own) is not None
 
 
-def _overflows(spec: CaseSpec, expected: Expected) -> bool:
-    floats = [(expected[each.name], FLOATS[each.dtype]) for each in spec.checked if each.dtype in FLOATS]
+def _leaves_range(spec: CaseSpec, expected: Expected) -> bool:
+    """Whether a number overflows, or is too small to be a normal number."""
+    floats = [
+        (np.abs(expected[each.name]), FLOATS[each.dtype]) for each in spec.checked if each.dtype in FLOATS
+    ]
     return any(
-        not (-form.largest <= array.min() and array.max() <= form.largest)
-        for array, form in floats
-        if array.size
+        not size.max() <= form.largest or bool(((size > 0) & (size < form.smallest_normal)).any())
+        for size, form in floats
+        if size.size
     )
 
 

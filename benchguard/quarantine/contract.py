@@ -68,7 +68,8 @@ class Order(msgspec.Struct, frozen=True, tag_field="task", tag="run"):
     confine: Confine
     channel: int = -1
     """The stream socket on which the Cases come."""
-    warm_up: int = 2
+    warm_up: int | None = None
+    """Calls before the recorded ones. None: see Rounds.warm_up."""
     beside: str = ""
     """Folder of the problem's files that the submission may import or include; empty: none."""
     arch: str = ""

@@ -58,7 +58,7 @@ def quarantine(
     progress: Progress | None = None,
     hidden: Sequence[str] = (),
     files: Mapping[str, Path] = {},
-    warm_up: int = 2,
+    warm_up: int | None = None,
     inline: Inline | None = None,
     arch: str = "",
     machine_code: bool = True,

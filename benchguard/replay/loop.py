@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ..ipc.slots import SlotError, SlotWriter
 from .contract import Engine, EngineError
-from .convergence import Count, Decision, decide, next_check, shortfall
+from .convergence import Count, Decision, decide, is_impatient, next_check, shortfall
 from .host_wait import waited_seconds
 from .inputs import THE_SET, Inputs
 from .output_check import OutputChecker
@@ -248,6 +248,8 @@ class _Loop:
                 times.append(self._measure().device_us)
                 spent = self._clock() - started - self._inputs.wait_seconds
                 capped = spent >= self._sampling_seconds or self._clock() >= last
+                if not capped and is_impatient(rule, len(times), spent):
+                    capped, self._sampling_seconds = True, spent
             if capped:  # even if the deadline ends this process: a time needs one-use inputs
                 times += [self._measure(number).device_us for number in self._schedule.rest()]
             decision = decide(rule, times, tick, self._strays())

@@ -114,7 +114,7 @@ def replay_buffers(
     `sampling_seconds` limits the time for samples of a stop rule. `turns` are those of a grade, and count its waits.
     """
     seed = int.from_bytes(os.urandom(7), "little") if options.seed is None else options.seed & SEED_MAX
-    rule = rule_of(options.until, options.samples)
+    rule = rule_of(options.until, options.samples, patient=options.require_converged)
     with ExitStack() as stack:
         opened = capture if isinstance(capture, Capture) else stack.enter_context(Capture.open(capture))
         subject = subject_of(opened)

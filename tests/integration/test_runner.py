@@ -133,7 +133,7 @@ def copy(to, source):
 def test_failing_python_is_reported(
     tmp_path: Path, case: Case, submission: str, phase: str, text: str
 ) -> None:
-    broke = call(tmp_path, submission, case).broke
+    broke = call(tmp_path, submission, case, warm_up=2).broke
     assert broke.phase == phase
     assert text in broke.text
     assert not broke.unreplayable

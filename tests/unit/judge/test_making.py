@@ -160,6 +160,29 @@ def test_distribution_that_leaves_the_reference_wrong_is_not_drawn(kind: str, wh
         assert isinstance(again, Made) and again.distribution == "large"
 
 
+class Vanishing(Overflowing):
+    """Numbers of the distribution `large` have factors so small that float32 loses them."""
+
+    def expected(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        results = super().expected(inputs)
+        return {**results, "y": 1e-38 / (1 + np.abs(results["y"] / 1e35))}
+
+    def native(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        results = self.expected(inputs)
+        y = results["y"].astype(np.float32)
+        return {**results, "y": y * np.float32(np.nan) if self.what == "lost" else y}
+
+
+@makers
+@pytest.mark.parametrize(("what", "drawn"), [("lost", "normal"), ("", "large")])
+def test_distribution_with_vanishing_numbers_that_leaves_the_reference_wrong_is_not_drawn(
+    kind: str, what: str, drawn: str
+) -> None:
+    with Making(kind, Vanishing(1000, what=what, own_verdict=True)) as making:
+        [_, second] = making.sets(["normal", "large"], answers=True)
+        assert second.distribution == drawn
+
+
 class Seldom(Scale):
     def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
         return super().inputs(seed % 3, distribution)

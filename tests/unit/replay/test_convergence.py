@@ -9,6 +9,7 @@ import pytest
 from benchguard.errors import UsageError
 from benchguard.replay.convergence import (
     DOUBLINGS,
+    PATIENCE_SECONDS,
     Count,
     Interval,
     Variation,
@@ -27,7 +28,8 @@ def noisy(n: int, spread: float, seed: int = 1) -> list[float]:
 @pytest.mark.parametrize(
     ("until", "samples", "rule"),
     [
-        (None, None, Interval(0.005)),
+        (None, None, Interval(0.005, PATIENCE_SECONDS)),
+        ("ci=0.005", None, Interval(0.005)),
         ("ci=0.01", None, Interval(0.01)),
         ("cv=0.01", None, Variation(0.01)),
         (None, 7, Count(7)),
@@ -35,6 +37,10 @@ def noisy(n: int, spread: float, seed: int = 1) -> list[float]:
 )
 def test_stop_rule_is_parsed_from_options(until: str | None, samples: int | None, rule: object) -> None:
     assert rule_of(until, samples) == rule
+
+
+def test_required_convergence_has_the_patience_of_a_given_rule() -> None:
+    assert rule_of(None, None, patient=True) == rule_of("ci=0.005", None)
 
 
 @pytest.mark.parametrize("until", ["", "cv", "cv=", "cv=nan", "cv=0", "ci=2", "cv=-1", "sd=0.1", "ci=1e999"])

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from benchguard.replay.contract import EngineError
-from benchguard.replay.convergence import Count, Interval, Variation
+from benchguard.replay.convergence import Count, Interval, Variation, rule_of
 from benchguard.replay.protocol import (
     BATCH_MAX,
     FAILED,
@@ -76,6 +76,30 @@ def test_wild_kernel_does_not_converge() -> None:
     result = done_of(events)
     assert not result.converged and "after 3200 samples" in result.reason
     assert len(times_of(events)) == 3200
+
+
+def test_kernel_with_two_speeds_is_sampled_until_patience_ends() -> None:
+    def speeds(number: int) -> Sample:
+        return sample(100.0 if number % 2 else 120.0)
+
+    for rule, n, words in (
+        (
+            rule_of(None, None),
+            151,
+            "after 151 samples in 1.51 s, wanted ±0.50%; quiet the machine, or wait longer",
+        ),
+        (rule_of("ci=0.005", None), 3000, "in 30 s"),
+    ):
+        events = events_of(FakeEngine(speeds, cost=0.01), request(rule))
+        result = done_of(events)
+        assert not result.converged and words in result.reason
+        assert abs(len(times_of(events)) - n) <= 2
+
+
+def test_long_kernel_is_sampled_a_hundred_times_before_patience_ends() -> None:
+    events = events_of(FakeEngine(noise(0.9), cost=0.1), request(rule_of(None, None)))  # type: ignore[arg-type]
+    assert not done_of(events).converged
+    assert len(times_of(events)) == 100
 
 
 def test_time_cap_ends_sampling_unconverged() -> None:
