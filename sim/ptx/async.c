@@ -107,6 +107,30 @@ enum ptx_status ptx_run_mbarrier(struct warp *warp, const struct instruction *in
     return tests && truth != mask ? PTX_WAITS : PTX_OK;
 }
 
+/* Copies 4, 8 or 16 bytes for each lane, if all lanes' addresses are valid. */
+static bool copy_all(struct warp *warp, const struct instruction *instruction, uint32_t mask, unsigned bytes)
+{
+    const uint64_t *to = operand_values(warp, instruction->to[0]),
+                   *from = operand_values(warp, instruction->from[0]);
+    const uint64_t to_offset = (uint64_t)(int64_t)(int32_t)instruction->list;
+    const uint64_t from_offset = (uint64_t)instruction->offset;
+    struct view target, source;
+    if (!ptx_all_in_space(warp, SPACE_SHARED, to, to_offset, mask, bytes, ACCESS_WRITE, &target) ||
+        !ptx_all_in_space(warp, SPACE_GLOBAL, from, from_offset, mask, bytes, ACCESS_READ, &source))
+        return false;
+    EACH_LANE(mask, lane, {
+        void *into = (void *)(target.base + ((to[lane] + to_offset) & target.mask));
+        const void *out_of = (const void *)(source.base + ((from[lane] + from_offset) & source.mask));
+        if (bytes == 16)
+            memcpy(into, out_of, 16);
+        else if (bytes == 8)
+            memcpy(into, out_of, 8);
+        else
+            memcpy(into, out_of, 4);
+    });
+    return true;
+}
+
 /* Copies from global to shared memory; fills bytes beyond the source size with zeros. */
 enum ptx_status ptx_run_copy_async(struct warp *warp, const struct instruction *instruction, uint32_t mask)
 {
@@ -117,6 +141,8 @@ enum ptx_status ptx_run_copy_async(struct warp *warp, const struct instruction *
     const unsigned bytes = instruction->vector;
     const uint64_t to_offset = (uint64_t)(int64_t)(int32_t)instruction->list;
     enum ptx_status status = PTX_OK;
+    if (!sized && copy_all(warp, instruction, mask, bytes))
+        return PTX_OK;
     EACH_LANE(mask, lane, {
         const uint32_t given = sized ? (uint32_t)sizes[lane] : bytes;
         const unsigned copied = given < bytes ? given : bytes;

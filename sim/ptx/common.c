@@ -21,7 +21,9 @@ struct lanes {
     bool (*inside)(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t kept, uint64_t begin,
                    uint64_t last, uint64_t misaligned);
     bool (*is_line)(const uint64_t *addresses, unsigned bytes, bool *uniform);
+    bool (*has_two_lines)(const uint64_t *addresses, unsigned bytes, bool *uniform);
     void (*load_line)(enum type type, const void *from, unsigned step, uint64_t *d);
+    void (*load_half)(enum type type, const void *from, unsigned step, uint64_t *d);
     void (*store_line)(unsigned bytes, const uint64_t *values, void *to, unsigned step);
     void (*choose)(uint32_t chosen, uint32_t mask, const uint64_t *a, const uint64_t *b, uint64_t *d);
     void (*flush)(const uint64_t *from, uint32_t mask, uint64_t *to);
@@ -144,6 +146,16 @@ bool ptx_all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, u
 bool ptx_is_line(const uint64_t *addresses, unsigned bytes, bool *uniform)
 {
     return lanes()->is_line(addresses, bytes, uniform);
+}
+
+bool ptx_has_two_lines(const uint64_t *addresses, unsigned bytes, bool *uniform)
+{
+    return lanes()->has_two_lines(addresses, bytes, uniform);
+}
+
+void ptx_load_half(enum type type, const void *from, unsigned step, uint64_t *values)
+{
+    lanes()->load_half(type, from, step, values);
 }
 
 void ptx_load_line(enum type type, const void *from, unsigned step, uint64_t *values)

@@ -163,11 +163,18 @@ enum ptx_status ptx_fault(struct warp *warp, const struct instruction *instructi
 bool ptx_all_inside(const uint64_t *addresses, uint32_t mask, uint64_t offset, uint64_t kept, uint64_t begin,
                     uint64_t last, uint64_t misaligned);
 
-/* Whether each lane's address is `bytes` after the previous lane's, or all are equal (`uniform`). */
+/* Whether each lane's address is `bytes` (a power of two) after the previous lane's, or all are equal
+ * (`uniform`). */
 bool ptx_is_line(const uint64_t *addresses, unsigned bytes, bool *uniform);
+
+/* As ptx_is_line(), for each half of the warp: a block that is 16 threads wide has two rows of a tile in a
+ * warp. */
+enum { HALF = LANES / 2 };
+bool ptx_has_two_lines(const uint64_t *addresses, unsigned bytes, bool *uniform);
 
 /* Move an element for each lane, from or to memory, each `step` elements after the previous lane's. */
 void ptx_load_line(enum type type, const void *from, unsigned step, uint64_t *values);
+void ptx_load_half(enum type type, const void *from, unsigned step, uint64_t *values);
 void ptx_store_line(unsigned bytes, const uint64_t *values, void *to, unsigned step);
 
 /* d = a for lanes whose bit in `chosen` is set, else b. */
@@ -201,6 +208,10 @@ struct view {
     uintptr_t base;
     uint64_t mask;
 };
+
+/* Like ptx_all_in_reach(), for an instruction with several addresses. */
+bool ptx_all_in_space(struct warp *warp, enum space space, const uint64_t *addresses, uint64_t offset,
+                      uint32_t mask, unsigned bytes, enum access access, struct view *view);
 
 /* Whether the addresses of all lanes are valid and lie in shared memory or in one allocation. Otherwise the
  * caller checks each lane. */

@@ -193,15 +193,56 @@ PROCESSOR static bool FOR_PROCESSOR(run_conversion)(const struct instruction *in
     }
 }
 
-PROCESSOR __attribute__((noinline)) static bool
-FOR_PROCESSOR(compare_floats)(const struct instruction *instruction, const uint64_t *a, const uint64_t *b,
-                              uint8_t truth[LANES])
+/* All comparisons but == and != of a type. */
+#define COMPARE_ORDER(type, T)                                                                               \
+    case KEY(CMP_LT, type):                                                                                  \
+    case KEY(CMP_LO, type):                                                                                  \
+        COMPARE(T, <);                                                                                       \
+    case KEY(CMP_LE, type):                                                                                  \
+    case KEY(CMP_LS, type):                                                                                  \
+        COMPARE(T, <=);                                                                                      \
+    case KEY(CMP_GT, type):                                                                                  \
+    case KEY(CMP_HI, type):                                                                                  \
+        COMPARE(T, >);                                                                                       \
+    case KEY(CMP_GE, type):                                                                                  \
+    case KEY(CMP_HS, type):                                                                                  \
+        COMPARE(T, >=)
+
+PROCESSOR
+__attribute__((noinline)) static bool FOR_PROCESSOR(compare_rare)(const struct instruction *instruction,
+                                                                  const uint64_t *a, const uint64_t *b,
+                                                                  uint8_t truth[LANES])
+{
+    switch (KEY(instruction->variant, instruction->source)) {
+    case KEY(CMP_EQ, T_S16):
+    case KEY(CMP_EQ, T_U16):
+    case KEY(CMP_EQ, T_B16):
+        COMPARE(uint16_t, ==);
+    case KEY(CMP_NE, T_S16):
+    case KEY(CMP_NE, T_U16):
+    case KEY(CMP_NE, T_B16):
+        COMPARE(uint16_t, !=);
+        COMPARE_ORDER(T_S16, int16_t);
+        COMPARE_ORDER(T_U16, uint16_t);
+        COMPARE_ORDER(T_S64, int64_t);
+        COMPARE_ORDER(T_U64, uint64_t);
+    default:
+        return false;
+    }
+}
+
+#undef COMPARE_ORDER
+
+PROCESSOR
+__attribute__((noinline)) static bool FOR_PROCESSOR(compare_floats)(const struct instruction *instruction,
+                                                                    const uint64_t *a, const uint64_t *b,
+                                                                    uint8_t truth[LANES])
 {
     switch (KEY(instruction->variant, instruction->source)) {
         COMPARE_FLOATS(T_F32, f32_of);
         COMPARE_FLOATS(T_F64, f64_of);
     default:
-        return false;
+        return FOR_PROCESSOR(compare_rare)(instruction, a, b, truth);
     }
 }
 
@@ -263,11 +304,26 @@ PROCESSOR static bool FOR_PROCESSOR(all_inside)(const uint64_t *addresses, uint3
 /* See ptx_is_line(). */
 PROCESSOR static bool FOR_PROCESSOR(is_line)(const uint64_t *addresses, unsigned bytes, bool *uniform)
 {
+    const unsigned shift = (unsigned)__builtin_ctz(bytes);
     uint64_t differ = 0, gap = 0;
     for (unsigned lane = 0; lane < LANES; lane++) {
         const uint64_t distance = addresses[lane] - addresses[0];
         differ |= distance;
-        gap |= distance ^ (uint64_t)lane * bytes;
+        gap |= distance ^ (uint64_t)lane << shift;
+    }
+    *uniform = differ == 0;
+    return differ == 0 || gap == 0;
+}
+
+/* See ptx_has_two_lines(). */
+PROCESSOR static bool FOR_PROCESSOR(has_two_lines)(const uint64_t *addresses, unsigned bytes, bool *uniform)
+{
+    const unsigned shift = (unsigned)__builtin_ctz(bytes);
+    uint64_t differ = 0, gap = 0;
+    for (unsigned lane = 0; lane < HALF; lane++) {
+        const uint64_t low = addresses[lane] - addresses[0], high = addresses[HALF + lane] - addresses[HALF];
+        differ |= low | high;
+        gap |= (low ^ (uint64_t)lane << shift) | (high ^ (uint64_t)lane << shift);
     }
     *uniform = differ == 0;
     return differ == 0 || gap == 0;
@@ -277,21 +333,22 @@ PROCESSOR static bool FOR_PROCESSOR(is_line)(const uint64_t *addresses, unsigned
     do {                                                                                                     \
         if (step == 0) {                                                                                     \
             const uint64_t value = (uint64_t)*(const T *)from;                                               \
-            for (unsigned lane = 0; lane < LANES; lane++)                                                    \
+            for (unsigned lane = 0; lane < count; lane++)                                                    \
                 d[lane] = value;                                                                             \
         } else if (step == 1) {                                                                              \
-            for (unsigned lane = 0; lane < LANES; lane++)                                                    \
+            for (unsigned lane = 0; lane < count; lane++)                                                    \
                 d[lane] = (uint64_t)((const T *)from)[lane];                                                 \
         } else {                                                                                             \
-            for (unsigned lane = 0; lane < LANES; lane++)                                                    \
+            for (unsigned lane = 0; lane < count; lane++)                                                    \
                 d[lane] = (uint64_t)((const T *)from)[lane * step];                                          \
         }                                                                                                    \
         return;                                                                                              \
     } while (0)
 
-/* See ptx_load_line(). */
-PROCESSOR static void FOR_PROCESSOR(load_line)(enum type type, const void *from, unsigned step,
-                                               uint64_t *restrict d)
+PROCESSOR static inline
+    __attribute__((always_inline)) void FOR_PROCESSOR(load_elements)(enum type type, const void *from,
+                                                                     unsigned step, unsigned count,
+                                                                     uint64_t *restrict d)
 {
     switch (type) {
     case T_S8:
@@ -315,6 +372,19 @@ PROCESSOR static void FOR_PROCESSOR(load_line)(enum type type, const void *from,
 }
 
 #undef LOAD_LINE
+
+/* See ptx_load_line(). */
+PROCESSOR static void FOR_PROCESSOR(load_line)(enum type type, const void *from, unsigned step,
+                                               uint64_t *restrict d)
+{
+    FOR_PROCESSOR(load_elements)(type, from, step, LANES, d);
+}
+
+PROCESSOR static void FOR_PROCESSOR(load_half)(enum type type, const void *from, unsigned step,
+                                               uint64_t *restrict d)
+{
+    FOR_PROCESSOR(load_elements)(type, from, step, HALF, d);
+}
 
 #define STORE_LINE(T)                                                                                        \
     do {                                                                                                     \
@@ -365,7 +435,9 @@ static const struct lanes FOR_PROCESSOR(lanes) = {.words = FOR_PROCESSOR(run_wor
                                                   .compare = FOR_PROCESSOR(compare_lanes),
                                                   .inside = FOR_PROCESSOR(all_inside),
                                                   .is_line = FOR_PROCESSOR(is_line),
+                                                  .has_two_lines = FOR_PROCESSOR(has_two_lines),
                                                   .load_line = FOR_PROCESSOR(load_line),
+                                                  .load_half = FOR_PROCESSOR(load_half),
                                                   .store_line = FOR_PROCESSOR(store_line),
                                                   .choose = FOR_PROCESSOR(choose),
                                                   .flush = FOR_PROCESSOR(flush)};

@@ -131,12 +131,12 @@ static void store(void *to, uint64_t bits, unsigned bytes)
     }
 }
 
-bool ptx_all_in_reach(struct warp *warp, const struct instruction *instruction, const uint64_t *addresses,
-                      uint32_t mask, unsigned bytes, enum access access, struct view *view)
+static inline bool all_in_space(struct warp *warp, enum space space, const uint64_t *addresses,
+                                uint64_t offset, uint32_t mask, unsigned bytes, enum access access,
+                                struct view *view)
 {
-    const uint64_t offset = (uint64_t)instruction->offset;
     const uint64_t first = addresses[__builtin_ctz(mask)] + offset;
-    const bool generic = instruction->space == SPACE_GENERIC, shared = instruction->space == SPACE_SHARED;
+    const bool generic = space == SPACE_GENERIC, shared = space == SPACE_SHARED;
     uint64_t begin = 0, room = warp->block->shared_bytes;
     *view = (struct view){(uintptr_t)warp->block->shared, UINT32_MAX}; /* shared addresses have 32 bits */
     if (generic && (first & WINDOW_MASK) == SHARED_WINDOW) {
@@ -144,7 +144,7 @@ bool ptx_all_in_reach(struct warp *warp, const struct instruction *instruction, 
         view->mask = UINT64_MAX;
         view->base -= (uintptr_t)SHARED_WINDOW;
     } else if (!shared) {
-        if (!generic && instruction->space != SPACE_GLOBAL)
+        if (!generic && space != SPACE_GLOBAL)
             return false;
         const struct range *range = find_range(warp, first, bytes);
         if (!may_touch(range, access))
@@ -155,6 +155,19 @@ bool ptx_all_in_reach(struct warp *warp, const struct instruction *instruction, 
     }
     return room >= bytes &&
            ptx_all_inside(addresses, mask, offset, view->mask, begin, room - bytes, bytes - 1);
+}
+
+bool ptx_all_in_space(struct warp *warp, enum space space, const uint64_t *addresses, uint64_t offset,
+                      uint32_t mask, unsigned bytes, enum access access, struct view *view)
+{
+    return all_in_space(warp, space, addresses, offset, mask, bytes, access, view);
+}
+
+bool ptx_all_in_reach(struct warp *warp, const struct instruction *instruction, const uint64_t *addresses,
+                      uint32_t mask, unsigned bytes, enum access access, struct view *view)
+{
+    return all_in_space(warp, (enum space)instruction->space, addresses, (uint64_t)instruction->offset, mask,
+                        bytes, access, view);
 }
 
 /* The host address of the element of lane 0, if the elements of all lanes are one behind the other, or
@@ -174,6 +187,37 @@ static unsigned char *find_line(struct warp *warp, const struct instruction *ins
     return space == SPACE_LOCAL
                ? NULL
                : find(warp, space, address, *uniform ? bytes : bytes * LANES, bytes, access, 0);
+}
+
+/* Loads the elements of a whole warp if they are a line, or one element, in each half. False: they are not,
+ * or not accessible. */
+__attribute__((noinline)) static bool load_two_lines(struct warp *warp, const struct instruction *instruction,
+                                                     const uint64_t *addresses, unsigned bytes)
+{
+#if defined(__SANITIZE_THREAD__)
+    return false;
+#endif
+    const enum type type = (enum type)instruction->type;
+    const unsigned count = instruction->vector, whole = bytes * count;
+    const unsigned char *from[2];
+    bool uniform;
+    if ((instruction->flags & FLAG_STRONG) != 0 || !ptx_has_two_lines(addresses, whole, &uniform))
+        return false;
+    for (unsigned half = 0; half < 2; half++) {
+        uint64_t address = addresses[half * HALF] + (uint64_t)instruction->offset;
+        enum space space = (enum space)instruction->space;
+        leave_window(&space, &address);
+        from[half] = space == SPACE_LOCAL
+                         ? NULL
+                         : find(warp, space, address, uniform ? whole : whole * HALF, whole, ACCESS_READ, 0);
+        if (from[half] == NULL)
+            return false;
+    }
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned half = 0; half < 2; half++)
+            ptx_load_half(type, from[half] + i * bytes, uniform ? 0 : count,
+                          result_values(warp, instruction->to[i]) + half * HALF);
+    return true;
 }
 
 #define LOAD_LANES(T)                                                                                        \
@@ -285,6 +329,8 @@ enum ptx_status ptx_run_load(struct warp *warp, const struct instruction *instru
                           result_values(warp, instruction->to[i]));
         return PTX_OK;
     }
+    if (mask == ALL_LANES && load_two_lines(warp, instruction, addresses, bytes))
+        return PTX_OK;
     if (count > 1) /* an element may overwrite the addresses */
         addresses = memcpy(copy, addresses, sizeof copy);
     if (ptx_all_in_reach(warp, instruction, addresses, mask, bytes * count, ACCESS_READ, &view)) {

@@ -22,8 +22,11 @@ FLOATS += [f"{operation}.ftz.f32" for operation in ("add.rn", "sub.rn", "mul.rn"
 FLOATS += ["min.f32", "max.f32"]
 COMPARISONS = [
     f"{comparison}.{kind}"
-    for kind in ("s32", "u32", "s64", "u64")
+    for kind in ("s16", "u16", "s32", "u32", "s64", "u64")
     for comparison in ("eq", "ne", "lt", "le", "gt", "ge")
+]
+COMPARISONS += [
+    f"{comparison}.{kind}" for kind in ("u16", "u32", "u64") for comparison in ("lo", "ls", "hi", "hs")
 ]
 COMPARISONS += [
     f"{comparison}.{kind}"
@@ -60,9 +63,11 @@ def numbers(width: int, seed: int) -> np.ndarray[tuple[int], np.dtype[np.generic
     random = np.random.default_rng(seed).integers(0, 2**width, THREADS, f"u{width // 8}")
     ends = [0, 1, 31, 32, 63, 64, 2 ** (width - 1) - 1, 2 ** (width - 1), 2**width - 1]
     random[: len(ends)] = np.roll(np.array(ends, random.dtype), seed)
-    floats = np.array(
-        [0.0, -0.0, 1.0, 1.0, np.inf, -np.inf, np.nan, 1e-310, -1e-40, 1e-44, 3e38, 1e-300], f"f{width // 8}"
-    )
+    with np.errstate(over="ignore"):
+        floats = np.array(
+            [0.0, -0.0, 1.0, 1.0, np.inf, -np.inf, np.nan, 1e-310, -1e-40, 1e-44, 3e38, 1e-300],
+            f"f{width // 8}",
+        )
     random[64 : 64 + len(floats)] = np.roll(floats, seed).view(random.dtype)
     random[96 : 96 + len(floats)] = floats.view(random.dtype)
     return random
