@@ -32,6 +32,15 @@ from .output import notify
     help="Show own grades of this file of `grade --json` or `batch --results` beside the Traces; may be repeated.",
 )
 @click.option(
+    "--solution",
+    "solutions",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Find own grades of this Solution (JSON) by the content of its sources; may be repeated.  "
+    "[default: by the submission's name]",
+)
+@click.option(
     "--within",
     type=click.FloatRange(min=1),
     metavar="RATIO",
@@ -42,6 +51,7 @@ from .output import notify
 def import_(
     traces: tuple[Path, ...],
     results: tuple[Path, ...],
+    solutions: tuple[Path, ...],
     within: float | None,
     json_path: Path | None,
     quiet: bool,
@@ -49,13 +59,16 @@ def import_(
     """Show the claims of TRACES, files of flashinfer-bench's Trace JSONL.
 
     An own grade belongs to a Trace if the problem has the name of its definition, the submission the name of its
-    solution, with or without a suffix, and the test case its workload's id or axes.
+    solution, with or without a suffix, or the sources of its Solution, and the test case its workload's id or axes.
     """
+    from ..quarantine.submission import hash_of_contents
     from ..report.flashinfer_claims import is_confirmed, read_claims
+    from ..report.flashinfer_solutions import read_solutions
     from ..report.stored_results import stored_results
     from .import_text import contradiction, render
 
-    found = read_claims(traces, (each for path in results for each in stored_results(path)))
+    sources = read_solutions(solutions, hash_of_contents)
+    found = read_claims(traces, (each for path in results for each in stored_results(path)), sources)
     if not quiet:
         render(found, sys.stderr if is_stdout(json_path) else sys.stdout)
     write_json(json_path, found.to_json())

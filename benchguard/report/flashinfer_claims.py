@@ -18,6 +18,7 @@ from ..errors import UsageError
 from ..grade.result import GradedCase, GradeResult, Verdict
 from ..ipc.json_text import UNREADABLE, json_document, unique
 from ..ipc.text import one_line
+from .flashinfer_solutions import Solutions
 from .flashinfer_trace import STATUS, axes_of, workload_id
 
 Schema = Literal["neutrino-bench/claims/1"]
@@ -27,6 +28,9 @@ LINE_MAX = 64 << 20
 """Bytes of a Trace. It may hold the output of a build."""
 
 CLAIMS_MAX = 1_000_000
+SUFFIXES = frozenset({".py", ".cu", ".ptx", ".hip"})
+"""Suffixes of submissions. The name gemini-2.5 has none."""
+
 PASSED = "PASSED"
 Name = Annotated[str, Meta(min_length=1, max_length=4096)]
 
@@ -109,17 +113,22 @@ class _Own:
     case: GradedCase
 
 
-def read_claims(paths: Sequence[Path], results: Iterable[tuple[str, GradeResult]] = ()) -> Claims:
+def read_claims(
+    paths: Sequence[Path],
+    results: Iterable[tuple[str, GradeResult]] = (),
+    solutions: Solutions | None = None,
+) -> Claims:
     """The claims of files of Trace JSONL, each with the own grade of the same solution, problem and test case.
 
     Args:
         paths: the files.
         results: names and results of own grades; see stored_results(). A later grade replaces an earlier one.
+        solutions: what submissions solutions are; see read_solutions(). The names of the others' files decide.
 
     Raises:
         UsageError: a file or a line cannot be read; the message has the place.
     """
-    own = _by_case(results)
+    own = _by_case(results, solutions or {})
     claims: list[Claim] = []
     workloads = 0
     for path in paths:
@@ -171,12 +180,19 @@ def _trace(data: bytes, place: str) -> _Trace:
 _Key = tuple[str, str, str]
 
 
-def _by_case(results: Iterable[tuple[str, GradeResult]]) -> dict[_Key, _Own]:
+def _by_case(results: Iterable[tuple[str, GradeResult]], solutions: Solutions) -> dict[_Key, _Own]:
     """Own cases by problem, name of the solution and test case. A file's suffix is not part of a solution's name."""
     found: dict[_Key, _Own] = {}
     for name, result in results:
+        given = {name, Path(name).stem} if Path(name).suffix in SUFFIXES else {name}
+        names = {each for each in given if (result.problem, each) not in solutions}
+        names |= {
+            solution
+            for (definition, solution), hashes in solutions.items()
+            if definition == result.problem and result.submission.sha256 in hashes
+        }
         for case in result.cases:
-            for solution in (name, Path(name).stem):
+            for solution in names:
                 for workload in (workload_id(result.problem, case), _axes_key(axes_of(case))):
                     found[result.problem, solution, workload] = _Own(result, case)
     return found

@@ -208,6 +208,13 @@ COMPARED = {
     "cases": [{"name": "one", "ratio": 0.5}],
 }
 
+IMPORT = ("import", "traces.jsonl", "--result", "baseline.json")
+FLASHINFER_SOLUTION = {
+    "name": "submission",
+    "definition": "problem",
+    "spec": {"entry_point": "k.cu::k"},
+    "sources": [{"path": "k.cu", "content": "not the content that was graded"}],
+}
 FLASHINFER_TRACE = {
     "definition": "problem",
     "workload": {"axes": {}, "inputs": {}, "uuid": "one"},
@@ -294,6 +301,7 @@ def prepare(folder: Path) -> None:
         "task/typed.py": TYPED,
         "ask.py": ASK,
         "baseline.json": graded_result(medians=(1.0,), device=None).to_json(),
+        "solution.json": json.dumps(FLASHINFER_SOLUTION),
         "traces.jsonl": json.dumps(FLASHINFER_TRACE) + "\n",
         "token.txt": "a token of 24 characters".replace(" ", "-"),
         "old.jsonl": "old\n",
@@ -1088,6 +1096,11 @@ RUNS: dict[str, OptionRun] = {
             "--json": lambda ran: json.loads(ran.text("claims.json"))["schema"],
             "--quiet": lambda ran: not ran.out,
         },
+    ),
+    "import, solution": OptionRun(
+        (*IMPORT, "--solution", "solution.json", "--json", "claims.json"),
+        (*IMPORT, "--json", "claims.json"),
+        {"--solution": lambda ran: json.loads(ran.text("claims.json"))["claims"][0]["ratio"] is None},
     ),
     "regrade": OptionRun(
         ("regrade", "graded.json", "--bundles", "archive", "--problem", PROBLEM, *SIM, "--json", "other.json", "--cold",

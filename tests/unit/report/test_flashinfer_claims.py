@@ -11,8 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from benchguard.errors import UsageError
-from benchguard.grade.result import GradeResult, Verdict
+from benchguard.grade.result import GradeResult, Source, Verdict
+from benchguard.quarantine.submission import hash_of_contents, submission_of
 from benchguard.report.flashinfer_claims import is_confirmed, read_claims
+from benchguard.report.flashinfer_solutions import read_solutions
 from benchguard.report.flashinfer_trace import traces_of
 from benchguard.report.stored_results import stored_results
 from tests.support.results import graded_result
@@ -98,13 +100,59 @@ def test_times_decide_only_if_a_ratio_is_given(within: float | None, confirmed: 
 
 @pytest.mark.parametrize(
     ("name", "params"),
-    [("other.cu", {"m": "128", "n": "4"}), ("mine_v1", {"m": "129", "n": "4"}), ("mine_v1", {"m": "128"})],
+    [
+        ("other.cu", {"m": "128", "n": "4"}),
+        ("mine_v1.5", {"m": "128", "n": "4"}),
+        ("mine_v1", {"m": "129", "n": "4"}),
+        ("mine_v1", {"m": "128"}),
+    ],
 )
 def test_grade_of_another_solution_or_size_belongs_to_no_claim(
     name: str, params: dict[str, str], tmp_path: Path
 ) -> None:
     [claim] = read_claims([written(tmp_path / "t.jsonl", trace())], [(name, own("wrong", **params))]).claims
     assert claim.verdict is None and is_confirmed(claim, 1.0)
+
+
+def solution_file(path: Path, contents: dict[str, str], **changes: Any) -> Path:
+    """A Solution as flashinfer-bench writes it."""
+    document = {
+        "name": "mine_v1",
+        "definition": "gemm",
+        "author": "someone",
+        "spec": {"language": "cuda", "target_hardware": ["H100"], "entry_point": "kernel.cu::run"},
+        "sources": [{"path": name, "content": content} for name, content in contents.items()],
+    }
+    path.write_text(json.dumps({**document, **changes}), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("as_folder", [False, True])
+@pytest.mark.parametrize("content", ["int kernel;\n", "int other;\n"])
+def test_solution_decides_by_content_whose_grade_a_grade_is(
+    content: str, as_folder: bool, tmp_path: Path
+) -> None:
+    sources = {"kernel.cu": content, "kernel.h": "#pragma once // \u00e4\n"}
+    folder = tmp_path / "any_name"
+    folder.mkdir()
+    for name, text in sources.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    submission = submission_of(folder if as_folder else folder / "kernel.cu", None, None, "arguments")
+    grade = replace(own("wrong"), submission=Source(str(submission.path), "cuda", "run", submission.sha256))
+    solution = solution_file(tmp_path / "s.json", {**sources, "kernel.cu": "int kernel;\n"})
+    solutions = read_solutions([solution], hash_of_contents)
+    for name in ("any_name", "mine_v1.cu"):
+        [claim] = read_claims([written(tmp_path / "t.jsonl", trace())], [(name, grade)], solutions).claims
+        assert (claim.verdict == "wrong") == (content == "int kernel;\n")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"sources": []}, {"name": ""}, {"spec": {}}, {"sources": [{"path": "x"}]}, {"definition": 3}]
+)
+def test_file_that_is_no_solution_is_refused(changes: dict[str, Any], tmp_path: Path) -> None:
+    path = solution_file(tmp_path / "s.json", {"k.cu": ""}, **changes)
+    with pytest.raises(UsageError, match=r"s\.json: not a Solution of flashinfer-bench"):
+        read_solutions([path], hash_of_contents)
 
 
 def test_exported_result_is_confirmed_by_itself(tmp_path: Path) -> None:
