@@ -45,7 +45,7 @@ def running_on(device: str) -> Iterator[None]:
         torch.Generator = _generator_on_host(generator)
         torch.cuda.synchronize = lambda device=None: None  # noqa: ARG005
         try:
-            with _mode(_on_host):
+            with function_mode(_on_host):
                 yield
         finally:
             torch.Generator, torch.cuda.synchronize = generator, synchronize
@@ -60,11 +60,11 @@ def filling_memory(byte: int) -> Iterator[None]:
 
     def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         made = function(*args, **kwargs)
-        if getattr(function, "__name__", "") in UNINITIALISED:
+        if getattr(function, "__name__", "") in UNINITIALISED and not made.is_meta:
             made.untyped_storage().fill_(byte)
         return made
 
-    with _mode(call):
+    with function_mode(call):
         yield
 
 
@@ -101,7 +101,7 @@ def _on_host(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     return function(*args, **{name: "cpu" if is_gpu(value) else value for name, value in kwargs.items()})
 
 
-def _mode(handle: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> Any:
+def function_mode(handle: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> Any:
     """A torch function mode that passes all calls through `handle`."""
 
     def call(

@@ -33,6 +33,7 @@ from . import leetgpu_base
 from .counts import with_counts_of
 from .host import device_for, filling_memory, running_on, torch_module
 from .modules import TaskModules
+from .one_test import one_test, origins
 from .options import known, one_of
 from .reference import WideCase
 from .values import NO_SEED, described
@@ -267,20 +268,21 @@ def _is_filled(tensor: Any, byte: int) -> bool:
 
 
 def functional_cases(challenge: LeetGpuChallenge) -> list[LeetGpuCase]:
-    """A challenge makes all its functional tests at once, so the draws that all cases have are kept."""
+    """A challenge makes all its functional tests at once, so the draws that all cases have are kept, and other draws
+    leave out the numbers of the other tests."""
     generate = challenge.instance.generate_functional_test
     kept: dict[str, Any] = {}
 
     def test(number: int, draw: str) -> Any:
         if not draw:
-            return generate()[number]
+            return one_test(generate, number, needed[number])
         if draw not in kept:
             kept[draw] = generate()
         return kept[draw][number]
 
     with seeded(None):
-        count = len(challenge.call("generate_functional_test", generate))
-    cases = [LeetGpuCase(challenge, f"functional.{number}", partial(test, number)) for number in range(count)]
+        needed = challenge.call("generate_functional_test", origins, generate)
+    cases = [LeetGpuCase(challenge, f"functional.{each}", partial(test, each)) for each in range(len(needed))]
     return [each for each in cases if each.is_seeded]
 
 
