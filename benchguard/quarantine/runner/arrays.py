@@ -16,6 +16,11 @@ _TYPESTR: dict[DType, str] = {
 }  # fmt: skip
 """__cuda_array_interface__ has no bfloat16 and no float8, so their bits are described as unsigned integers."""
 
+WHEN_TENSORS = (
+    "buffers are torch's tensors only if the submission imports torch, and torch finds a GPU, "
+    "not the CPU driver"
+)
+
 _ML_DTYPES: dict[DType, str] = {
     "bfloat16": "bfloat16",
     "float8_e4m3": "float8_e4m3fn",
@@ -102,10 +107,7 @@ class DeviceArray:
         return self.shape[0]
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(
-            f"'DeviceArray' object has no attribute {name!r}; buffers are torch's tensors only if the submission "
-            "imports torch, and torch finds a GPU"
-        )
+        raise AttributeError(f"'DeviceArray' object has no attribute {name!r}; {WHEN_TENSORS}")
 
     def __repr__(self) -> str:
         return f"DeviceArray({self._name}, shape={self.shape}, address={self._address:#x})"

@@ -13,6 +13,7 @@ from ...ipc.text import one_line, place_of, printable
 from ...phase import Phase
 from ...phase import phase as mark_phase
 from ..contract import LINE_MAX, Began, Broke, Event, Finished, RunnerPhase
+from .arrays import WHEN_TENSORS, DeviceArray
 
 TEXT_MAX = 1000
 DETAIL_MAX = 1 << 14
@@ -53,6 +54,8 @@ def broke(error: BaseException, phase: str, folder: Path) -> Broke:
 
 
 def _remedy(error: BaseException) -> str:
+    if isinstance(error, TypeError) and DeviceArray.__name__ in str(error):
+        return f"; {WHEN_TENSORS}"
     name = error.name if isinstance(error, ModuleNotFoundError) else None
     if name not in _WITHHELD:
         return ""

@@ -6,8 +6,11 @@ import os
 from pathlib import Path
 
 import msgspec
+import pytest
 
+from benchguard.problem.spec import Buffer
 from benchguard.quarantine.contract import LINE_MAX, Began, Broke, Event, Finished
+from benchguard.quarantine.runner.arrays import DeviceArray
 from benchguard.quarantine.runner.reporting import DETAIL_MAX, TEXT_MAX, Reporter, SubmissionError, broke
 
 FOLDER = Path(__file__).parent
@@ -33,6 +36,15 @@ def test_import_of_the_problems_reference_has_a_remedy() -> None:
         error = ModuleNotFoundError(f"No module named {name!r}", name=name)
         text = broke(raised(error), "import", FOLDER).text
         assert (f"cannot read the problem's {name}.py" in text) == has_remedy
+
+
+def test_use_of_a_buffer_as_a_tensor_says_when_buffers_are_tensors() -> None:
+    buffer = DeviceArray(0, Buffer("x", "float32", (4,)))
+    for use in (lambda: buffer[1:], lambda: buffer + 1, lambda: buffer.zero_() + 1):  # type: ignore[index, operator]
+        with pytest.raises((TypeError, AttributeError)) as raising:
+            use()
+        assert "buffers are torch's tensors only if" in broke(raising.value, "warm-up", FOLDER).text
+    assert broke(raised(TypeError("an int")), "warm-up", FOLDER).text.endswith("TypeError: an int")
 
 
 def test_long_and_unprintable_messages_cut_and_escaped() -> None:
