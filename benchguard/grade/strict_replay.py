@@ -25,6 +25,10 @@ from .outcome import Findings, evidence_of, failure_of, unknown_globals
 from .time_tests import TimeTests
 from .timing import carried_doubt, carried_reason, first_use_of, is_one_use_only, reported, untested
 
+ONE_USE_NEEDED = (
+    "so its time may be that of kept results: give 10 or more input sets, some of which are used once"
+)
+
 
 def replay(
     capture: str | os.PathLike[str] | Capture,
@@ -63,6 +67,8 @@ def judged(result: ReplayResult, options: ReplayOptions) -> ReplayResult:
     if failed is not None:
         outcome = failure_of(failed, result)
         return replace(result, verdict=outcome.verdict, reason=outcome.reason)
+    if unrestored and not any(row.one_use for row in table):
+        return replace(result, verdict="unproven", reason=f"{unrestored}, {ONE_USE_NEEDED}")
     if options.require_evidence and (unknown := without_proof(evidence)):
         return replace(result, verdict="unproven", reason=unknown)
     return result

@@ -1,0 +1,58 @@
+"""Captures of an attack and of its honest control are replayed and compared without their problem."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import benchguard
+from tests.attacks.catalogue import ATTACKS, HONEST, PROBLEMS
+from tests.attacks.problems import DEEP
+from tests.attacks.running import placed
+
+pytestmark = pytest.mark.full
+
+SETS = 14
+CACHED = 100
+"""The attack's cached answers take less than the honest time over this: some 0.4 ms instead of 70 ms."""
+
+
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    found = {}
+    for name, path in (("honest", HONEST / "mix.py"), ("heap", ATTACKS / "17_by_content_heap.cu")):
+        kept = tmp_path_factory.mktemp(name) / "kept"
+        with placed(path) as folder:
+            benchguard.grade(f"{PROBLEMS}:Mix", folder, driver="sim", cases=("deep",), samples=8, keep=kept)
+        found[name] = kept / "case-0-0.ncap"
+    return found
+
+
+def replayed(path: Path, samples: int, sets: int) -> benchguard.ReplayResult:
+    inputs = {"x": [random.Random(n).randbytes(4 * DEEP) for n in range(sets)]} if sets else None
+    return benchguard.replay(path, driver="sim", strict=True, cold="none", samples=samples, inputs=inputs)
+
+
+def test_results_kept_in_the_heap_are_no_pass_without_one_use_inputs(captures: dict[str, Path]) -> None:
+    assert replayed(captures["honest"], 10, 0).verdict == "pass"
+    attack = replayed(captures["heap"], 10, 0)
+    assert attack.verdict == "unproven" and attack.status == 8
+    assert "heap (malloc), which cannot be restored" in attack.reason and "10 or more" in attack.reason
+
+
+def test_results_kept_in_the_heap_have_no_false_time_on_one_use_inputs(captures: dict[str, Path]) -> None:
+    honest, attack = (replayed(captures[name], 40, SETS) for name in ("honest", "heap"))
+    assert honest.verdict == "pass" and honest.time_us is not None
+    assert attack.verdict == "violation" or (
+        attack.time_us is not None and attack.time_us.median > honest.time_us.median / CACHED
+    )
+
+
+def test_results_kept_in_the_heap_win_no_strict_comparison(captures: dict[str, Path]) -> None:
+    result = benchguard.compare_captures(
+        captures["honest"], captures["heap"], strict=True, driver="sim", samples=10, blocks=3
+    )
+    assert (result.call, result.verdict) == (None, "unproven")
+    assert result.reason.startswith(f"B ({captures['heap']}) did not pass")
