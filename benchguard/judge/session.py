@@ -11,7 +11,7 @@ from ..ipc.shared_memory import READ_ONLY, SharedMemory
 from ..problem.spec import Buffer, CaseSpec, Layout, overlaps_itself
 from ..problem.suite import Suite, TestCase
 from ..problem.threads import threads
-from ..problem.withheld import withhold
+from ..problem.withheld import leave_submissions, withhold
 from .case import CaseJudge, Tools
 from .compare import check_tolerance
 from .contract import (
@@ -72,9 +72,11 @@ class Session:
         if self._suite is not None:
             raise UsageError("a problem is open; this process judges one")
         wish = {} if ask.device == "auto" else {"device": ask.device}
+        problem = ask.problem
         if ask.submissions:
-            withhold(ask.submissions, ask.problem)
-        suite = self._load(ask.problem, ask.adapter, {**ask.adapter_options, **wish})
+            withhold(ask.submissions, problem)
+            problem = leave_submissions(problem)
+        suite = self._load(problem, ask.adapter, {**ask.adapter_options, **wish})
         cases = _chosen(suite, ask)
         for case in cases:
             _check_case(case)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
@@ -75,6 +76,19 @@ def withhold(submissions: Iterable[str], problem: str) -> None:
         (place for place, each in enumerate(sys.meta_path) if each is PathFinder), len(sys.meta_path)
     )
     sys.meta_path.insert(python, finder)
+
+
+def leave_submissions(problem: str) -> str:
+    """Go to the problem's folder if the current one belongs to a withheld submission. Returns the problem's full path.
+
+    Libraries read settings from the current folder: numba takes its cache's folder from there, and unpickles its files.
+    """
+    if not is_withheld(Path.cwd()):
+        return problem
+    path, colon, name = (problem, "", "") if Path(problem).exists() else problem.rpartition(":")
+    place = Path(path).resolve()
+    os.chdir(place if place.is_dir() else place.parent)
+    return f"{place}{colon}{name}"
 
 
 def is_withheld(path: Path) -> bool:

@@ -50,15 +50,17 @@ class Place:
         path.write_text(f"{future}{leave}import ctypes{rest}{call}")
         return path
 
-    def verdict(self, imports: str, submission: Path) -> tuple[str, str]:
+    def verdict(self, imports: str, submission: Path, current: Path | None = None) -> tuple[str, str]:
+        """`current`: the folder in which the command is started, if not the problem's."""
         problem, document = self.folder / "problem.py", self.folder / "result.json"
         problem.write_text(PROBLEM.format(imports=imports))
+        current = current or self.folder
         command = [
-            sys.executable, "-m", "benchguard", "grade", str(problem), str(submission), "--driver", "sim",
-            "--case", "small", *SIM.options(()), "--json", str(document), "-q",
+            sys.executable, "-m", "benchguard", "grade", os.path.relpath(problem, current), str(submission),
+            "--driver", "sim", "--case", "small", *SIM.options(()), "--json", str(document), "-q",
         ]  # fmt: skip
         result = subprocess.run(
-            command, env={**os.environ, "PYTHONPATH": PYTHONPATH}, cwd=self.folder, stdin=subprocess.DEVNULL,
+            command, env={**os.environ, "PYTHONPATH": PYTHONPATH}, cwd=current, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=SIM.seconds, check=False,
         )  # fmt: skip
         if not document.is_file():
@@ -89,3 +91,13 @@ def test_submission_that_is_package_beside_problem_never_runs_in_judge(place: Pl
     verdict = place.verdict(optional, package)
     assert not place.mark.exists()
     assert verdict == ("pass", "")
+
+
+@pytest.mark.parametrize("inside", [True, False], ids=["in the submission", "control"])
+def test_settings_in_submission_never_reach_judge(place: Place, inside: bool) -> None:
+    """Libraries such as numba read settings from the current folder. The control's problem has some of its own."""
+    submission = place.submission(place.folder / "fast" / "submission.py").parent
+    settings = (submission if inside else place.folder) / ".numba_config.yaml"
+    settings.write_text("cache_dir: somewhere\n")
+    reads = f"import pathlib\nassert pathlib.Path('.numba_config.yaml').exists() == {not inside}"
+    assert place.verdict(reads, submission, submission if inside else None) == ("pass", "")
