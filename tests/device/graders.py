@@ -122,7 +122,7 @@ def examine(grader: str, variant: str, settings: dict[str, Any], folder: Path) -
 
 @dataclass(frozen=True)
 class Overhead:
-    """What the shim adds to a grader's time, and the interquartile range of runs without it; shares of their median."""
+    """The shim's addition to a grader's time, and the interquartile range of runs without it; shares of their median."""
 
     share: float
     spread: float
