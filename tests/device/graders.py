@@ -122,7 +122,7 @@ def examine(grader: str, variant: str, settings: dict[str, Any], folder: Path) -
 
 @dataclass(frozen=True)
 class Overhead:
-    """The shim's addition to a grader's time, and the interquartile range of runs without it; shares of their median."""
+    """The time that the shim adds, and the interquartile range of runs without it, as shares of their median."""
 
     share: float
     spread: float
