@@ -20,11 +20,15 @@ PRODUCT = "product_of_lengths"
 """The function of a starter in C++ that multiplies the lengths in an array."""
 
 
+THREADS_MAX = 1 << 16
+"""Threads for an output whose size the host cannot read. They loop, because most cases are smaller than the largest."""
+
+
 class Size(NamedTuple):
     """The number of elements of an output, as an expression over the scalars, or over an array by PRODUCT.
 
-    `most`: the largest number, which the host launches if the expression reads an array. `on_host`: the array is in
-    host memory, so only the host can evaluate the expression.
+    `most`: the largest number, if the expression reads an array. `on_host`: the array is in host memory, so only a
+    host function can evaluate the expression.
     """
 
     elements: str
@@ -53,7 +57,11 @@ def _cuda(parameters: Parameters, sizes: Sizes, entry: str) -> str:
     bounds = {
         name: _free(f"{name}_size", types) if size.on_host else size.elements for name, size in sizes.items()
     }
-    counts = [str(size.most) if size.most and not size.on_host else size.elements for size in sizes.values()]
+    on_device = {name: size.most for name, size in sizes.items() if size.most and not size.on_host}
+    counts = [
+        str(min(size.most, THREADS_MAX)) if name in on_device else size.elements
+        for name, size in sizes.items()
+    ]
     most = "".join(
         f"    if ({threads} < {each}) {threads} = {each};\n" for each in dict.fromkeys(counts) if each != "1"
     )
@@ -61,7 +69,7 @@ def _cuda(parameters: Parameters, sizes: Sizes, entry: str) -> str:
     return (
         f"{_includes(['cuda_runtime.h', *_headers(parameters)])}{_product(sizes)}"
         f"{_note(parameters, '//', 'pointer')}"
-        f"__global__ void {kernel}({kernel_words}) {{\n{_zeros(bounds, types, i)}}}\n\n"
+        f"__global__ void {kernel}({kernel_words}) {{\n{_zeros(bounds, types, i, on_device)}}}\n\n"
         f'extern "C" void {entry}({words}) {{\n'
         f"    size_t {threads} = 1;\n{most}"
         f"    {kernel}<<<(unsigned)(({threads} + 255) / 256), 256>>>"
@@ -101,15 +109,17 @@ def _hip(parameters: Parameters, sizes: Sizes, entry: str) -> str:
     words, types = _words(parameters, _HIP_TYPES)
     headers = [_HIP_HEADERS.get(each, each) for each in _headers(parameters)]
     numbers = [
-        str(each.most) if each.most else each.elements.replace("(size_t)", "") for each in sizes.values()
+        str(min(each.most, THREADS_MAX)) if each.most else each.elements.replace("(size_t)", "")
+        for each in sizes.values()
     ]
     counts = list(dict.fromkeys(numbers)) or ["1"]
     most = f"max({', '.join(counts)})" if len(counts) > 1 else counts[0]
     bounds = {name: size.elements for name, size in sizes.items()}
+    zeros = _zeros(bounds, types, _free("i", types), {name for name, size in sizes.items() if size.most})
     return (
         f"{_includes(headers) if headers else ''}{_product(sizes)}{_note(parameters, '//', 'pointer', copied=True)}"
         f"// launch: grid=ceil(({most})/256) block=256\n"
-        f'extern "C" __global__ void {entry}({words}) {{\n{_zeros(bounds, types, _free("i", types))}}}\n'
+        f'extern "C" __global__ void {entry}({words}) {{\n{zeros}}}\n'
     )
 
 
@@ -131,10 +141,14 @@ def _words(parameters: Parameters, names: dict[str, str]) -> tuple[str, dict[str
     return ", ".join(words), types
 
 
-def _zeros(bounds: Mapping[str, str], types: dict[str, str], i: str) -> str:
-    """A kernel's body."""
+def _zeros(bounds: Mapping[str, str], types: dict[str, str], i: str, looped: Container[str]) -> str:
+    """A kernel's body. The outputs `looped` may have more elements than the launch has threads."""
+    at, step = _free("at", types), "(size_t)gridDim.x * blockDim.x"
     writes = "".join(
-        f"    if ({i} < {bound}) {name}[{i}] = {types[name]}{{}};\n" for name, bound in bounds.items()
+        f"    for (size_t {at} = {i}; {at} < {bound}; {at} += {step}) {name}[{at}] = {types[name]}{{}};\n"
+        if name in looped
+        else f"    if ({i} < {bound}) {name}[{i}] = {types[name]}{{}};\n"
+        for name, bound in bounds.items()
     )
     return (
         f"    const size_t {i} = blockIdx.x * (size_t)blockDim.x + threadIdx.x;\n"

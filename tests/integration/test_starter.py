@@ -8,6 +8,7 @@ import pytest
 
 from benchguard.cli.starter import text_of
 from benchguard.grade.grade import grade
+from benchguard.problem import starter as written
 from benchguard.problem.load import load, opened, signature_of
 from benchguard.problem.starter import Language, starter
 from benchguard.problem.starter_sizes import output_sizes
@@ -92,14 +93,19 @@ class Last(Problem):
 @pytest.mark.usefixtures("native")
 @pytest.mark.parametrize("made", ["", ', device="cuda"'], ids=["host", "device"])
 @pytest.mark.parametrize("covers", [True, False])
-def test_starter_covers_an_output_whose_size_is_in_a_shape(made: str, covers: bool, tmp_path: Path) -> None:
+def test_starter_covers_an_output_whose_size_is_in_a_shape(
+    made: str, covers: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The starter writes 7, which is right but for one element, so other wrong elements have not been written."""
     pytest.importorskip("torch", reason="comes with the extra torch")
+    monkeypatch.setattr(written, "THREADS_MAX", 64)  # fewer than elements
     problem, submission = tmp_path / "last.py", tmp_path / "starter.cu"
     problem.write_text(REDUCTION.replace("MADE", made))
     text = text_of(str(problem), "cuda", "").replace("float{}", "7")
     assert text.count("product_of_lengths(shape, ndim, dim)") == (3 if not made else 1)
-    submission.write_text(text if covers else text.replace("if (i < ", "if (i < 1 && i < "))
+    if not covers:
+        text = text.replace("if (i < ", "if (i < 1 && i < ").replace("size_t at = i", "size_t at = i + 1")
+    submission.write_text(text)
     result = grade(problem, submission, cases=("(7, 3, 40)",), driver="sim", samples=8, cold="none")
     assert result.verdict == "wrong", (result.reason, result.output)
     assert ("{'wrong': 1}" in result.reason) == covers, result.reason
