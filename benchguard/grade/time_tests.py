@@ -25,8 +25,8 @@ FLOOR_US = 2.0
 """Differences up to this are noise: honest kernels differed by up to 0.99 us on an H200 (docs/adr/0019)."""
 
 FLOOR_SHARE = 0.002
-"""The same as a share of the time: an honest call of 8.9 ms differed by 7 us on an H100 and by 10 us on an H200 that other
-processes used, too. A median is known to half a percent at best."""
+"""The same as a share of the time: an honest call of 8.9 ms differed by 7 us on an H100 and by 10 us on an H200, which
+other processes used, too."""
 
 HOST_FLOOR_US = 20.0
 """The same for times by the host's clock, which has to see the end of a sample."""
