@@ -119,12 +119,39 @@ def test_wide_product_loops_agree(engine: Engine, other: Engine, sign: str) -> N
     check(engine, other, f"mad.wide.{sign}32 %d, %a, %b, %c;", "b64", 32, 32, 64)
 
 
-@pytest.mark.parametrize(
-    "pair", ["u64.u32", "s64.s32", "u32.u64", "s32.s64", "rn.f32.s32", "rn.f32.u32", "rn.f32.f64", "f64.f32"]
-)
+CONVERSIONS = [
+    "u64.u32",
+    "s64.s32",
+    "u32.u64",
+    "s32.s64",
+    "rn.f32.s32",
+    "rn.f32.u32",
+    "rn.f32.f64",
+    "f64.f32",
+]
+CONVERSIONS += [
+    f"{to}.{source}"
+    for source in ("u8", "s8", "u16", "s16")
+    for to in ("u16", "s16", "u32", "s32", "u64", "s64", "rn.f32")
+]
+CONVERSIONS += [
+    f"{to}.{source}" for source in ("u32", "s32", "u64", "s64") for to in ("u8", "s8", "u16", "s16")
+]
+
+
+@pytest.mark.parametrize("pair", CONVERSIONS)
 def test_conversion_loops_agree(engine: Engine, other: Engine, pair: str) -> None:
+    """A value of 8 bits is in a register of 16."""
     to, source = pair.removeprefix("rn.").split(".")
-    check(engine, other, f"cvt.{pair} %d, %a;", f"b{to[1:]}", int(source[1:]))
+    result, width = max(16, int(to[1:])), max(16, int(source[1:]))
+    check(engine, other, f"cvt.{pair} %d, %a;", f"b{result}", width)
+
+
+def test_narrow_conversion_extends_its_register(engine: Engine, other: Engine) -> None:
+    """A wider instruction reads the extended value: PTX ISA, "Operand Size Exceeding Instruction-Type Size"."""
+    for to in ("s8", "u8", "s16", "u16"):
+        body = f".reg .b32 %wide;\ncvt.{to}.s32 %wide, %a;\nmov.b32 %d, %wide;"
+        check(engine, other, body, "b32", 32)
 
 
 @pytest.mark.parametrize("comparison", COMPARISONS)
