@@ -1,4 +1,4 @@
-/* cudaGetDeviceProperties: the driver's attributes in one struct. */
+/* cudaGetDeviceProperties: the driver's attributes in one struct; and the choice of a device by them. */
 #include "runtime/cudart.h"
 
 #include <string.h>
@@ -100,5 +100,15 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
         memcpy((char *)prop + rows[i].offset, rows[i].bytes == sizeof wide ? (const void *)&wide : &value,
                rows[i].bytes);
     }
+    return runtime_result(result);
+}
+
+/* All devices are of one model, so the first one fits the wishes as well as any other. */
+cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
+{
+    if (device == NULL || prop == NULL)
+        return runtime_error(cudaErrorInvalidValue);
+    const CUresult result = DRIVER(cuInit)(0);
+    *device = 0;
     return runtime_result(result);
 }

@@ -75,6 +75,7 @@ built 10
 another thread's error: cudaErrorInvalidDevice, ours: cudaSuccess
 """,
     "device": """\
+chosen 0, no wishes: cudaErrorInvalidValue
 flags before: 8
 blocking and mapped: 12
 two schedules: cudaErrorInvalidValue

@@ -15,6 +15,12 @@ static unsigned flags()
 
 int main()
 {
+    int chosen = -1;
+    cudaDeviceProp wanted = {};
+    wanted.major = 1;
+    CHECK(cudaChooseDevice(&chosen, &wanted));
+    std::printf("chosen %d, no wishes: %s\n", chosen, cudaGetErrorName(cudaChooseDevice(&chosen, nullptr)));
+    (void)cudaGetLastError();
     std::printf("flags before: %u\n", flags());
     CHECK(cudaSetDeviceFlags(cudaDeviceMapHost | cudaDeviceScheduleBlockingSync));
     std::printf("blocking and mapped: %u\n", flags());
