@@ -18,10 +18,16 @@ from .layout import Vendor
 from .reader import Capture
 from .unpack import CodeError
 
-HEAP = re.compile(rb"(?<![\w$.])(malloc|__nv_aligned_device_malloc|cudaMalloc|cnpMalloc)(?![\w$.])")
-"""Functions by which kernels take memory from the heap. Code that calls one has its name."""
+_FUNCTIONS = (
+    rb"(malloc|__nv_aligned_device_malloc"
+    rb"|(?:__cudaCDP2|cuda|cnp)(?:Malloc|GetParameterBuffer(?:V2)?)(?:_ptsz)?)"
+)
+"""Functions by which kernels take memory from the heap, or for the arguments of kernels that they launch. Code that
+calls one has its name, which is cudaMalloc's in the device runtime of CUDA 11, and __cudaCDP2Malloc since CUDA 12."""
 
-_HEAP_SYMBOL = re.compile(rb"(malloc|__nv_aligned_device_malloc|cudaMalloc|cnpMalloc)\0")
+HEAP = re.compile(rb"(?<![\w$.])" + _FUNCTIONS + rb"(?![\w$.])")
+
+_HEAP_SYMBOL = re.compile(_FUNCTIONS + rb"\0")
 """The same in a table of symbols, where a name may be the end of a longer one."""
 
 _ELF = b"\x7fELF"
@@ -70,7 +76,8 @@ def _codes(image: bytes, left: int) -> Iterator[bytes]:
 
 def _reason(code: bytes) -> str:
     is_elf = code.startswith(_ELF)
-    found = (_HEAP_SYMBOL if is_elf else HEAP).search(code) if b"alloc" in code else None
+    is_named = b"alloc" in code or b"GetParameterBuffer" in code
+    found = (_HEAP_SYMBOL if is_elf else HEAP).search(code) if is_named else None
     if found:
         return f"a kernel may keep data in the device's heap ({found[1].decode()}), which cannot be restored"
     if is_elf:

@@ -252,6 +252,10 @@ ATTACK_LIST = (
         verdicts=only("violation"), small="deep", large="deep", options=("--samples", "100"),
     ),
     Attack(
+        17, "17_by_content_runtime_heap.py", "cache by content, heap of the device runtime", "device", where="sim",
+        **UNRESTORED,
+    ),
+    Attack(
         17, "17_by_content_local.cu", "cache by content, local memory", "device", where="gpu",
         **REMEMBERS,
     ),

@@ -22,7 +22,11 @@ CACHED = 100
 @pytest.fixture(scope="module")
 def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     found = {}
-    for name, path in (("honest", HONEST / "mix.py"), ("heap", ATTACKS / "17_by_content_heap.cu")):
+    for name, path in (
+        ("honest", HONEST / "mix.py"),
+        ("malloc", ATTACKS / "17_by_content_heap.cu"),
+        ("__cudaCDP2Malloc", ATTACKS / "17_by_content_runtime_heap.py"),
+    ):
         kept = tmp_path_factory.mktemp(name) / "kept"
         with placed(path) as folder:
             benchguard.grade(f"{PROBLEMS}:Mix", folder, driver="sim", cases=("deep",), samples=8, keep=kept)
@@ -35,15 +39,21 @@ def replayed(path: Path, samples: int, sets: int) -> benchguard.ReplayResult:
     return benchguard.replay(path, driver="sim", strict=True, cold="none", samples=samples, inputs=inputs)
 
 
-def test_results_kept_in_the_heap_are_no_pass_without_one_use_inputs(captures: dict[str, Path]) -> None:
+def test_honest_capture_passes_without_one_use_inputs(captures: dict[str, Path]) -> None:
     assert replayed(captures["honest"], 10, 0).verdict == "pass"
-    attack = replayed(captures["heap"], 10, 0)
+
+
+@pytest.mark.parametrize("function", ["malloc", "__cudaCDP2Malloc"])
+def test_results_kept_in_the_heap_are_no_pass_without_one_use_inputs(
+    captures: dict[str, Path], function: str
+) -> None:
+    attack = replayed(captures[function], 10, 0)
     assert attack.verdict == "unproven" and attack.status == 8
-    assert "heap (malloc), which cannot be restored" in attack.reason and "10 or more" in attack.reason
+    assert f"heap ({function}), which cannot be restored" in attack.reason and "10 or more" in attack.reason
 
 
 def test_results_kept_in_the_heap_have_no_false_time_on_one_use_inputs(captures: dict[str, Path]) -> None:
-    honest, attack = (replayed(captures[name], 40, SETS) for name in ("honest", "heap"))
+    honest, attack = (replayed(captures[name], 40, SETS) for name in ("honest", "malloc"))
     assert honest.verdict == "pass" and honest.time_us is not None
     assert attack.verdict == "violation" or (
         attack.time_us is not None and attack.time_us.median > honest.time_us.median / CACHED
@@ -52,7 +62,7 @@ def test_results_kept_in_the_heap_have_no_false_time_on_one_use_inputs(captures:
 
 def test_results_kept_in_the_heap_win_no_strict_comparison(captures: dict[str, Path]) -> None:
     result = benchguard.compare_captures(
-        captures["honest"], captures["heap"], strict=True, driver="sim", samples=10, blocks=3
+        captures["honest"], captures["malloc"], strict=True, driver="sim", samples=10, blocks=3
     )
     assert (result.call, result.verdict) == (None, "unproven")
-    assert result.reason.startswith(f"B ({captures['heap']}) did not pass")
+    assert result.reason.startswith(f"B ({captures['malloc']}) did not pass")

@@ -35,6 +35,10 @@ HEAP = ".extern .func (.param .b64 result) malloc (.param .b64 bytes);"
     ("head", "body", "reason"),
     [
         (HEAP, "", "the device's heap (malloc)"),
+        (HEAP.replace("malloc", "__cudaCDP2Malloc"), "", "the device's heap (__cudaCDP2Malloc)"),
+        (HEAP.replace("malloc", "cudaMalloc_ptsz"), "", "the device's heap (cudaMalloc_ptsz)"),
+        (HEAP.replace("malloc", "__cudaCDP2GetParameterBufferV2"), "", "(__cudaCDP2GetParameterBufferV2)"),
+        (HEAP.replace("malloc", "__cudaCDP2LaunchDeviceV2"), "", ""),
         ("", ".global .align 4 .u32 kept = 7;", "a variable inside a function of PTX"),
         ("", ".const .align 4 .u32 kept = 7;", "a variable inside a function of PTX"),
         ("", "/* } */ .global .align 4 .u32 kept; /* { */", "a variable inside a function of PTX"),
