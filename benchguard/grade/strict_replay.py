@@ -67,7 +67,7 @@ def judged(result: ReplayResult, options: ReplayOptions) -> ReplayResult:
     if failed is not None:
         outcome = failure_of(failed, result)
         return replace(result, verdict=outcome.verdict, reason=outcome.reason)
-    if unrestored and not any(row.one_use for row in table):
+    if may_keep_results(result):
         return replace(result, verdict="unproven", reason=f"{unrestored}, {ONE_USE_NEEDED}")
     if options.require_evidence and (unknown := without_proof(evidence)):
         return replace(result, verdict="unproven", reason=unknown)
@@ -77,6 +77,15 @@ def judged(result: ReplayResult, options: ReplayOptions) -> ReplayResult:
 def unsafe_reason(result: ReplayResult) -> str:
     """Why only one-use samples may count; empty if all may."""
     return unknown_globals(result) or carried_doubt(result.table, first_use_of(result.table))
+
+
+def may_keep_results(result: ReplayResult) -> bool:
+    """Whether the code can keep results, and no sample on one-use inputs has a time without them.
+
+    AMD's code is not searched, so nothing is known of it: the check says so, and the verdict stays.
+    """
+    is_searched = result.settings.api == "cuda"
+    return is_searched and bool(unknown_globals(result)) and not any(row.one_use for row in result.table)
 
 
 def safe_table(result: ReplayResult) -> tuple[SampleRow, ...]:
