@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import traceback
 from pathlib import Path
@@ -56,6 +57,11 @@ def broke(error: BaseException, phase: str, folder: Path) -> Broke:
 def _remedy(error: BaseException) -> str:
     if isinstance(error, TypeError) and DeviceArray.__name__ in str(error):
         return f"; {WHEN_TENSORS}"
+    torch = sys.modules.get("torch")
+    if isinstance(error, OSError) and "CUDA_HOME" in str(error) and torch and torch.version.cuda is None:
+        return (
+            "; torch is built for the CPU on this machine, so it compiles no CUDA: install a build for CUDA"
+        )
     name = error.name if isinstance(error, ModuleNotFoundError) else None
     if name not in _WITHHELD:
         return ""

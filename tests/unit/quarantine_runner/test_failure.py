@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -45,6 +47,17 @@ def test_use_of_a_buffer_as_a_tensor_says_when_buffers_are_tensors() -> None:
             use()
         assert "buffers are torch's tensors only if" in broke(raising.value, "warm-up", FOLDER).text
     assert broke(raised(TypeError("an int")), "warm-up", FOLDER).text.endswith("TypeError: an int")
+
+
+@pytest.mark.parametrize(("cuda", "has_remedy"), [(None, True), ("13.0", False)])
+def test_cuda_extension_of_a_torch_for_the_cpu_has_a_remedy(
+    cuda: str | None, has_remedy: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = SimpleNamespace(version=SimpleNamespace(cuda=cuda))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    error = OSError("CUDA_HOME environment variable is not set. Please set it to your CUDA install root.")
+    text = broke(raised(error), "import", FOLDER).text
+    assert text.endswith("install a build for CUDA") == has_remedy
 
 
 def test_long_and_unprintable_messages_cut_and_escaped() -> None:
