@@ -34,7 +34,7 @@ statuses, which `benchguard/exit_status.py` defines.
 | 4 | verdict `unreplayable` |
 | 5 | verdict `unconverged`, with `--require-converged` |
 | 6, 7 | `compare --fail-on`: slower, unsure |
-| 8 | verdict `unproven`, with `--require-evidence`, or beside another process on the GPU |
+| 8 | verdict `unproven`: `--require-evidence`, another process on the GPU, a strict replay without one-use inputs |
 | 65 | verdict `failed`: the submission failed to import, compile or run; a kernel of a capture failed |
 | 70 | verdict `error`: neutrino-bench or this machine failed; a capture is damaged |
 | 124 | verdict `timeout`; `--timeout` has killed the command |

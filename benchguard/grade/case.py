@@ -20,6 +20,7 @@ from ..quarantine.contract import Quarantined
 from ..replay.replay import SAMPLING_SECONDS
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
+from ..shim.vendors import Api
 from .cordon import CheckedAccesses, check_accesses
 from .evidence import CaptureFacts, KernelEvidence
 from .examine import ON_THE_DEVICE, examined_of
@@ -62,6 +63,7 @@ class CaseWork:
     seconds: float
     turns: Turns
     cases_after: int = 0
+    api: Api = "cuda"
 
     @property
     def sampling_seconds(self) -> float:
@@ -105,6 +107,7 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
             warm_samples_of(options.samples),
             work.sampling_seconds,
             work.turns,
+            work.api,
         )
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)

@@ -252,6 +252,7 @@ class ReplayedRun(GradeRun):
             self.left(),
             self.turns,
             len(opened.cases) - index - 1,
+            self._api,
         )
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:

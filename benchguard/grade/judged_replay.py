@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..capture import Capture
+from ..capture import Capture, CaptureError
 from ..gpu.turns import Turns
 from ..judge.contract import AskChecked, AskSlots, Checked, Secrets, Slots
 from ..judge.process import JudgeProcess
@@ -23,6 +23,8 @@ from ..replay.collect import Progress
 from ..replay.options import ReplayOptions
 from ..replay.replay import SAMPLING_SECONDS, replay_buffers
 from ..replay.result import ReplayResult
+from ..replay.subject import api_of
+from ..shim.vendors import Api
 from .options import GradeOptions
 
 REPLAY_SECONDS_MIN = 1.0
@@ -79,12 +81,14 @@ def judged_replay(
     warm_samples: int = 0,
     sampling_seconds: float = SAMPLING_SECONDS,
     turns: Turns | None = None,
+    api: Api | None = None,
 ) -> tuple[ReplayResult, Checked]:
     """Replay the capture at `path` for at most `seconds`, and return the judge's results for its samples.
 
     Samples are taken until their times converge, or for `sampling_seconds`.
 
-    `warm_samples` follow with the memory in the cache. The judge checks their outputs, too.
+    `warm_samples` follow with the memory in the cache. The judge checks their outputs, too. `api` is of the driver that
+    the submission ran on: a capture that names another one would choose the driver that replays it.
 
     Raises UsageError for invalid replay options, CaptureError for a capture that cannot be used.
     """
@@ -117,6 +121,10 @@ def judged_replay(
             report(progress.phase, progress.samples, progress.median_us)
 
     with Capture.open(path, LIMITS) as capture:
+        if api is not None and api_of(capture) != api:
+            raise CaptureError(
+                f"it names a driver of {api_of(capture).upper()}, and was recorded on {api.upper()}"
+            )
         result = replay_buffers(capture, how, buffers, tell, options.memory_limit, sampling_seconds, turns)
     judge.ask(AskChecked(secret.case))
     checked, _ = judge.answer(Checked)

@@ -126,8 +126,13 @@ def subject_of(capture: Capture) -> Subject:
         allocations=tuple(Extent(a.address, a.bytes, a.call) for a in capture.allocations),
         globals=tuple(Extent(g.address, g.bytes, f"global {g.name}") for g in capture.globals),
         kernels=tuple(_kernels(capture)),
-        api="hip" if capture.device.vendor is Vendor.HIP else "cuda",
+        api=api_of(capture),
     )
+
+
+def api_of(capture: Capture) -> Api:
+    """The driver that the capture names as its recorder's."""
+    return "hip" if capture.device.vendor is Vendor.HIP else "cuda"
 
 
 def _kernels(capture: Capture) -> Iterator[KernelUse]:

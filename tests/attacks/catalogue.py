@@ -396,6 +396,7 @@ ATTACK_LIST = (
     Attack(33, "33_runner_lies.py", "the same inputs twice, no launch", "Python", "none", only("wrong")),
     Attack(33, "33_global_alias.py", "two places for one global", "files", "none", only("failed")),
     Attack(33, "33_missing_kernel.py", "kernel missing in its image", "files", "none", only("failed")),
+    Attack(33, "33_other_vendor.py", "recorder named as AMD's driver", "files", "none", only("failed")),
     Attack(33, "33_missing_global.py", "global missing in its image", "files", "none", only("failed")),
     Attack(34, "34_forged_status.py", "the keeper's exit status", "machine", "none", only("failed")),
     Attack(34, "34_forged_confine.py", "a sandbox that cannot be set up", "machine", "none", only("failed")),

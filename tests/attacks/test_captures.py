@@ -66,3 +66,11 @@ def test_results_kept_in_the_heap_win_no_strict_comparison(captures: dict[str, P
     )
     assert (result.call, result.verdict) == (None, "unproven")
     assert result.reason.startswith(f"B ({captures['malloc']}) did not pass")
+
+
+def test_capture_that_names_another_driver_chooses_no_driver() -> None:
+    """Without the check, the CPU driver for HIP replays it, or the verdict is `error` where that is not built."""
+    with placed(ATTACKS / "33_other_vendor.py") as folder:
+        result = benchguard.grade(f"{PROBLEMS}:Mix", folder, driver="sim", cases=("small",), samples=8)
+    assert result.verdict == "failed"
+    assert "it names a driver of HIP, and was recorded on CUDA" in result.reason

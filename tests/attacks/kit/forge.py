@@ -10,7 +10,7 @@ from pathlib import Path
 from benchguard.quarantine.runner.reporting import Reporter
 
 HEADER, ELEMENT = struct.Struct("<QIIII"), struct.Struct("<IIQ")
-IMAGE, MODULE, KERNEL, GLOBAL, ALLOCATION, BEFORE = 4, 5, 6, 7, 8, 9
+DEVICE, IMAGE, MODULE, KERNEL, GLOBAL, ALLOCATION, BEFORE = 2, 4, 5, 6, 7, 8, 9
 OPERATION, REFUSAL, META, END = 12, 15, 17, 18
 LAUNCH = 1
 Elements = list[tuple[int, bytearray]]
