@@ -174,13 +174,13 @@ PROGRAM = ROOT / "examples" / "replay" / "program.py"
 def test_two_commands_are_recorded_and_compared(tmp_path: Path, native: Path) -> None:
     assert (native / "replay").is_dir()
     pytest.importorskip("cuda.core")
-    small, large = ([sys.executable, PROGRAM, "--size", size] for size in ("32", "96"))
+    small, large = ([sys.executable, PROGRAM, "--size", size] for size in ("32", "768"))
     options = ("--driver", "sim", "--blocks", "3", "--samples", "3")
     done = run(
         "compare", *options, "--fail-on", "unsure", "--json", "-", "--", *small, "--vs", *large, cwd=tmp_path
     )
     document: Any = json.loads(done.stdout)  # the programs' own output goes to standard error
-    assert document["cases"][0]["ratio"] > 2 and document["labels"][1].endswith("program.py --size 96")
+    assert document["cases"][0]["ratio"] > 2 and document["labels"][1].endswith("program.py --size 768")
     # On a busy machine, 3 blocks may not be enough for a call.
     assert done.returncode == {"SLOWER": 6, "UNSURE": 7}[document["call"]], done.stderr
     assert "0 of 1024 pixels differ" in done.stderr and f"B is {document['call']}" in done.stderr
