@@ -30,14 +30,13 @@ def on_cpu() -> Iterator[None]:
 
     class OnCpu(overrides.TorchFunctionMode):  # type: ignore[misc, name-defined]
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            given = [*args, *(kwargs or {}).values()]
-            for_gpu = func is torch.Tensor.cuda or any(
-                moved(each) is not each or hasattr(each, FOR_GPU) for each in given
-            )
+            named = kwargs or {}
             if func is torch.Tensor.cuda:
-                made = args[0]
+                made, for_gpu = args[0], True
             else:
-                made = func(*map(moved, args), **{key: moved(value) for key, value in (kwargs or {}).items()})
+                made = func(*map(moved, args), **{key: moved(value) for key, value in named.items()})
+                given = [*args, *named.values()]
+                for_gpu = any(moved(each) is not each or hasattr(each, FOR_GPU) for each in given)
             if for_gpu and isinstance(made, torch.Tensor):
                 setattr(made, FOR_GPU, True)
             return made

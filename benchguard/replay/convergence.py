@@ -29,7 +29,7 @@ TAGGED_MAX = 0.01
 class Interval(msgspec.Struct, frozen=True, tag="interval"):
     """Half the 95 % interval of the median is at most this share of the median, or one event tick if that is wider.
 
-    `patience`: after so many seconds, and the first look, there are enough samples in any case. None: no limit.
+    `patience`: seconds after which sampling ends in any case, if the interval has been looked at once. None: no limit.
     """
 
     half_width: float = 0.005
@@ -107,7 +107,7 @@ def next_check(rule: Rule, n: int) -> int:
 
 
 def is_impatient(rule: Rule, n: int, seconds: float) -> bool:
-    """Whether n samples, taken in so many seconds, have to do."""
+    """Whether the rule waits no longer: n samples have taken this time. They then count, converged or not."""
     return (
         isinstance(rule, Interval)
         and rule.patience is not None
