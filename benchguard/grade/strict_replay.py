@@ -25,7 +25,9 @@ from .outcome import Findings, evidence_of, failure_of, unknown_globals
 from .time_tests import TimeTests
 from .timing import carried_doubt, carried_reason, first_use_of, is_one_use_only, reported, untested
 
-ONE_USE_NEEDED = "so a sample may return an earlier one's result: give 10 or more input sets, the last of which are used once"
+ONE_USE_NEEDED = (
+    "so a sample may return an earlier result: give 10 or more input sets (the last ones are used once)"
+)
 
 
 def replay(

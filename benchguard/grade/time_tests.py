@@ -46,7 +46,7 @@ SHARED_SHARE = 0.5
 """The same on the CPU driver, as a share of an empty sample."""
 
 STRAYS_FLOOR_US = 10.0
-"""Strays up to this distance are no violation. Their samples have the times of safe(), which are not shorter."""
+"""Strays up to this distance cause no violation. Their samples have the times of safe(), which are not shorter."""
 
 START_FLOOR_US = 20.0
 START_SHARE = 0.2
