@@ -67,6 +67,7 @@ class _Held:
     job: Job
     attempts: int = 0
     avoided: set[str] = field(default_factory=set)
+    was_unproven: bool = False
     troubles: list[str] = field(default_factory=list)
 
 
@@ -91,7 +92,8 @@ class Dispatcher:
 
     Args:
         places: where to grade.
-        attempts: tries of a job. Only failures of places count, never verdicts about a submission.
+        attempts: tries of a job. A job is tried again after a failure of its place, and once after the verdict
+            `unproven`, which says that other programs may have disturbed the times.
         patience_s: longest time in seconds without any place, and none that is joining, before the jobs are given up.
     """
 
@@ -202,6 +204,10 @@ class Dispatcher:
         graded = task.result()
         if graded is not None:
             state.failures = 0
+            if _is_unproven(graded) and not held.was_unproven and held.attempts < self._attempts:
+                held.was_unproven = True
+                self._again.append(held)
+                return None
             return graded
         state.failures += 1
         if state.failures >= FAILURES_MAX:
@@ -235,6 +241,10 @@ async def _grade(held: _Held, place: Place) -> Graded | None:
         trouble = words
     held.troubles.append(f"{place.name}: {one_line(trouble)}")
     return None
+
+
+def _is_unproven(graded: Graded) -> bool:
+    return graded.result is not None and graded.result.verdict == "unproven"
 
 
 def _lost(held: _Held, place: str) -> Graded:

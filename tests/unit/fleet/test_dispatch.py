@@ -113,6 +113,19 @@ def test_job_of_a_failing_place_is_graded_at_another() -> None:
     )  # the last two ran at the same time
 
 
+def test_unproven_job_is_graded_once_more() -> None:
+    answers = {"0": [answer("unproven"), answer()], "1": [answer("unproven")] * 2, "2": [answer("violation")]}
+    graded = run([MadePlace("only", 1, lambda job: answers[job.id].pop(0))], count=3)
+    check_complete(graded, 3)
+    found = {each.id: (each.result.verdict, each.attempts) for each in graded if each.result is not None}
+    assert found == {"0": ("pass", 2), "1": ("unproven", 2), "2": ("violation", 1)}
+
+
+def test_unproven_job_without_another_attempt_keeps_its_verdict() -> None:
+    (graded,) = run([MadePlace("only", 1, lambda _: answer("unproven"))], count=1, attempts=1)
+    assert graded.result is not None and graded.result.verdict == "unproven"
+
+
 def test_failures_beyond_the_attempts_are_no_verdict() -> None:
     places: list[Place] = [MadePlace(name, 1, broken) for name in "abcd"]
     graded = run(places, count=3)
