@@ -2,7 +2,7 @@
 
 FOLDER/manifest.toml says where the graders lie (tests/device/README.md); nothing is downloaded. Prints the findings of
 each attack by each grader, and what the shim adds to the graders' times. Exits with 1 if an honest submission has a
-finding above info, an attack does not have its finding, or the shim adds more than 1 %.
+finding above info, an attack does not have its finding, or the shim certainly adds more than 1 %.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # run as a script,
 
 from benchguard.errors import BenchguardError
 from benchguard.findings import analyse_log
+from benchguard.replay.statistics import median_interval
 from tests.device.compare import no_gpu
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -122,35 +124,49 @@ def examine(grader: str, variant: str, settings: dict[str, Any], folder: Path) -
 
 @dataclass(frozen=True)
 class Overhead:
-    """The time that the shim adds, and the interquartile range of runs without it, as shares of their median."""
+    """The share that the shim adds to a grader's time: the median of pairs of runs, and its interval (95 %)."""
 
     share: float
-    spread: float
+    low: float
+    high: float
+    time_us: float
+    """The median of the runs without the shim."""
+    pairs: int
 
     def __str__(self) -> str:
-        decided = "" if self.spread <= OVERHEAD_MAX else ", which hides a smaller share"
-        return f"{self.share:+.2%} (runs without the shim differ by {self.spread:.2%}{decided})"
+        decided = "" if self.high <= OVERHEAD_MAX or not self.is_small else "; not decided"
+        interval = f"95 %: {self.low:+.2%} to {self.high:+.2%}{decided}"
+        return f"{self.share:+.2%} ({interval}) of {self.time_us:.2f} us in {self.pairs} pairs"
 
     @property
     def is_small(self) -> bool:
-        return self.share <= max(OVERHEAD_MAX, self.spread)
+        """False only if more than OVERHEAD_MAX is certain: the host's own speed differs by more between two runs."""
+        return self.low <= OVERHEAD_MAX
 
 
-def overhead_of(grader: str, settings: dict[str, Any], folder: Path, rounds: int) -> Overhead | None:
-    """By the medians of runs with and without the shim, in turn; None if the grader failed."""
+def overhead_of(
+    grader: str, settings: dict[str, Any], folder: Path, rounds: int, seconds: float
+) -> Overhead | None:
+    """Compare runs with and without the shim, in pairs; None if the grader failed. Begins no pair after `seconds`."""
     plain: list[float] = []
-    observed: list[float] = []
+    ratios: list[float] = []
+    end = time.monotonic() + seconds
     for number in range(rounds):
-        for times, log in ((plain, None), (observed, folder / f"{grader}-{number}.audit.jsonl")):
-            time_us, _ = run_one(grader, "honest", settings, log)
+        if ratios and time.monotonic() > end:
+            break
+        log = folder / f"{grader}-{number}.audit.jsonl"
+        times: dict[bool, float] = {}
+        for observed in (False, True) if number % 2 else (True, False):
+            time_us, _ = run_one(grader, "honest", settings, log if observed else None)
             if time_us is None:
                 return None
-            times.append(time_us)
-            if log is not None:
-                log.unlink(missing_ok=True)
-    middle = statistics.median(plain)
-    quarters = statistics.quantiles(plain, n=4) if rounds > 1 else [middle, middle, middle]
-    return Overhead(statistics.median(observed) / middle - 1, (quarters[2] - quarters[0]) / middle)
+            times[observed] = time_us
+        log.unlink(missing_ok=True)
+        plain.append(times[False])
+        ratios.append(times[True] / times[False] - 1)
+    ratios.sort()
+    low, high = median_interval(ratios) or (ratios[0], ratios[-1])
+    return Overhead(statistics.median(ratios), low, high, statistics.median(plain), len(ratios))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -161,8 +177,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--jobs", type=int, default=1, help="variants at once; their times are then not to be trusted"
     )
     parser.add_argument(
-        "--rounds", type=int, default=5, help="pairs of runs that measure the overhead; 0: none"
+        "--rounds", type=int, default=12, help="pairs of runs that measure the overhead; 0: none"
     )
+    parser.add_argument("--seconds", type=float, default=600.0, help="limit of each grader's pairs")
     parser.add_argument("--overhead-only", action="store_true", help="leave out the findings")
     options = parser.parse_args(arguments)
     try:
@@ -190,15 +207,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ]
         with ThreadPoolExecutor(options.jobs) as pool:
             for row in pool.map(lambda case: examine(case[0], case[1], settings[case[0]], folder), cases):
-                time = "failed" if row.time_us is None else f"{row.time_us:.2f} us"
+                text = "failed" if row.time_us is None else f"{row.time_us:.2f} us"
                 print(
-                    f"{row.grader:16} {row.variant:10} {time:>12}  {', '.join(row.found) or '-':50} "
+                    f"{row.grader:16} {row.variant:10} {text:>12}  {', '.join(row.found) or '-':50} "
                     f"{row.problem or 'as expected'}",
                     flush=True,
                 )
                 is_good &= not row.problem
         for grader in graders if options.rounds else ():
-            overhead = overhead_of(grader, settings[grader], folder, options.rounds)
+            overhead = overhead_of(grader, settings[grader], folder, options.rounds, options.seconds)
             print(f"{grader:16} overhead   {overhead or 'failed'}", flush=True)
             is_good &= overhead is not None and overhead.is_small
     return int(not is_good)

@@ -2,6 +2,7 @@
 
     python tests/device/mixed.py [--runs loop batch killed] [--count 100] [--parallel 8] [--loop 14] [--timeout 20]
     python tests/device/mixed.py --runs --gpus 1 2 --count 60       # the same batch on one GPU, then on two
+    python tests/device/mixed.py --runs killed --engine ray        # Ray has one grade at a time on each GPU
 
 The submissions are honest, wrong, cheating, crashing and hanging (tests/support/mixed.py). Each must have its verdict,
 and exactly one line of results. Prints the grades a minute of each run. The status is 1 if one differs.
@@ -42,6 +43,7 @@ class Run:
     submissions: Mapping[str, Source]
     options: tuple[str, ...]
     parallel: int
+    engine: str = "local"
     faults: list[str] = field(default_factory=list)
 
     def batch(self, name: str, kill: bool = False, environment: Mapping[str, str] | None = None) -> float:
@@ -55,7 +57,12 @@ class Run:
             encoding="utf-8",
         )
         words = [*BENCH, "batch", "--problem", str(PROBLEM), "--results", str(results), *self.options]
-        words += ["--parallel", str(self.parallel), str(lines)]
+        words += [
+            "--engine",
+            self.engine,
+            *(["--parallel", str(self.parallel)] * (self.engine == "local")),
+            str(lines),
+        ]
         where = {**os.environ, **(environment or {})}
         began = time.monotonic()
         kept = b""
@@ -144,11 +151,12 @@ def main() -> int:
     parser.add_argument("--runs", nargs="*", choices=RUNS, default=RUNS)
     parser.add_argument("--gpus", nargs="*", type=int, default=[], help="a batch on each number of GPUs")
     parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--parallel", type=int, default=8, help="grades at once on each GPU")
+    parser.add_argument("--parallel", type=int, default=8, help="grades at once on each GPU; Ray has one")
     parser.add_argument("--loop", type=int, default=2 * len(KINDS), help="submissions of the loop over grade")
     parser.add_argument("--timeout", type=float, default=20.0)
     parser.add_argument("--samples", type=int)
     parser.add_argument("--driver", default="auto")
+    parser.add_argument("--engine", default="local", choices=("local", "ray"), help="of the batches")
     words = parser.parse_args()
     options: tuple[str, ...] = (
         "--driver",
@@ -161,7 +169,7 @@ def main() -> int:
     if words.samples:
         options += ("--samples", str(words.samples))
     with tempfile.TemporaryDirectory(prefix="neutrino-mixed-") as folder:
-        run = Run(Path(folder), mixed(words.count), options, words.parallel)
+        run = Run(Path(folder), mixed(words.count), options, words.parallel, words.engine)
         if "loop" in words.runs:
             run.loop(words.loop)
         if "batch" in words.runs:
