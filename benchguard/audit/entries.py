@@ -6,7 +6,7 @@ took. `process` and `thread` are the numbers in the process's own namespace.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -108,6 +108,8 @@ class LaunchEntry(Entry, frozen=True, tag="launch"):
     result: int
     number: int | msgspec.UnsetType = msgspec.UNSET
     """The number by which the line of the launch's GPU time names it. Absent: the launch is not timed."""
+    form: Literal["pruned", "probed"] | msgspec.UnsetType = msgspec.UNSET
+    """The kernel ran that an engine wrote, without or with probes. Absent: the program's own."""
 
 
 class GraphKernel(msgspec.Struct, frozen=True):

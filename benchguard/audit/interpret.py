@@ -37,6 +37,8 @@ from .session import Session
 PENDING_MAX = 100_000
 # Plain numbers: `&` with a member of an enum makes a new member, which was a fifth of the time of a launch here.
 _CAPTURED, _COOPERATIVE = int(LaunchFlag.CAPTURED), int(LaunchFlag.COOPERATIVE)
+_FORMS = {int(LaunchFlag.PRUNED): b',"form":"pruned"', int(LaunchFlag.PROBED): b',"form":"probed"'}
+_FORM = sum(_FORMS)
 # A graph with more nodes continues in another line, because readers refuse lines longer than chain.LINE_MAX.
 GRAPH_LINE_BYTES = 1 << 20
 
@@ -170,7 +172,7 @@ class Interpreter:
         line = (
             b'{"kind":"launch","time_ns":%d,"duration_ns":%d,"process":%d,"thread":%d,"call":%b,"stream":%d,'
             b'"kernel":%d,%b,"grid":[%d,%d,%d],"block":[%d,%d,%d],"shared_bytes":%d,"cooperative":%b,'
-            b'"captured":%b,"attributes":%b,"parameters":%b,"parameter_bytes":%d,"result":%d%b}'
+            b'"captured":%b,"attributes":%b,"parameters":%b,"parameter_bytes":%d,"result":%d%b%b}'
         ) % (
             time_ns,
             duration_ns,
@@ -190,6 +192,7 @@ class Interpreter:
             record.parameter_bytes,
             record.result,
             b',"number":%d' % record.number if record.number else b"",
+            _FORMS.get(record.flags & _FORM, b""),
         )
         self._lines.append((time_ns, line))
 

@@ -156,6 +156,8 @@ class LaunchFlag(enum.IntFlag):
     CAPTURED = 4
     ATTRIBUTES_CUT = 8
     TIMED = 16
+    PRUNED = 32
+    PROBED = 64
 
 
 # struct nb_session
@@ -173,15 +175,17 @@ SESSION_OMITTED_AT = 128
 SESSION_OMITTED = Struct("<QQ")  # omitted_offset, omitted_bytes
 
 # struct nb_probe_area
-# wait_ns, map_bytes, answers_offset, images_offset, image_bytes, traces_offset, trace_bytes, answers
-PROBE_AREA = Struct("<QQQQQQQI4x")
+# wait_ns, map_bytes, answers_offset, images_offset, image_bytes, traces_offset, trace_bytes, answers,
+# is_benchmark
+PROBE_AREA = Struct("<QQQQQQQII")
 PROBE_COUNTERS_AT = 64
 PROBE_COUNTERS = Struct("<QQ")  # answer_next, trace_next
 
 # struct nb_probe_answer
 PROBE_STATE = Struct("<I")  # state
 PROBE_ANSWER_AT = 4
-PROBE_ANSWER = Struct("<IQQQQ")  # map_count, image_at, image_bytes, text_at, text_bytes
+# map_count, image_at, image_bytes, text_at, text_bytes, pruned_at, pruned_bytes
+PROBE_ANSWER = Struct("<IQQQQQQ")
 
 # struct nb_ring
 RING_PRODUCER = Struct("<QQQQQQ")  # head, dropped, in_flight, in_flight_since, ahead, omitted

@@ -16,16 +16,21 @@ ANSWERS = 1 << 14
 IMAGE_BYTES = 4 << 30
 TRACE_BYTES = 64 << 30
 MAP_BYTES = 1 << 30
+_ALIGNMENT = 16
 _FUTEX_WAKE = 1
 _SYS_FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine(), 202)
 
 
 @dataclass(frozen=True)
 class ProbeOptions:
-    """`wait_seconds`: longest wait of a launch for its kernel. `map_bytes`: limit of the maps of one process."""
+    """`wait_seconds`: longest wait of a launch for its kernel. `map_bytes`: limit of the maps of one process.
+
+    `benchmark`: launches take turns between the original kernel, the kernel without probes, and the probed one.
+    """
 
     wait_seconds: float
     map_bytes: int = MAP_BYTES
+    benchmark: bool = False
 
 
 class ProbeListener(Protocol):
@@ -59,6 +64,7 @@ class ProbeArea:
             self._traces,
             TRACE_BYTES,
             ANSWERS,
+            options.benchmark,
         )
 
     @staticmethod
@@ -69,20 +75,31 @@ class ProbeArea:
     def refuse(self, answer: int) -> None:
         self._set(answer, layout.ProbeState.REFUSED)
 
-    def answer(self, answer: int, image: bytes, maps: list[tuple[int, int, int, bool]], text: bytes) -> bool:
-        """Hand a probed image back. False if there is no room for it.
+    def answer(
+        self,
+        answer: int,
+        image: bytes,
+        maps: list[tuple[int, int, int, bool]],
+        text: bytes,
+        pruned: bytes = b"",
+    ) -> bool:
+        """Hand a probed image back, and the kernel without probes. False if there is no room for them.
 
         `maps` are (bytes, entries, unit, is counted), as in struct nb_probe_map.
         """
-        needed = -(-(len(image) + 1 + len(text)) // layout.PAGE) * layout.PAGE  # a NUL ends the image
+        head = image + b"\0" + text  # a NUL ends an image
+        head += bytes(-len(head) % _ALIGNMENT)
+        needed = -(-(len(head) + len(pruned) + 1) // layout.PAGE) * layout.PAGE
         if answer >= ANSWERS or self._image_next + needed > IMAGE_BYTES:
             return False
         at, text_at = self._image_next, self._image_next + len(image) + 1
+        pruned_at = at + len(head)
         self._image_next += needed
-        self._memory[self._images + at : self._images + at + len(image)] = image
-        self._memory[self._images + text_at : self._images + text_at + len(text)] = text
+        self._memory[self._images + at : self._images + pruned_at + len(pruned)] = head + pruned
         place = self._answers + answer * layout.PROBE_ANSWER_BYTES + layout.PROBE_ANSWER_AT
-        layout.PROBE_ANSWER.pack_into(self._memory, place, len(maps), at, len(image), text_at, len(text))
+        layout.PROBE_ANSWER.pack_into(
+            self._memory, place, len(maps), at, len(image), text_at, len(text), pruned_at, len(pruned)
+        )
         for index, each in enumerate(maps):
             where = place + layout.PROBE_ANSWER.size + index * layout.PROBE_MAP.size
             layout.PROBE_MAP.pack_into(self._memory, where, *each)

@@ -210,10 +210,10 @@ gpu_time_option = click.option(
 )
 
 
-def check_gpu_time(gpu_time: bool, driver: str) -> None:
-    """Raises UsageError if --gpu-time is given with a HIP driver, which is named by an option or an API."""
+def check_gpu_time(gpu_time: bool, driver: str, option: str = "--gpu-time") -> None:
+    """Raises UsageError if the option is given with a HIP driver, which is named by an option or an API."""
     if gpu_time and driver in HIP_DRIVERS:
-        raise UsageError("--gpu-time measures launches of CUDA programs; leave it out for a HIP driver")
+        raise UsageError(f"{option} measures launches of CUDA programs; leave it out for a HIP driver")
 
 
 def complete_policy(typed: str) -> list[CompletionItem]:

@@ -10,7 +10,7 @@ import click
 
 from ..errors import BenchguardError, UsageError
 from ..version import __version__
-from .options import OutputFolder, Size, driver_option, quiet_option, timeout_option
+from .options import OutputFolder, Size, check_gpu_time, driver_option, quiet_option, timeout_option
 from .output import notify, say
 from .trailing import TrailingCommand, trailing_words
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..probe.pipeline.service import Counts
 
 REASONS_SHOWN = 10
+COMPARISONS_SHOWN = 40
 
 
 @click.command(
@@ -62,6 +63,12 @@ REASONS_SHOWN = 10
     help="Limit the device memory of the maps of one process.  [default: 1G]",
 )
 @click.option(
+    "--benchmark",
+    is_flag=True,
+    help="Launch each kernel in turn as the program has it, as the engine writes it without probes, and probed; "
+    "time each launch on the GPU. Not for HIP programs.",
+)
+@click.option(
     "--callback",
     metavar="COMMAND",
     help="Run this command for each trace, with the trace's path as its last word.",
@@ -86,6 +93,7 @@ def probe(
     kernels: str,
     engine_timeout: float,
     max_map_bytes: int,
+    benchmark: bool,
     callback: str | None,
     cache_folder: Path | None,
     no_cache: bool,
@@ -105,18 +113,24 @@ def probe(
     from ..probe.pipeline.cache import Cache, default_folder
     from ..probe.pipeline.engine import START_SECONDS, find_engine
     from ..probe.pipeline.service import ProbeService
-    from .interpose import announced_interposer
+    from .interpose import announced_interposer, gpu_overhead_of
 
     command = trailing_words(context)
     if not command:
         raise UsageError("write the command after --, as in `neutrino-bench probe ENGINE -- ./program`")
     if no_cache and cache_folder is not None:
         raise UsageError("--cache and --no-cache exclude each other")
+    check_gpu_time(benchmark, driver, "--benchmark")
     found = find_engine(engine, _pairs(options))
     folder = _folder(out)
     interposer = announced_interposer(driver, quiet)
+    check_gpu_time(benchmark, interposer.surface.api, "--benchmark")
     # A launch waits for the engine that runs for another thread's kernel, too.
-    session = Session(probe=ProbeOptions(2 * (engine_timeout + START_SECONDS), max_map_bytes))
+    session = Session(
+        probe=ProbeOptions(2 * (engine_timeout + START_SECONDS), max_map_bytes, benchmark),
+        gpu_time=benchmark,
+        gpu_overhead_ns=gpu_overhead_of(interposer) if benchmark else None,
+    )
     service = ProbeService(
         session,
         found,
@@ -125,6 +139,7 @@ def probe(
         seconds=engine_timeout,
         cache=None if no_cache else Cache(cache_folder or default_folder()),
         kernels=kernels,
+        benchmark=benchmark,
         callback=callback,
     )
     log = LogWriter(folder / "audit.jsonl", replace=False)
@@ -139,6 +154,8 @@ def probe(
     if not quiet:
         _report(service.counts, folder)
         _show_traces(engine, folder)
+    if benchmark and not run.log_error:
+        _show_times(folder, quiet)
     problem = run.log_error or service.problem
     if problem:
         raise BenchguardError(problem)
@@ -183,6 +200,19 @@ def _show_traces(engine: str, folder: Path) -> None:
     report = report_of(engine)
     for line in report(folder) if report is not None else ():
         say(line, err=True)
+
+
+def _show_times(folder: Path, quiet: bool) -> None:
+    from ..probe.benchmark import BENCHMARK, compare, lines, write_comparisons
+
+    comparisons = compare(folder / "audit.jsonl")
+    write_comparisons(folder, comparisons)
+    if quiet:
+        return
+    for line in lines(comparisons[:COMPARISONS_SHOWN]):
+        say(line, err=True)
+    if len(comparisons) > COMPARISONS_SHOWN:
+        say(f"{len(comparisons) - COMPARISONS_SHOWN} further shapes are in {folder / BENCHMARK}", err=True)
 
 
 def _kernels(count: int) -> str:

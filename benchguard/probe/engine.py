@@ -58,12 +58,14 @@ class Request:
         ptx: The PTX of its module.
         options: The options of the probe command, KEY to VALUE.
         target: The architecture that the program runs on, for example sm_90.
+        benchmark: The answer needs the kernel without probes, too.
     """
 
     kernel: str
     ptx: str
     options: Mapping[str, str] = field(default_factory=dict)
     target: str = ""
+    benchmark: bool = False
 
     def rewrite(self) -> Rewrite:
         """The kernel, ready for edits.
@@ -138,7 +140,21 @@ def read_request(workdir: Path, kernel: str) -> Request:
     if not isinstance(options, dict) or not all(isinstance(value, str) for value in options.values()):
         raise UsageError(f"{workdir / 'request.json'}: options are not texts")
     text = _bounded(workdir / "original.ptx", TEXT_LIMIT).decode("utf-8", "surrogateescape")
-    return Request(kernel, text, options, str(document.get("target", "")))
+    return Request(kernel, text, options, str(document.get("target", "")), document.get("benchmark") is True)
+
+
+def write_pruned(workdir: Path, request: Request, probed: Probed) -> None:
+    """Write `pruned.bin`: the kernel as `probed` has it, without its probes.
+
+    Raises:
+        UsageError: The kernel without probes uses a variable that the probed one does not share.
+    """
+    pruned = finish(request.rewrite(), [])
+    if not set(pruned.addresses) <= set(probed.addresses):
+        raise UsageError(
+            "the probed kernel does not share all variables of the original (rewrite.share_globals)"
+        )
+    (workdir / "pruned.bin").write_bytes(pruned.ptx.encode("utf-8", "surrogateescape"))
 
 
 def write_answer(workdir: Path, kernel: str, probed: Probed) -> None:
@@ -166,8 +182,11 @@ def main(build: Callable[[Request], Probed], arguments: Sequence[str] | None = N
         return 2
     workdir, kernel = Path(given[0]), given[1]
     try:
-        probed = build(read_request(workdir, kernel))
+        request = read_request(workdir, kernel)
+        probed = build(request)
         write_answer(workdir, kernel, probed)
+        if request.benchmark:
+            write_pruned(workdir, request, probed)
     except (BenchguardError, OSError, RecursionError) as error:
         print(str(error).splitlines()[0], file=sys.stderr)
         return 1
@@ -189,4 +208,5 @@ def _bounded(path: Path, limit: int) -> bytes:
 
 __all__ = [
     "Map", "Probed", "PtxError", "Request", "Unit", "finish", "main", "read_request", "write_answer",
+    "write_pruned",
 ]  # fmt: skip

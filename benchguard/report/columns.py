@@ -54,11 +54,12 @@ def _launch(line: Line) -> list[Any] | None:
             line.time_ns, line.duration_ns, line.process, line.thread, line.call, line.stream, None, line.kernel,
             line.name, line.demangled, line.image, *line.grid, *line.block, line.shared_bytes, line.cooperative,
             line.captured, line.parameter_bytes, " ".join(line.parameters), line.result, _number(line),
+            line.form or None,
         ]  # fmt: skip
     if isinstance(line, GraphLaunchEntry):
         return [
             line.time_ns, line.duration_ns, line.process, line.thread, line.call, line.stream, line.graph, None, None,
-            None, None, *[None] * 6, None, None, None, None, None, line.result, _number(line),
+            None, None, *[None] * 6, None, None, None, None, None, line.result, _number(line), None,
         ]  # fmt: skip
     return None
 
@@ -112,7 +113,7 @@ TABLES = (
             **_COMMON, "call": "text", "stream": "uint64", "graph": "int64", "kernel": "int64", "name": "text",
             "demangled": "text", "image": "text", **_SHAPE, "shared_bytes": "int64", "cooperative": "bool",
             "captured": "bool", "parameter_bytes": "int64", "parameters": "text", "result": "int64",
-            "number": "int64",
+            "number": "int64", "form": "text",
         },
         _launch,
     ),

@@ -650,6 +650,11 @@ RUNS: dict[str, OptionRun] = {
         (*PROBE, "--", *PY),
         {"--option": ended_with(0, "no_such")},
     ),
+    "probe, benchmark": OptionRun(
+        (*PROBE, "--out", "p", "--benchmark", "--", *PY),
+        (*PROBE, "--out", "q", "--", *PY),
+        {"--benchmark": lambda ran: (ran.folder / "p" / "benchmark.jsonl").exists()},
+    ),
     "probe, engine-timeout": OptionRun(
         ("probe", "sh -c 'sleep 9'", "--driver", "sim", "--engine-timeout", "0.5", "--", *PY),
         (*PROBE, "--", *PY),

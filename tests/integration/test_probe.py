@@ -7,6 +7,7 @@ import os
 import struct
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -211,6 +212,57 @@ def test_launch_that_fails_without_a_probe_too_does_not_end_probing(
     assert (outcome.status, outcome.stdout) == (0, plain("refused", "plain")), outcome.stderr
     assert outcome.decisions == [("add", "probed", "")]
     assert len(outcome.traces) == 1
+
+
+def forms_of(outcome: Probed) -> Counter[tuple[int, str]]:
+    """The number of launches of each grid that ran in each form."""
+    lines = map(json.loads, (outcome.folder / "audit.jsonl").read_text().splitlines())
+    return Counter(
+        (each["grid"][0], each.get("form", "original")) for each in lines if each["kind"] == "launch"
+    )
+
+
+def test_benchmark_times_each_shape_in_each_form_and_runs_no_launch_twice(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
+) -> None:
+    """The kernel works in place, so a launch too many would change its results."""
+    outcome = probe("count", [program("probed"), "turns60"], "--benchmark")
+    assert (outcome.status, outcome.stdout) == (0, plain("turns60")), outcome.stderr
+    forms = forms_of(outcome)
+    assert sum(forms.values()) == 60
+    assert sorted(forms) == [(grid, form) for grid in (4, 8) for form in ("original", "probed", "pruned")]
+    assert forms[4, "probed"] + forms[8, "probed"] == len(outcome.traces) == 20
+    lines = map(json.loads, (outcome.folder / "benchmark.jsonl").read_text().splitlines())
+    found = {
+        (line["grid"][0], form): line[form]["launches"]
+        for line in lines
+        for form in ("original", "pruned", "probed")
+        if line[form]["min_ns"] > 0
+    }
+    assert found.keys() == forms.keys() and all(found[key] <= forms[key] for key in forms)
+    assert outcome.stderr.count("times as long with probes") == 2
+
+
+def test_benchmark_of_an_engine_without_a_pruned_kernel_has_two_forms(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
+) -> None:
+    outcome = probe(str(ENTRIES), [program("probed"), "turns60"], "--benchmark")
+    assert (outcome.status, outcome.stdout) == (0, plain("turns60")), outcome.stderr
+    forms = forms_of(outcome)
+    assert {form for _, form in forms} == {"original", "probed"} and len(outcome.traces) == 20
+    assert "pruned" not in (outcome.folder / "benchmark.jsonl").read_text()
+
+
+def test_pruned_image_that_the_driver_refuses_leaves_the_original(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe, tmp_path: Path
+) -> None:
+    engine = tmp_path / "engine.py"
+    engine.write_text(f"{ENTRIES.read_text()}\n(folder / 'pruned.bin').write_text('no image')\n")
+    outcome = probe(str(engine), [program("probed"), "turns6"], "--benchmark")
+    assert (outcome.status, outcome.stdout) == (0, plain("turns6")), outcome.stderr
+    [(name, form, reason)] = outcome.decisions
+    assert (name, form) == ("add", "original") and "image of the kernel without probes" in reason
+    assert forms_of(outcome).keys() == {(4, "original"), (8, "original")}
 
 
 @both_apis

@@ -106,22 +106,29 @@ class Outcome:
     def image(self) -> bytes:
         return self.files.get("probed.bin", b"")
 
+    @property
+    def pruned(self) -> bytes:
+        """The kernel without probes, as the engine writes it; empty if it does not."""
+        return self.files.get("pruned.bin", b"")
+
 
 @dataclass(frozen=True)
 class Job:
-    """A kernel to probe. `capability`: of the device, as 90, or 0."""
+    """A kernel to probe. `capability`: of the device, as 90, or 0. `benchmark`: the kernel without probes, too."""
 
     image: bytes
     kernel: str
     vendor: str
     capability: int
     seconds: float
+    benchmark: bool = False
 
 
 def cache_key(engine: Engine, task: Job) -> str:
     """The name of the outcome for a kernel in the cache: all that the engine's result may depend on."""
     digest = hashlib.sha256(task.image).hexdigest()
     facts = f"{engine.identity}\n{digest}\n{task.vendor}\n{task.capability}\n{task.kernel}"
+    facts += "\nbenchmark" * task.benchmark
     return hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -178,7 +185,7 @@ def _run(engine: Engine, task: Job, digest: str) -> tuple[_Collected, str]:
             )
             request = Request(
                 list(engine.words), task.kernel, code, digest, task.vendor, task.capability,
-                dict(engine.options), task.seconds,
+                dict(engine.options), task.seconds, task.benchmark,
             )  # fmt: skip
             environment = quarantine_environment(os.environ, scratch, Path(engine.words[0]))
             order = Task(WORKER, msgspec.Raw(msgspec.json.encode(request)), (code,), confine)

@@ -27,7 +27,6 @@ from ...ipc.text import one_line
 from ..trace_file import TRACES, TraceLine
 from .cache import Cache
 from .engine import Engine, Job, Outcome, cache_key, probe
-from .info import KernelInfo
 from .maps import read_maps
 
 CALLBACK_SECONDS = 60.0
@@ -69,17 +68,20 @@ class ProbeService:
         seconds: float,
         cache: Cache | None,
         kernels: str = "*",
+        benchmark: bool = False,
         callback: str | None = None,
     ) -> None:
         """`out` is an existing folder. `kernels`: pattern of the names that are probed. `seconds`: limit of the engine.
 
-        `callback`: a command that gets each trace's path as its last word.
+        `benchmark`: the engine writes each kernel without probes, too. `callback`: a command that gets each trace's
+        path as its last word.
         """
         assert session.probe_area is not None
         self.counts = Counts()
         self._session, self._area = session, session.probe_area
         self._engine, self._out = engine, out
         self._vendor, self._seconds, self._cache, self._kernels = vendor, seconds, cache, kernels
+        self._benchmark = benchmark
         self._callback = shlex.split(callback) if callback else []
         self._known: dict[int, _Known] = {}
         self._reasons: dict[int, str] = {}
@@ -143,9 +145,7 @@ class ProbeService:
         with self._lock:
             self._known[record.answer] = known
         assert known.outcome.info is not None
-        if not _hand_over(
-            self._area, record.answer, known.outcome.info, known.outcome.image, self._entries_of(known)
-        ):
+        if not _hand_over(self._area, record.answer, known.outcome, self._entries_of(known)):
             self._refuse(record.answer, "the session has no room for the probed image")
 
     def _probed(self, process: tuple[int, int], record: Probe) -> _Known | None:
@@ -157,7 +157,7 @@ class ProbeService:
         image = bytes(found)  # a copy: the process may change its memory
         found.release()
         capability = record.grid[0] if record.grid[0] < 1000 else 0
-        job = Job(image, record.text, self._vendor, capability, self._seconds)
+        job = Job(image, record.text, self._vendor, capability, self._seconds, self._benchmark)
         key = hashlib.sha256(image).hexdigest(), record.text, capability
         outcome = self._late.get(key) or probe(self._engine, job, self._cache)
         if outcome.of_this_run:
@@ -270,10 +270,12 @@ class ProbeService:
             self.problem = self.problem or f"--callback failed for {path}: {why}"
 
 
-def _hand_over(area: ProbeArea, answer: int, info: KernelInfo, image: bytes, entries: Sequence[int]) -> bool:
+def _hand_over(area: ProbeArea, answer: int, outcome: Outcome, entries: Sequence[int]) -> bool:
+    info = outcome.info
+    assert info is not None
     text = b"".join(f"{symbol}\0{variable}\0".encode() for symbol, variable in info.addresses)
     maps = [
         (each.bytes, known, int(each.unit), each.is_counted)
         for each, known in zip(info.maps, entries, strict=True)
     ]
-    return area.answer(answer, image, maps, text)
+    return area.answer(answer, outcome.image, maps, text, outcome.pruned)

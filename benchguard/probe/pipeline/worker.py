@@ -25,7 +25,7 @@ CONTRACT = 3
 """The version of the files between supervisor and engine."""
 
 CHUNK = 1 << 15
-ANSWERS = ("kernel.info", "probed.bin", "original.ptx")
+ANSWERS = ("kernel.info", "probed.bin", "pruned.bin", "original.ptx")
 """Files that leave the sandbox."""
 
 FILE_BYTES_MAX = 256 << 20
@@ -43,6 +43,7 @@ class Request(msgspec.Struct, frozen=True):
     capability: int
     options: dict[str, str]
     seconds: float
+    benchmark: bool
 
 
 class Part(msgspec.Struct, frozen=True, tag_field="event", tag="part"):
@@ -109,6 +110,7 @@ def _document(request: Request, kind: str) -> Mapping[str, object]:
         "vendor": request.vendor,
         "target": f"sm_{request.capability}" if request.capability else "",
         "options": request.options,
+        "benchmark": request.benchmark,
     }
 
 

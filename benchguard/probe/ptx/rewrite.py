@@ -89,6 +89,10 @@ class Rewrite:
         self._count += 1
         return f"{self._prefix}{kind}{self._count}"
 
+    def symbol_name(self, number: int) -> str:
+        """The name of the symbol for the address of variable `number`: the same in all rewrites of the kernel."""
+        return f"{self._prefix}address_{number}"
+
     def new_register(self, function: Function, kind: str) -> str:
         """Declare a register.
 

@@ -30,6 +30,7 @@ class SharedGlobals:
     def __init__(self, rewrite: Rewrite) -> None:
         self._rewrite = rewrite
         self._symbols: dict[str, str] = {}
+        self._numbers = {name: number for number, name in enumerate(rewrite.graph.variables, 1)}
         self._registers: dict[tuple[str, str], str] = {}
         self.declarations: list[str] = []
 
@@ -79,7 +80,7 @@ class SharedGlobals:
         if variable is None or variable.space not in _SPACES or self._is_private(variable):
             return None
         if name not in self._symbols:
-            self._symbols[name] = self._rewrite.new_name("address")
+            self._symbols[name] = self._rewrite.symbol_name(self._numbers[name])
             self.declarations.append(f".visible .global .align 8 .u64 {self._symbols[name]};")
         return self._symbols[name]
 

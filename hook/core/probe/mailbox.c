@@ -81,16 +81,20 @@ static bool copy_reply(const struct nb_probe_answer *answer, struct nb_probe_rep
                                          .image_at = answer->image_at,
                                          .image_bytes = answer->image_bytes,
                                          .text_at = answer->text_at,
-                                         .text_bytes = answer->text_bytes};
+                                         .text_bytes = answer->text_bytes,
+                                         .pruned_at = answer->pruned_at,
+                                         .pruned_bytes = answer->pruned_bytes};
     const uint64_t room = area->image_bytes;
     if (copy.map_count > NB_PROBE_MAPS_MAX || copy.image_bytes == 0 || copy.image_bytes >= room ||
         copy.image_at > room - copy.image_bytes - 1 || copy.text_bytes > room ||
-        copy.text_at > room - copy.text_bytes)
+        copy.text_at > room - copy.text_bytes || copy.pruned_bytes >= room ||
+        copy.pruned_at > room - copy.pruned_bytes - 1)
         return false;
     reply->map_count = copy.map_count;
     memcpy(reply->maps, answer + 1, copy.map_count * sizeof *reply->maps);
     const char *images = at_offset(area->images_offset);
     reply->image = images + copy.image_at;
+    reply->pruned_image = copy.pruned_bytes > 0 ? images + copy.pruned_at : NULL;
     reply->text = images + copy.text_at;
     reply->text_bytes = copy.text_bytes;
     return copy.text_bytes == 0 || reply->text[copy.text_bytes - 1] == 0;
@@ -140,6 +144,11 @@ void *nb_probe_trace(uint64_t bytes, uint64_t *at)
 uint64_t nb_probe_map_limit(void)
 {
     return area->map_bytes;
+}
+
+bool nb_probe_is_benchmark(void)
+{
+    return area->is_benchmark != 0;
 }
 
 static void forget(void)

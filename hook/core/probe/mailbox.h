@@ -19,12 +19,13 @@ static inline bool nb_probing(void)
     return __builtin_expect(atomic_load_explicit(&nb_probes_wanted, memory_order_relaxed), 0);
 }
 
-/* A checked copy of an answer. The image and the text are in the session memory. */
+/* A checked copy of an answer. The images and the text are in the session memory. */
 struct nb_probe_reply {
     uint32_t answer; /* its index */
     uint32_t map_count;
     struct nb_probe_map maps[NB_PROBE_MAPS_MAX];
-    const char *image; /* ends with a NUL that does not count */
+    const char *image;        /* ends with a NUL that does not count */
+    const char *pruned_image; /* likewise; NULL: the engine made none */
     const char *text;
     uint64_t text_bytes;
 };
@@ -52,6 +53,9 @@ void *nb_probe_trace(uint64_t bytes, uint64_t *at) __attribute__((visibility("hi
 
 /* The limit of the maps of this process. */
 uint64_t nb_probe_map_limit(void) __attribute__((visibility("hidden")));
+
+/* Do launches take turns between the original, the pruned and the probed kernel? */
+bool nb_probe_is_benchmark(void) __attribute__((visibility("hidden")));
 
 extern const struct nb_component nb_probe_mailbox_component __attribute__((visibility("hidden")));
 

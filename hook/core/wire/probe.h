@@ -29,7 +29,7 @@ struct nb_probe_area {
     uint64_t traces_offset;
     uint64_t trace_bytes;
     uint32_t answers;
-    uint32_t reserved;
+    uint32_t is_benchmark;        /* launches take turns: original, pruned, probed */
     _Atomic uint64_t answer_next; /* answers handed out; may exceed `answers` */
     _Atomic uint64_t trace_next;  /* bytes of traces handed out; may exceed trace_bytes */
 };
@@ -94,6 +94,8 @@ struct nb_probe_answer {
     uint64_t image_bytes;
     uint64_t text_at; /* pairs SYMBOL VARIABLE, each name with its NUL */
     uint64_t text_bytes;
+    uint64_t pruned_at;    /* the kernel without probes, as the engine writes it, likewise */
+    uint64_t pruned_bytes; /* 0: the engine made none */
     /* struct nb_probe_map maps[map_count] */
 };
 
@@ -121,7 +123,7 @@ struct nb_probe {
 };
 
 _Static_assert(sizeof(struct nb_probe_area) == 80, "layout is a wire format");
-_Static_assert(sizeof(struct nb_probe_answer) == 40, "layout is a wire format");
+_Static_assert(sizeof(struct nb_probe_answer) == 56, "layout is a wire format");
 _Static_assert(sizeof(struct nb_probe_map) == 24, "layout is a wire format");
 _Static_assert(sizeof(struct nb_probe_counted) == 16, "layout is a wire format");
 _Static_assert(sizeof(struct nb_probe_table) == 16, "layout is a wire format");

@@ -214,7 +214,10 @@ enum nb_launch_flag {
     NB_LAUNCH_EXTRA = 2,    /* parameters came packed, through `extra` */
     NB_LAUNCH_CAPTURED = 4, /* stream capture took the launch: it became a graph node and did not run */
     NB_LAUNCH_ATTRIBUTES_CUT = 8,
-    NB_LAUNCH_TIMED = 16 /* the launch has a number, and its GPU time follows unless the process ends first */
+    NB_LAUNCH_TIMED =
+        16, /* the launch has a number, and its GPU time follows unless the process ends first */
+    NB_LAUNCH_PRUNED = 32, /* the kernel ran that an engine wrote without probes */
+    NB_LAUNCH_PROBED = 64  /* the kernel ran that an engine wrote with probes */
 };
 
 /* The driver returned an address for this name that is not one of its exports. */

@@ -71,10 +71,11 @@ void nb_probe_skip_kernel(const struct nb_call *call, uint64_t kernel, const cha
                        &(struct nb_probe_note){.kernel = kernel, .stage = NB_PROBE_SKIPPED, .text = why});
 }
 
-/* Variables of the probed module hold the addresses of the original module's globals. They are written on a
- * stream that waits for no other: a kernel that is under way may be waiting for this launch. */
-static CUresult share_globals(const struct nb_probe_kernel *kernel, const struct nb_probe_reply *reply,
-                              CUstream stream, const char **failed)
+/* Variables of the engine's module hold the addresses of the original module's globals. They are written on a
+ * stream that waits for no other: a kernel that is under way may be waiting for this launch. The pruned
+ * module may use fewer globals than the probed one. */
+static CUresult share_globals(const struct nb_probe_kernel *kernel, CUmodule module,
+                              const struct nb_probe_reply *reply, CUstream stream, const char **failed)
 {
     CUmodule original = NULL;
     CUresult result = NB_REAL(cuFuncGetModule)(&original, kernel->original);
@@ -89,15 +90,26 @@ static CUresult share_globals(const struct nb_probe_kernel *kernel, const struct
         *failed = "a global of the original module cannot be shared";
         result = NB_REAL(cuModuleGetGlobal_v2)(&from, NULL, original, variable);
         if (result == CUDA_SUCCESS)
-            result = NB_REAL(cuModuleGetGlobal_v2)(&to, &room, kernel->module, symbol);
-        if (result == CUDA_SUCCESS)
+            result = NB_REAL(cuModuleGetGlobal_v2)(&to, &room, module, symbol);
+        const bool is_unused = result == CUDA_ERROR_NOT_FOUND && module == kernel->pruned_module;
+        if (is_unused)
+            result = CUDA_SUCCESS;
+        else if (result == CUDA_SUCCESS)
             result = room >= sizeof from ? NB_REAL(cuMemcpyHtoDAsync_v2)(to, &from, sizeof from, stream)
                                          : CUDA_ERROR_INVALID_VALUE;
-        if (result == CUDA_SUCCESS)
+        if (result == CUDA_SUCCESS && !is_unused)
             result = NB_REAL(cuStreamSynchronize)(stream); /* `from` is on this stack */
         symbol = variable + strnlen(variable, (size_t)(end - variable)) + 1;
     }
     return result;
+}
+
+static void unload(const struct nb_probe_kernel *kernel)
+{
+    if (kernel->module != NULL)
+        NB_REAL(cuModuleUnload)(kernel->module);
+    if (kernel->pruned_module != NULL)
+        NB_REAL(cuModuleUnload)(kernel->pruned_module);
 }
 
 static CUresult load(struct nb_probe_kernel *kernel, const struct nb_probe_reply *reply, const char **failed)
@@ -108,11 +120,19 @@ static CUresult load(struct nb_probe_kernel *kernel, const struct nb_probe_reply
         *failed = "the engine's image lacks the kernel";
         result = NB_REAL(cuModuleGetFunction)(&kernel->function, kernel->module, kernel->of->name);
     }
+    if (result == CUDA_SUCCESS && reply->pruned_image != NULL) {
+        *failed = "the driver refuses the engine's image of the kernel without probes";
+        result = NB_REAL(cuModuleLoadData)(&kernel->pruned_module, reply->pruned_image);
+        if (result == CUDA_SUCCESS)
+            result = NB_REAL(cuModuleGetFunction)(&kernel->pruned, kernel->pruned_module, kernel->of->name);
+    }
     if (result == CUDA_SUCCESS && reply->text_bytes > 0) {
         CUstream stream = NULL;
         result = NB_REAL(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING);
         if (result == CUDA_SUCCESS) {
-            result = share_globals(kernel, reply, stream, failed);
+            result = share_globals(kernel, kernel->module, reply, stream, failed);
+            if (result == CUDA_SUCCESS && kernel->pruned_module != NULL)
+                result = share_globals(kernel, kernel->pruned_module, reply, stream, failed);
             NB_REAL(cuStreamDestroy_v2)(stream);
         }
     }
@@ -156,8 +176,7 @@ static const char *prepare(const struct nb_call *call, struct nb_probe_kernel *k
             atomic_store(&kernel->entries[i], reply.maps[i].entries);
         return NULL;
     }
-    if (kernel->module != NULL)
-        NB_REAL(cuModuleUnload)(kernel->module);
+    unload(kernel);
     kernel->module = NULL;
     snprintf(text, REASON_BYTES, "%s: %s", failed, name_of(result));
     return text;
@@ -230,8 +249,7 @@ void nb_probe_unload(const struct nb_binary *binary)
     struct unloaded unloaded = {.binary = binary};
     nb_handle_map_remove_if(&kernels, take_of_binary, (uint64_t)(uintptr_t)&unloaded);
     for (const struct nb_probe_kernel *kernel = unloaded.first; kernel != NULL; kernel = kernel->next)
-        if (kernel->module != NULL)
-            NB_REAL(cuModuleUnload)(kernel->module);
+        unload(kernel);
 }
 
 /* The context is gone, and its modules with it. Context 0: any. */

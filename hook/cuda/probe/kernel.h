@@ -17,6 +17,9 @@ struct nb_probe_kernel {
     CUfunction original;          /* a CUkernel's function, or the handle itself */
     CUmodule module;              /* NULL if the original is launched */
     CUfunction function;          /* the probed kernel */
+    CUmodule pruned_module;       /* for a benchmark, else NULL */
+    CUfunction pruned;            /* the kernel without probes, as the engine writes it */
+    _Atomic uint32_t turns;       /* launches of a benchmark so far */
     _Atomic uint32_t is_ready;    /* 0: its first launch is waiting for the supervisor */
     _Atomic uint32_t is_given_up;
     _Atomic uint32_t skipped; /* bit set: enum nb_probe_skip that the log has already */

@@ -59,12 +59,15 @@ static bool set_parameters(struct launch *made, const struct nb_description *des
     }
     for (uint32_t i = 0; i < made->kernel->map_count; i++)
         made->parameters[count++] = &made->maps[i];
-    made->shown = (struct nb_probed_launch){made->kernel->function, made->parameters, CUDA_ERROR_UNKNOWN};
+    made->shown = (struct nb_probed_launch){.function = made->kernel->function,
+                                            .parameters = made->parameters,
+                                            .flag = NB_LAUNCH_PROBED,
+                                            .result = CUDA_ERROR_UNKNOWN};
     return true;
 }
 
-/* Apply the attributes of the original to the probed kernel. */
-static void copy_attributes(const struct nb_probe_kernel *kernel)
+/* Apply the attributes of the original to the kernel that is launched in its place. */
+static void copy_attributes(const struct nb_probe_kernel *kernel, CUfunction function)
 {
     static const CUfunction_attribute copied[] = {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                                   CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
@@ -72,10 +75,18 @@ static void copy_attributes(const struct nb_probe_kernel *kernel)
     for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
         int wanted = 0, current = 0;
         if (NB_REAL(cuFuncGetAttribute)(&wanted, copied[i], kernel->original) == CUDA_SUCCESS &&
-            NB_REAL(cuFuncGetAttribute)(&current, copied[i], kernel->function) == CUDA_SUCCESS &&
-            wanted != current)
-            NB_REAL(cuFuncSetAttribute)(kernel->function, copied[i], wanted);
+            NB_REAL(cuFuncGetAttribute)(&current, copied[i], function) == CUDA_SUCCESS && wanted != current)
+            NB_REAL(cuFuncSetAttribute)(function, copied[i], wanted);
     }
+}
+
+static bool is_in_context(const struct nb_call *call, struct nb_probe_kernel *kernel)
+{
+    CUcontext context = NULL;
+    if (NB_REAL(cuCtxGetCurrent)(&context) == CUDA_SUCCESS && context == kernel->context)
+        return true;
+    nb_probe_skip(call, kernel, NB_SKIP_CONTEXT);
+    return false;
 }
 
 /* The maps of a node of a graph are filled at each launch of the graph. */
@@ -83,9 +94,8 @@ static struct launch *make(const struct nb_call *call, struct nb_probe_kernel *k
                            const struct nb_launch_form *launch, bool is_node)
 {
     const struct nb_description *description = nb_find_description(launch->function);
-    CUcontext context = NULL;
-    if (NB_REAL(cuCtxGetCurrent)(&context) != CUDA_SUCCESS || context != kernel->context)
-        return nb_probe_skip(call, kernel, NB_SKIP_CONTEXT), NULL;
+    if (!is_in_context(call, kernel))
+        return NULL;
     struct nb_probe_places places;
     if (!nb_probe_place_maps(kernel, launch, &places))
         return nb_probe_skip(call, kernel, NB_SKIP_SIZE), NULL;
@@ -102,7 +112,7 @@ static struct launch *make(const struct nb_call *call, struct nb_probe_kernel *k
     places.is_on_host &=
         !is_node; /* launches of a graph share the node's maps, which are copied after each */
     made->places = places;
-    made->buffer = places.bytes > 0 ? nb_probe_take_buffer(context, places.bytes) : NULL;
+    made->buffer = places.bytes > 0 ? nb_probe_take_buffer(kernel->context, places.bytes) : NULL;
     if (places.bytes > 0 &&
         (made->buffer == NULL || (!is_node && !nb_probe_fill_maps(kernel, &places, made->buffer->device,
                                                                   made->buffer->host, made->stream)))) {
@@ -211,6 +221,40 @@ static void install_exit_handler(void)
         atexit(at_exit); /* after the driver has installed its own, so before that runs */
 }
 
+/* A launch of the kernel without probes: its parameters are the original's. */
+static struct launch *make_pruned(const struct nb_call *call, struct nb_probe_kernel *kernel,
+                                  const struct nb_launch_form *launch)
+{
+    struct launch *made = is_in_context(call, kernel) ? calloc(1, sizeof *made) : NULL;
+    if (made == NULL)
+        return NULL;
+    made->kernel = kernel;
+    made->shown = (struct nb_probed_launch){.function = kernel->pruned,
+                                            .parameters = launch->kernelParams,
+                                            .extra = launch->extra,
+                                            .flag = NB_LAUNCH_PRUNED,
+                                            .result = CUDA_ERROR_UNKNOWN};
+    return made;
+}
+
+/* The form of the kernel that the next launch of a benchmark runs: a launch flag, or 0 for the original. Each
+ * round has all forms, in an order that changes from round to round: a program that launches kernels of two
+ * sizes in turn measures each size in each form. */
+static uint32_t choose_form(struct nb_probe_kernel *kernel)
+{
+    static const uint32_t orders[][3] = {
+        {0, NB_LAUNCH_PRUNED, NB_LAUNCH_PROBED}, {NB_LAUNCH_PROBED, 0, NB_LAUNCH_PRUNED},
+        {NB_LAUNCH_PRUNED, NB_LAUNCH_PROBED, 0}, {NB_LAUNCH_PROBED, NB_LAUNCH_PRUNED, 0},
+        {0, NB_LAUNCH_PROBED, NB_LAUNCH_PRUNED}, {NB_LAUNCH_PRUNED, 0, NB_LAUNCH_PROBED},
+    };
+    if (!nb_probe_is_benchmark())
+        return NB_LAUNCH_PROBED;
+    const uint32_t turn = atomic_fetch_add(&kernel->turns, 1);
+    const uint32_t round = (turn / 3) * 2654435761u >> 16; /* Knuth's multiplicative hash */
+    const uint32_t form = orders[round % 6][turn % 3];
+    return form == NB_LAUNCH_PRUNED && kernel->pruned == NULL ? 0 : form;
+}
+
 struct nb_probed_launch *nb_probe_begin(const struct nb_call *call, const struct nb_launch_form *launch)
 {
     if (call->thread == NULL || launch->problem != NULL ||
@@ -223,9 +267,12 @@ struct nb_probed_launch *nb_probe_begin(const struct nb_call *call, const struct
     install_exit_handler();
     (void)collect(call, NULL, COLLECTED_AT_LAUNCH);
     struct nb_probe_kernel *kernel = nb_probe_kernel_for(call, launch->function);
-    struct launch *made = kernel != NULL ? make(call, kernel, launch, false) : NULL;
+    const uint32_t form = kernel != NULL ? choose_form(kernel) : 0;
+    struct launch *made = form == NB_LAUNCH_PROBED   ? make(call, kernel, launch, false)
+                          : form == NB_LAUNCH_PRUNED ? make_pruned(call, kernel, launch)
+                                                     : NULL;
     if (made != NULL)
-        copy_attributes(kernel);
+        copy_attributes(kernel, made->shown.function);
     relax(mode);
     return made != NULL ? &made->shown : NULL;
 }
@@ -256,7 +303,11 @@ static void end(const struct nb_call *call, struct launch *made, CUresult of_pro
     const CUresult result = made->shown.result;
     /* If the original fails, too, the launch is wrong, and the probed kernel may be right. */
     if (result != CUDA_SUCCESS && of_program == CUDA_SUCCESS)
-        nb_probe_kernel_give_up(call, made->kernel, "the driver refuses to launch the probed kernel", result);
+        nb_probe_kernel_give_up(call, made->kernel,
+                                made->shown.flag == NB_LAUNCH_PROBED
+                                    ? "the driver refuses to launch the probed kernel"
+                                    : "the driver refuses to launch the engine's kernel without probes",
+                                result);
     if (result != CUDA_SUCCESS || buffer == NULL) {
         nb_probe_give_buffer(buffer);
         free(made);
@@ -316,7 +367,7 @@ struct nb_probed_launch *nb_probe_make_node(const struct nb_call *call, const st
         return NULL;
     struct launch *made = make(call, kernel, launch, true);
     if (made != NULL)
-        copy_attributes(kernel);
+        copy_attributes(kernel, kernel->function);
     return made != NULL ? &made->shown : NULL;
 }
 

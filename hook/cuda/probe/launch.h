@@ -13,11 +13,13 @@
 #include "core/process/component.h"
 #include "cuda/trace/launch_form.h"
 
-/* A launch that is being made: of `function`, with `parameters`. The hook puts the driver's answer into
- * `result`, and launches the original if it is an error. */
+/* A launch that is being made: of `function`, with `parameters` or `extra`. The hook puts the driver's answer
+ * into `result`, and launches the original if it is an error. */
 struct nb_probed_launch {
     CUfunction function;
     void **parameters;
+    void **extra;
+    uint32_t flag; /* NB_LAUNCH_PROBED or NB_LAUNCH_PRUNED */
     CUresult result;
 };
 

@@ -11,6 +11,15 @@
 
 static const struct nb_launch_under_way no_launch;
 
+/* Did the engine's kernel run? If so, the launch's record names its form. */
+static bool has_run(struct nb_launch_under_way under_way, const struct nb_probed_launch *probed)
+{
+    const bool has = probed != NULL && probed->result == CUDA_SUCCESS;
+    if (has && under_way.record != NULL)
+        under_way.record->flags |= probed->flag;
+    return has;
+}
+
 CUresult nb_wrap_launch(const struct nb_call *call, nb_cuLaunchKernel_t real, CUfunction f,
                         unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
                         unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
@@ -27,8 +36,8 @@ CUresult nb_wrap_launch(const struct nb_call *call, nb_cuLaunchKernel_t real, CU
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     if (probed != NULL)
         probed->result = real(probed->function, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
-                              sharedMemBytes, hStream, probed->parameters, NULL);
-    const bool is_probed = probed != NULL && probed->result == CUDA_SUCCESS;
+                              sharedMemBytes, hStream, probed->parameters, probed->extra);
+    const bool is_probed = has_run(under_way, probed);
     const CUresult result =
         nb_launch_end(call, under_way,
                       is_probed ? CUDA_SUCCESS
@@ -56,8 +65,8 @@ CUresult nb_wrap_launch_ex(const struct nb_call *call, nb_cuLaunchKernelEx_t rea
     struct nb_probed_launch *probed = nb_probing() ? nb_probe_begin(call, &launch) : NULL;
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     if (probed != NULL)
-        probed->result = real(config, probed->function, probed->parameters, NULL);
-    const bool is_probed = probed != NULL && probed->result == CUDA_SUCCESS;
+        probed->result = real(config, probed->function, probed->parameters, probed->extra);
+    const bool is_probed = has_run(under_way, probed);
     const CUresult result =
         nb_launch_end(call, under_way, is_probed ? CUDA_SUCCESS : real(config, f, kernelParams, extra));
     if (probed != NULL)
@@ -83,7 +92,7 @@ CUresult nb_wrap_launch_cooperative(const struct nb_call *call, nb_cuLaunchCoope
     if (probed != NULL)
         probed->result = real(probed->function, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
                               sharedMemBytes, hStream, probed->parameters);
-    const bool is_probed = probed != NULL && probed->result == CUDA_SUCCESS;
+    const bool is_probed = has_run(under_way, probed);
     const CUresult result =
         nb_launch_end(call, under_way,
                       is_probed ? CUDA_SUCCESS

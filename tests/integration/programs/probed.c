@@ -326,6 +326,14 @@ static void launch_after_reset(void)
     }
 }
 
+/* Launches of two shapes in turn. */
+static void launch_in_turns(int number)
+{
+    for (int i = 0; i < number; i++)
+        CHECK(cuLaunchKernel(add, i % 2 ? BLOCKS : 2 * BLOCKS, 1, 1, i % 2 ? BLOCK : BLOCK / 2, 1, 1, 0, NULL,
+                             parameters, NULL));
+}
+
 /* One kernel from each of many modules. */
 static void launch_many(int number)
 {
@@ -383,6 +391,8 @@ static void run(const char *mode)
         destroy_at_once();
     else if (strcmp(mode, "reset-at-once") == 0)
         reset_at_once();
+    else if (strncmp(mode, "turns", 5) == 0)
+        launch_in_turns(atoi(mode + 5));
     else if (strncmp(mode, "many", 4) == 0)
         launch_many(atoi(mode + 4));
     else

@@ -46,6 +46,16 @@ def test_engine_writes_the_map_table_addresses_and_image(workdir: Path) -> None:
     assert "%globaltimer" in (workdir / "probed.bin").read_text()
 
 
+def test_kernel_without_probes_uses_the_variables_of_the_original(workdir: Path) -> None:
+    document = {"contract": 3, "kernel": "add", "options": {}, "benchmark": True}
+    (workdir / "request.json").write_text(json.dumps(document))
+    assert engine.main(block_times, [str(workdir), "add"]) == 0
+    symbol, variable = (workdir / "kernel.info").read_text().splitlines()[4].split()[1:]
+    pruned, probed = ((workdir / name).read_text() for name in ("pruned.bin", "probed.bin"))
+    assert variable == "total" and f"[{symbol}]" in pruned and f"[{symbol}]" in probed
+    assert pruned.count(".param") == PTX.count(".param") and "%globaltimer" not in pruned
+
+
 def test_documented_example_is_an_engine(workdir: Path) -> None:
     page = (ROOT / "docs" / "writing-a-probe.md").read_text()
     source = re.search(r"```python\n(.*?)```", page, re.DOTALL)
@@ -69,7 +79,7 @@ def test_engine_finds_the_package_where_it_is_not_installed(tmp_path: Path) -> N
     words = [sys.executable, "-S", "-c", find]  # -S: without site-packages, where this package is installed
     folder = tmp_path / "work"
     folder.mkdir()
-    request = Request(words, "add", -1, "", "nvidia", 90, {}, 10.0)
+    request = Request(words, "add", -1, "", "nvidia", 90, {}, 10.0, False)
     assert _run_engine(request, folder, has_ptx=True).problem == ""
 
 

@@ -184,16 +184,19 @@ def test_damaged_outcome_is_no_outcome(tmp_path: Path) -> None:
 
 def test_answer_reaches_the_process_whole(service: ProbeService) -> None:
     area = service._area
-    assert area.answer(3, b"image", [(8, 0, 0, False), (4, 7, 3, True)], b"a\0b\0")
+    assert area.answer(3, b"image", [(8, 0, 0, False), (4, 7, 3, True)], b"a\0b\0", b"pruned")
     memory = service._session.memory
     (at,) = layout.SESSION_PROBE.unpack_from(memory, layout.SESSION_PROBE_AT)
     _, limit, answers, images, *_ = layout.PROBE_AREA.unpack_from(memory, at)
     place = answers + 3 * layout.PROBE_ANSWER_BYTES
-    state, count, image_at, image_bytes, text_at, text_bytes = struct.unpack_from("<IIQQQQ", memory, place)
+    state, count, image_at, image_bytes, text_at, text_bytes, pruned_at, pruned_bytes = struct.unpack_from(
+        "<IIQQQQQQ", memory, place
+    )
     assert (limit, state, count) == (4096, ProbeState.PROBED, 2)
     assert memory[images + image_at : images + image_at + image_bytes + 1] == b"image\0"
     assert memory[images + text_at : images + text_at + text_bytes] == b"a\0b\0"
-    maps = [layout.PROBE_MAP.unpack_from(memory, place + 40 + 24 * i) for i in (0, 1)]
+    assert memory[images + pruned_at : images + pruned_at + pruned_bytes + 1] == b"pruned\0"
+    maps = [layout.PROBE_MAP.unpack_from(memory, place + 56 + 24 * i) for i in (0, 1)]
     assert maps == [(8, 0, 0, 0), (4, 7, 3, 1)]
 
 
