@@ -32,7 +32,7 @@ def tolerance_notes(checked: Checked) -> Iterator[str]:
     if checked.decided_by_rounding and not checked.wrong:
         yield (
             f"{checked.decided_by_rounding} elements are beyond the tolerance, but right for inputs a few roundings "
-            "away: rounding decides them, as at a threshold"
+            "away: rounding decides them, as at a threshold or in a sum near zero"
         )
     for name in checked.stored:
         yield (

@@ -8,6 +8,10 @@ So if few elements of an output are wrong, the reference runs again on inputs of
 the last place away. A wrong float is right after all if it lies between the smallest and the largest of these answers,
 with the tolerance. A wrong integer is right if it equals one of them.
 
+Another order of a sum has errors like those of moved inputs, though not the same. Where the answers differ by roundings
+only, a float is right within ROUNDINGS times their distance from the expected one. That may be so for many elements: in
+a product of large numbers, all sums near zero exceed a tolerance that is relative to each element.
+
 The shift depends on a number's magnitude alone. Equal numbers stay equal: ties, symmetry and zeros survive.
 Numbers of at most EXACT_BITS significant bits (whole numbers, halves, thresholds) do not move: products of such
 numbers are exact in float32, so nothing excuses `<` in place of `<=` there.
@@ -37,6 +41,13 @@ SHARE = 1e-3
 """The largest share of an output's elements that may be wrong at first. It keeps a bound on elements that nothing
 decides, if a problem is chaotic."""
 
+ROUNDINGS = 8.0
+ROUNDING_MAX = 2.0**-14
+"""Roundings change an element by at most this share of a typical one. Products in TF32 or float16 are off by 2^-11."""
+
+ROUNDING_SHARE = 1 / 16
+"""The largest share of elements that roundings alone may make wrong. With more, the reference does not run again."""
+
 EXACT_BITS = 11
 """As many as float16 has; the product of two such numbers has at most 22, and float32 holds 24."""
 
@@ -55,21 +66,30 @@ class Output:
     tolerance: Tolerance
     comparison: Comparison
 
+    def most(self, share: float) -> float:
+        """The number of elements that may be wrong; of integers SHARE and at least 1, whatever `share` is."""
+        if is_float(self.buffer.dtype):
+            return share * self.comparison.elements
+        return max(1.0, SHARE * self.comparison.elements)
+
 
 def are_few(outputs: Sequence[Output]) -> bool:
     """Whether so few elements of each output are wrong that rounding may have decided them."""
-    return all(each.comparison.wrong <= _most(each) for each in outputs)
-
-
-def _most(output: Output) -> float:
-    share = SHARE * output.comparison.elements
-    return share if is_float(output.buffer.dtype) else max(1.0, share)
+    return all(each.comparison.wrong <= each.most(ROUNDING_SHARE) for each in outputs)
 
 
 def is_right_nearby(outputs: Sequence[Output], expected: Expected, answers: Iterable[Expected]) -> bool:
     """Whether outputs are right for inputs nearby. `answers` are the reference's, and run as far as needed."""
     wrong = [each for each in outputs if each.comparison.wrong]
-    ranges = [Range(each.buffer.dtype, each.actual, expected[each.buffer.name]) for each in wrong]
+    ranges = [
+        Range(
+            each.buffer.dtype,
+            each.actual,
+            expected[each.buffer.name],
+            only_roundings=each.comparison.wrong > each.most(SHARE),
+        )
+        for each in wrong
+    ]
     for answer in answers:
         for output, range_ in zip(wrong, ranges, strict=True):
             range_.widen(answer[output.buffer.name])
@@ -83,10 +103,14 @@ def _is_within(output: Output, range_: Range) -> bool:
 
 
 class Range:
-    """The reference's answers to inputs nearby, for each element of an output."""
+    """The reference's answers to inputs nearby, for each element of an output.
 
-    def __init__(self, dtype: DType, actual: Array, expected: Array) -> None:
+    With `only_roundings`, elements count whose answers differ by roundings; the others stay as expected.
+    """
+
+    def __init__(self, dtype: DType, actual: Array, expected: Array, *, only_roundings: bool = False) -> None:
         self._is_float = is_float(dtype)
+        self._only_roundings = only_roundings
         self._expected = self._low = self._high = expected
         self._numbers = decoded(dtype, actual) if self._is_float else actual
 
@@ -102,7 +126,21 @@ class Range:
         if not self._is_float:
             return self._low
         known = np.isfinite(self._numbers) & np.isfinite(self._expected)
-        return np.where(known, np.clip(self._numbers, self._low, self._high), self._expected)
+        low, high = self._limits()
+        return np.where(known, np.clip(self._numbers, low, high), self._expected)
+
+    def _limits(self) -> tuple[Array, Array]:
+        with np.errstate(all="ignore"):
+            room = ROUNDINGS * np.maximum(self._high - self._expected, self._expected - self._low)
+            rounded = room <= ROUNDING_MAX * _typical(self._expected)
+        low, high = (self._expected, self._expected) if self._only_roundings else (self._low, self._high)
+        return np.where(rounded, self._expected - room, low), np.where(rounded, self._expected + room, high)
+
+
+def _typical(numbers: Array) -> float:
+    """The median size of the numbers that are not zero."""
+    sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
+    return float(np.median(sizes)) if len(sizes) else 0.0
 
 
 def answers_nearby(

@@ -15,9 +15,9 @@ would pass. The factor is then below 1: the tolerance is a tenth of what would l
 reference's own error. If that would still let zeros pass, the numbers are noise around zero, and zeros are right. The
 same holds for a default tolerance, where a problem gives none.
 
-Where rounding decides a few elements (a threshold, say), the reference in the submission's precision may be off there
-by far more than elsewhere. These elements are held against its answers to inputs a few roundings away (nearby.py), so
-that they widen the tolerance of no other element.
+Where rounding decides elements (a threshold, a sum near zero), the reference in the submission's precision may be off
+there by far more than elsewhere. These elements are held against its answers to inputs a few roundings away
+(nearby.py), so that they widen the tolerance of no other element.
 
 Where the reference overflows or has no number in the submission's precision, its own value is the expected one.
 """
@@ -38,7 +38,7 @@ from ..problem.threads import threads
 from .arrays import elements_of, memory_of
 from .compare import CHUNK
 from .formats import Array, decoded, is_float
-from .nearby import SHARE, Range
+from .nearby import ROUNDING_SHARE, SHARE, Range
 from .reference import Expected
 from .troubles import FaultError
 
@@ -49,7 +49,7 @@ ZEROS_SHARE = 0.1
 """Share of the factor under which zeros would pass. Honest kernels of a lower precision are off by much less."""
 
 FAR = 16.0
-"""Errors beyond so many tolerances, in few elements, may be decisions of rounding."""
+"""Errors beyond so many tolerances, in few elements, may be decisions of rounding, or sums near zero."""
 
 ADDED_MIN = 0.05
 """A smaller error is not added: the result would have a factor, and a note, that change nothing."""
@@ -144,7 +144,7 @@ def _of_buffer(
 ) -> tuple[Array, float]:
     """`own` is as stored. The expected values, and the factor of the tolerance."""
     found = _over_chunks(buffer, own, expected, tolerance)
-    if found.error > FAR and found.beyond <= SHARE * len(own):
+    if found.error > FAR and found.beyond <= ROUNDING_SHARE * len(own):
         found.error = _error_nearby(buffer, own, found, tolerance, nearby())
     own_factor = MULTIPLE * found.error
     if 0 < found.size <= 1 and own_factor < found.size:
@@ -164,7 +164,8 @@ def _error_nearby(
     buffer: Buffer, own: Array, found: _Found, tolerance: Tolerance, answers: Iterable[Expected]
 ) -> float:
     """The largest error of the reference, where all its answers to inputs nearby are right."""
-    range_, error = Range(buffer.dtype, own, found.expected), found.error
+    only_roundings = found.beyond > SHARE * len(own)
+    range_, error = Range(buffer.dtype, own, found.expected, only_roundings=only_roundings), found.error
     for answer in answers:
         range_.widen(answer[buffer.name])
         error = _over_chunks(buffer, own, range_.targets(), tolerance).error

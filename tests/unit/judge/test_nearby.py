@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -14,7 +16,8 @@ from benchguard.judge.contract import Ask, AskChecked, Checked
 from benchguard.judge.nearby import RUNS, ULPS, Output, answers_nearby, are_few, is_right_nearby, shifted
 from benchguard.judge.reference import expected_of
 from benchguard.judge.slack import allow_for
-from benchguard.problem.spec import Buffer, DType, Tolerance
+from benchguard.problem import suite
+from benchguard.problem.spec import Buffer, CaseSpec, DType, Tolerance
 from tests.unit.judge.problems import Steps
 from tests.unit.judge.replaying import judge, secrets_of
 
@@ -99,6 +102,16 @@ def allowed(nearby: bool, answer: Answer = steps) -> dict[str, float]:
     return allow_for(case, baseline, expected, *([answers] if nearby else []))[1]
 
 
+def test_sums_near_zero_of_the_reference_widen_no_tolerance() -> None:
+    x = np.random.default_rng(3).uniform(-100, 100, (96, 96)).astype(np.float32)
+    spec = CaseSpec("c", (Buffer("y", "float32", (96 * 96,), "output"),))
+    made = cast(suite.TestCase, SimpleNamespace(spec=spec, tolerances={"y": Tolerance(2e-5, 2e-5)}))
+    expected, own = {"y": power(x.astype(np.float64))}, {"y": power(x)}
+    answers = ({"y": power(each["x"].astype(np.float64))} for each in shifted([POWER], {"x": x}))
+    assert allow_for(made, own, expected)[1]["y"] > 20
+    assert allow_for(made, own, expected, lambda: answers)[1].get("y", 1.0) < 2
+
+
 def test_elements_that_rounding_decides_widen_no_tolerance() -> None:
     assert allowed(nearby=False)["y"] > 100, "a step in any element would be right"
     assert allowed(nearby=True) == {}
@@ -108,9 +121,11 @@ def test_errors_of_the_reference_that_rounding_does_not_decide_widen_the_toleran
     assert allowed(nearby=True, answer=next_step)["y"] > 100
 
 
-def output(actual: list[float], expected: list[float], dtype: DType = "float32") -> tuple[Output, np.ndarray]:
+def output(
+    actual: list[float], expected: list[float], dtype: DType = "float32", atol: float = 1e-3
+) -> tuple[Output, np.ndarray]:
     stored, targets = np.array(actual, dtype), np.array(expected, "float64" if dtype == "float32" else dtype)
-    tolerance = Tolerance(1e-3, 0.0) if dtype == "float32" else Tolerance()
+    tolerance = Tolerance(atol, 0.0) if dtype == "float32" else Tolerance()
     buffer = Buffer("y", dtype, (len(actual),), "output")
     return Output(buffer, stored, tolerance, compare(stored, targets, dtype, tolerance)), targets
 
@@ -130,8 +145,9 @@ def output(actual: list[float], expected: list[float], dtype: DType = "float32")
     ],
 )
 def test_wrong_float_is_right_between_the_answers(actual: float, answer: float, is_right: bool) -> None:
-    given, expected = output([1, actual], [1, 4])
-    assert is_right_nearby([given], {"y": expected}, [{"y": np.array([1.0, answer])}]) is is_right
+    ones = [1.0] * 2000
+    given, expected = output([*ones, actual], [*ones, 4])
+    assert is_right_nearby([given], {"y": expected}, [{"y": np.array([*ones, answer])}]) is is_right
 
 
 def test_wrong_integer_is_right_only_as_one_of_the_answers() -> None:
@@ -142,11 +158,64 @@ def test_wrong_integer_is_right_only_as_one_of_the_answers() -> None:
 
 
 def test_few_elements_of_an_output_may_be_wrong() -> None:
-    for dtype, wrong, few in (("float32", 1, False), ("int32", 1, True), ("int32", 2, False)):
-        given, _ = output([5.0] * wrong + [1.0] * 900, [4.0] * wrong + [1.0] * 900, dtype)  # type: ignore[arg-type]
+    for dtype, wrong, few in (
+        ("float32", 57, False),
+        ("float32", 56, True),
+        ("int32", 1, True),
+        ("int32", 2, False),
+    ):
+        right = 900 - wrong
+        given, _ = output([5.0] * wrong + [1.0] * right, [4.0] * wrong + [1.0] * right, dtype)  # type: ignore[arg-type]
         assert are_few([given]) is few
-    given, _ = output([5.0] * 2 + [1.0] * 2000, [4.0] * 2 + [1.0] * 2000)
-    assert are_few([given])
+
+
+def test_many_elements_are_right_only_within_roundings() -> None:
+    """30 of 900 elements: sums near zero, whose answers differ by 5e-6 while other elements have the size 1."""
+    small, others = [2e-3] * 30, [1.0] * 870
+    for error, answer, is_right in (
+        (3e-5, 5e-6, True),
+        (2e-4, 5e-6, False),
+        (2e-3, 5e-6, False),
+        (1.0, 1.0, False),
+    ):
+        given, expected = output([each + error for each in small] + others, small + others, atol=1e-5)
+        assert given.comparison.wrong == 30
+        moved = np.array([each + answer for each in small] + others)
+        assert is_right_nearby([given], {"y": expected}, [{"y": moved}]) is is_right
+
+
+POWER = Buffer("x", "float32", (96, 96))
+
+
+def power(x: np.ndarray, operand: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
+    """x^3 of a matrix, with `operand` applied to all operands. Its elements near zero are differences of large sums."""
+    y = operand(x)
+    return np.asarray(operand(y @ y) @ y).reshape(-1)
+
+
+def in_tf32(x: np.ndarray) -> np.ndarray:
+    bits = x.astype(np.float32).view(np.uint32) + np.uint32(0x1000)
+    return np.asarray((bits & np.uint32(0xFFFFE000)).view(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_right"),
+    [
+        (power, True),
+        (lambda x: power(x[:, ::-1] @ np.eye(96, dtype=np.float32)[::-1]), True),
+        (partial(power, operand=in_tf32), False),
+        (lambda x: np.where(np.arange(96 * 96) % 200, power(x), 0), False),
+    ],
+)
+def test_sums_near_zero_of_large_numbers_are_right_in_float32_only(answer: Answer, is_right: bool) -> None:
+    x = np.random.default_rng(3).uniform(-100, 100, (96, 96)).astype(np.float32)
+    expected, actual = power(x.astype(np.float64)), answer(x).astype(np.float32)
+    tolerance = Tolerance(2e-5, 2e-5)
+    compared = compare(actual, expected, "float32", tolerance)
+    given = Output(Buffer("y", "float32", (96 * 96,), "output"), actual, tolerance, compared)
+    assert compared.wrong > 0.001 * compared.elements
+    answers = ({"y": power(each["x"].astype(np.float64))} for each in shifted([POWER], {"x": x}))
+    assert (are_few([given]) and is_right_nearby([given], {"y": expected}, answers)) is is_right
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
