@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 import traceback
@@ -20,6 +21,11 @@ TEXT_MAX = 1000
 DETAIL_MAX = 1 << 14
 _HERE = str(Path(__file__).parent)
 _FRAMES_MAX = 30
+_ERRORS_MAX = 3
+_FIRST_MAX = 200
+"""Characters of the first line of such a message: torch's has the compiler's command in it."""
+
+_COMPILER_ERROR = re.compile(r"\b(fatal )?error\s*(:|#\d)")
 _WITHHELD = ("reference", "eval")
 """Modules of GPU MODE's harness that lie beside a submission there, and that a submission cannot read here."""
 
@@ -50,8 +56,15 @@ def broke(error: BaseException, phase: str, folder: Path) -> Broke:
     frames = [frame for frame in exception.stack if not frame.filename.startswith(_HERE)]
     exception.stack = traceback.StackSummary.from_list(frames)
     *_, lines = [line for line in exception.format_exception_only() if line.strip()] or [type(error).__name__]
-    text = one_line(_place(error, folder) + lines.strip() + _remedy(error), TEXT_MAX)
+    text = one_line(_place(error, folder) + _told(lines) + _remedy(error), TEXT_MAX)
     return Broke(phase, text, last_of("".join(exception.format())))
+
+
+def _told(message: str) -> str:
+    """An exception's message. If a compiler's output is in it, its first line and the first lines that name errors."""
+    first, *others = message.strip().splitlines()
+    errors = [line for line in others if _COMPILER_ERROR.search(line)]
+    return "; ".join([one_line(first, _FIRST_MAX), *errors[:_ERRORS_MAX]]) if errors else message.strip()
 
 
 def _remedy(error: BaseException) -> str:

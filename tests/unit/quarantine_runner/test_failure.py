@@ -117,3 +117,17 @@ def test_events_written_as_lines(tmp_path: Path) -> None:
     assert isinstance(finished, Finished)
     assert set(finished.seconds) == {"warm-up", "call 3"}
     assert finished.seconds["call 3"] == 0.25
+
+
+def test_errors_of_a_compiler_in_a_message_are_told_before_its_commands() -> None:
+    lines = [
+        "Error building extension 'e': [1/2] nvcc " + "-I/include " * 99,
+        "e.cu(68): error: missing quote",
+    ]
+    text = broke(
+        raised(RuntimeError("\n".join([*lines, "e.cu:7:1: note: here", "ninja: stopped"]))), "import", FOLDER
+    ).text
+    assert text.endswith("-I/include; e.cu(68): error: missing quote") and len(text) < 300
+    assert broke(raised(RuntimeError("two\nlines")), "import", FOLDER).text.endswith(
+        "RuntimeError: two lines"
+    )
