@@ -10,6 +10,10 @@ LINE_MAX = 1 << 22
 
 CONTINUATION_ALONE = "the file continues another one; give the log's first file, without a number"
 
+CONTINUED = b'{"kind":"continued"'
+"""The beginning of the last line of a file that is continued in another one."""
+CONTINUATION = b'{"kind":"part"'
+"""The beginning of the first line of a file that continues another one."""
 _PREVIOUS = b',"previous":"%s"}\n'
 PREVIOUS_BYTES = len(_PREVIOUS % FIRST.encode())
 
@@ -28,3 +32,13 @@ def chained(line: bytes, previous: bytes) -> bytes:
 def unchained(line: bytes) -> bytes:
     """The object that `chained` was given."""
     return line[:-PREVIOUS_BYTES] + b"}"
+
+
+def previous_of(line: bytes) -> str:
+    """The hash of the line before, which a line has."""
+    return line[-3 - len(FIRST) : -3].decode()
+
+
+def ends_file(line: bytes) -> bool:
+    """Whether no line of a file may follow."""
+    return line.startswith((b'{"kind":"end"', CONTINUED))

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from .chain import LINE_MAX, LogError
 from .compact import READ_BYTES, Expander, is_compact
+from .line_index import Place
 from .log import Chain
 
 POLL_SECONDS = 0.02
@@ -58,7 +59,7 @@ def _whole_lines(
         over = is_over()  # asked before reading, so that what was written before it is read
         data = file.read(READ_BYTES)
         if data and not begun:
-            begun, expander = True, Expander(str(path), head) if is_compact(data) else None
+            begun, expander = True, Expander(str(path), Place(0, 0, head)) if is_compact(data) else None
         if data and expander is not None:
             yield from expander.feed(data)
         elif data:

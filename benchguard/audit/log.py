@@ -225,7 +225,7 @@ def checked_lines(
     """Like read_log, with the hash of each line. `report` gets the number of bytes that were read from time to time."""
     chain, before, number = Chain(path), 0, 0
     while True:
-        with _opened(chain.file) as file:
+        with opened(chain.file) as file:
             for line in read_lines(file, str(chain.file), chain.head):
                 entry = chain.check(line)
                 number += 1
@@ -239,7 +239,7 @@ def checked_lines(
         chain.go_on()
 
 
-def _opened(path: Path) -> BufferedReader:
+def opened(path: Path) -> BufferedReader:
     try:
         return path.open("rb")
     except OSError as error:
@@ -270,7 +270,7 @@ class Chain:
         where = f"{self.file}, line {self._number}"
         if self._number == 1 and not line.startswith(b'{"kind":"'):
             raise LogError(f"{where}: not an audit log; give the path of an audit log")
-        entry = _parsed(line, where)
+        entry = parsed(line, where)
         if self._kind in ("end", "continued"):
             raise LogError(f"{where}: the log continues after its {self._kind} line; lines were added")
         if self._number == 1:
@@ -321,7 +321,7 @@ class Chain:
             )
 
 
-def _parsed(line: bytes, where: str) -> dict[str, Any]:
+def parsed(line: bytes, where: str) -> dict[str, Any]:
     """A line as a dictionary that has the text `previous`. Raises LogError."""
     if not line.endswith(b"\n"):
         raise LogError(f"{where}: incomplete line; the log was cut short here")

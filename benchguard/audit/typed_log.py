@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
@@ -14,10 +13,11 @@ import msgspec
 
 from ..ipc.json_text import UNREADABLE, decode_untyped
 from .chain import FIRST, LINE_MAX, LogError
-from .compact import is_compact, read_lines
+from .compact import is_compact
 from .entries import ContinuedEntry, EndEntry, Line, parse_entry
 from .log import checked_lines
 from .parts import check_part
+from .span import last_line
 
 
 class LogEntries:
@@ -87,6 +87,6 @@ def _last_line(path: Path, head: str) -> bytes:
     """`head`: hash of the last line of the file before. Raises IndexError for an empty file, OSError, LogError."""
     with path.open("rb") as file:
         if is_compact(file.peek(1)):
-            return deque(read_lines(file, str(path), head), maxlen=1)[-1]
+            return last_line(file, head)
         file.seek(max(0, os.fstat(file.fileno()).st_size - LINE_MAX))
         return file.read(LINE_MAX).splitlines(keepends=True)[-1]

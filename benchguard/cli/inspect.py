@@ -13,7 +13,7 @@ import msgspec
 
 from ..errors import BenchguardError, UsageError
 from ..ipc.json_text import json_document
-from .options import OutputFolder
+from .options import LineSpan, OutputFolder, given_options
 from .output import notify, print_document, say
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ _SUFFIXES = {
     "  neutrino-bench inspect x.ncap --json | jq '.kernels[].name'\n"
     "  neutrino-bench inspect x.ncap --images kernels/ && cuobjdump -sass kernels/*.cubin\n"
     "  neutrino-bench inspect kernels.fatbin --sass saxpy\n"
-    "  neutrino-bench inspect run.audit.jsonl --kept images/ --ptx saxpy"
+    "  neutrino-bench inspect run.audit.jsonl --kept images/ --ptx saxpy\n"
+    "  neutrino-bench inspect run.audit.jsonl.zst --lines 8123450:8123460 | jq -c '[.line, .kind, .call]'"
 )
 @click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
@@ -62,6 +63,13 @@ _SUFFIXES = {
     metavar="FOLDER",
     help="Audit log: the folder that `observe --keep-images` filled.",
 )
+@click.option(
+    "--lines",
+    "span",
+    type=LineSpan(),
+    metavar="FIRST:LAST",
+    help="Audit log: print these lines as JSON, with their numbers. 7:9, 7, 7: to the end, -5: for the last five.",
+)
 @click.option("--all-kernels", is_flag=True, help="List all kernels of an image, not only the first 20.")
 @click.option("--ptx", metavar="KERNEL", help="Print the PTX of this kernel.")
 @click.option(
@@ -75,6 +83,7 @@ def inspect(
     folder: Path | None,
     check: bool,
     kept: Path | None,
+    span: tuple[int, int | None] | None,
     all_kernels: bool,
     ptx: str | None,
     sass: str | None,
@@ -86,6 +95,8 @@ def inspect(
     with 1 if the log is. No code of the file runs.
     """
     kind = _kind_of(path)
+    if span is not None:
+        return _print_lines(path, kind, span)
     captures_only = {"--operations": operations, "--memory": memory, "--check": check}
     wrong = [name for name, given in captures_only.items() if given and kind != "capture"]
     if kept is not None and kind != "log":
@@ -130,6 +141,17 @@ def _kind_of(path: Path) -> str:
     if path.suffix == ".ncap" or head.startswith(magics):
         return "capture"
     raise UsageError(f"{path} is neither a capture nor an audit log, and has no device code; check the path")
+
+
+def _print_lines(path: Path, kind: str, span: tuple[int, int | None]) -> int:
+    from .inspect_lines import print_lines
+
+    if kind != "log":
+        raise UsageError(f"--lines has no effect on {_NAMES[kind]}; leave it out")
+    if given_options(click.get_current_context()) - {"path", "span"}:
+        raise UsageError("--lines prints only lines; give it without other options")
+    print_lines(path, *span)
+    return 0
 
 
 def _images(path: Path, kind: str, kept: Path | None) -> Iterator[bytes]:

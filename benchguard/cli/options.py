@@ -133,6 +133,28 @@ def unwritable(path: Path) -> str:
     return ""
 
 
+class LineSpan(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic in new versions of click
+    """Lines of a log: the first and the last, or None for the end. A negative first line counts from the end."""
+
+    name = "lines"
+    _FORM = re.compile(r"([0-9]{1,15})?(?:(:)([0-9]{1,15})?)?|(-[0-9]{1,15}):", re.ASCII)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int | None]:
+        if isinstance(value, tuple):
+            return value
+        first, last = 0, None
+        if match := self._FORM.fullmatch(value):
+            first = int(match[4] or match[1] or bool(match[2]))
+            last = int(match[3]) if match[3] else None if match[2] or match[4] else first
+        if first == 0 or (last is not None and last < first):
+            self.fail(
+                f"{value!r} is not a span of lines; give 7, 7:9, 7: or -5:, and count from 1", param, ctx
+            )
+        return first, last
+
+
 class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic in new versions of click
     """Bytes, as 512M or 16G."""
 

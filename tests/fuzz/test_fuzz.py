@@ -136,6 +136,24 @@ def test_python_decoder_that_fails_otherwise_is_a_finding(folder: Path) -> None:
     assert "ZeroDivisionError" in result.stdout
 
 
+def read_logs(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(HERE / "logs.py"), *words, "--out", str(folder)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+
+
+def test_reader_of_mutated_compact_logs_shows_only_lines_of_the_log(folder: Path) -> None:
+    result = read_logs(folder, "--count", "1500", "--seed", "2026")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "1500 inputs" in result.stdout and " 0 read" not in result.stdout
+
+
+def test_reader_of_logs_that_fails_is_a_finding(folder: Path) -> None:
+    """Control: a reader with a mistake."""
+    result = read_logs(folder, "--count", "50", "--break-reader")
+    assert result.returncode == 1
+    assert "ZeroDivisionError" in result.stdout
+
+
 def analyse(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(HERE / "findings.py"), *words, "--out", str(folder)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)

@@ -886,6 +886,11 @@ RUNS: dict[str, OptionRun] = {
             "--ptx": lambda ran: ran.out.startswith(".visible .entry k3()"),
         },
     ),
+    "inspect, lines": OptionRun(
+        ("inspect", "launches.jsonl", "--lines", "-1:"),
+        ("inspect", "launches.jsonl"),
+        {"--lines": lambda ran: json.loads(ran.out)["kind"] == "end"},
+    ),
     "inspect, all kernels": OptionRun(
         ("inspect", "many.ptx", "--all-kernels"),
         ("inspect", "many.ptx"),
