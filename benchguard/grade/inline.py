@@ -125,7 +125,7 @@ def _graded(spec: CaseSpec, secrets: Secrets, result: InlineResult | str) -> Gra
         gflops=rates.gflops,
         gbytes_per_s=rates.gbytes_per_s,
         inputs=Inputs(result.sets, 0, _counted(secrets)),
-        checks=Checks(len(result.errors), sum(map(bool, result.errors)), 0, ""),
+        checks=Checks(len(result.counted), sum(map(bool, result.counted)), 0, ""),
         overhead=Overhead(tick_us=0.0, empty_pair_us=result.event_overhead_us, empty_kernel_us=0.0),
         notes=tuple(_notes(result)),
         samples=result.times_us,
@@ -137,13 +137,13 @@ def _outcome(result: InlineResult) -> Outcome:
         return Outcome("violation", result.altered)
     if result.attempts:
         return Outcome("violation", f"the submission tried to open a forbidden file: {result.attempts[0]}")
-    if any(result.errors):
-        wrong = sum(map(bool, result.errors))
+    if any(result.counted):
+        wrong = sum(map(bool, result.counted))
         return Outcome(
             "wrong",
-            f"{wrong} of {len(result.errors)} outputs are wrong, with up to {max(result.errors)} wrong elements",
+            f"{wrong} of {len(result.counted)} outputs are wrong, with up to {max(result.counted)} wrong elements",
         )
-    if result.done < min(result.wanted, result.sets - 1):  # one set per sample, and one for the warm-up
+    if result.done < result.wanted and len(result.errors) < result.sets:  # each sample needs a set of its own
         why = result.stopped or "the reason is unknown"
         return Outcome("failed", f"{result.done} of {result.wanted} samples were taken: {why}")
     return Outcome("pass", "")
@@ -159,7 +159,12 @@ def _notes(result: InlineResult) -> list[str]:
         notes.append(f"the arena that holds the results is not fully protected: {result.arena}")
     if result.corrected:
         notes.append(f"{result.corrected} samples took longer by the device clock than by their events")
-    if result.unprimed:
+    if result.settled:
+        notes.append(
+            "one sample does not count, because its output was wrong: the call may not wait for the legacy default "
+            "stream; since then inputs were ready before each call, and host time is in the samples"
+        )
+    elif result.unprimed:
         notes.append(f"{result.unprimed} samples began before they were fully queued: host time is in them")
     if not result.joins_all:
         notes.append("the end event of a sample does not wait for all streams with this driver")

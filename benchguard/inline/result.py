@@ -48,9 +48,10 @@ class InlineResult:
     `full`: every wanted sample was taken. `event_overhead_us` is the median of 100 empty pairs, and is part of the
     times. `arena` is "on", or lists missing protections. `attempts` are refused system calls that would have opened the
     arena. `altered` describes observed tampering, "" without any. `unprimed` samples were queued while they ran, so
-    that the host's own time is in them; `joins_all`: the end event waits for all streams. `corrected` samples took
-    longer by the clock of the kernels around them than by their events, whose handles a submission may have found:
-    their times are by that clock. `stopped` is the reason for missing samples, "" if none is missing.
+    that the host's own time is in them; `settled`: one sample was wrong, and no other, so the inputs of those after it
+    were ready before the call, and it does not count; `joins_all`: the end event waits for all streams. `corrected`
+    samples took longer by the clock of the kernels around them than by their events, whose handles a submission may
+    have found: their times are by that clock. `stopped` is the reason for missing samples, "" if none is missing.
     """
 
     times_us: tuple[float, ...]
@@ -63,6 +64,7 @@ class InlineResult:
     sets: int
     unprimed: int
     corrected: int
+    settled: bool
     joins_all: bool
     stopped: str
     altered: str
@@ -71,7 +73,12 @@ class InlineResult:
 
     @property
     def correct(self) -> bool:
-        return self.done > 0 and not any(self.errors)
+        return self.done > 0 and not any(self.counted)
+
+    @property
+    def counted(self) -> tuple[int, ...]:
+        """The errors that decide the verdict."""
+        return (0,) * self.done if self.settled else self.errors
 
 
 def arena_text(guards: int) -> str:
@@ -90,7 +97,8 @@ def result_of(
     sealed: SealedResult, guards: int, sets: int, joins_all: bool, attempts: tuple[str, ...]
 ) -> InlineResult:
     samples = [row for row in sealed.rows if not row.flags & PROBE]
-    set_count = sealed.wanted - 1
+    probes = [row for row in sealed.rows if row.flags & PROBE]
+    set_count = sealed.wanted - max(1, len(probes))
     slack = GAP_FACTOR * max(sealed.gap_us, 0.0) + GAP_US
     altered = sum(bool(row.flags & ALTERED) for row in sealed.rows)
     return InlineResult(
@@ -104,6 +112,7 @@ def result_of(
         sets=sets,
         unprimed=sum(bool(row.flags & UNPRIMED) for row in samples),
         corrected=sum(row.stamp_us - slack > row.event_us for row in samples),
+        settled=bool(samples and any(row.wrong for row in probes)) and not any(row.wrong for row in samples),
         joins_all=joins_all,
         stopped=stopped_text(sealed.stopped),
         altered=f"what the check of {altered} samples left on the device was overwritten" if altered else "",

@@ -233,6 +233,8 @@ int nb_sample_run(struct nb_session *session, struct nb_sample *sample, struct n
     AT(NB_STEP_FLUSH, hold(session));
     AT(NB_STEP_FLUSH, flush(session));
     AT(NB_STEP_START, begin(session, sample, &window));
+    if (session->settles)
+        AT(NB_STEP_START, session->driver.cuCtxSynchronize());
     const int status = work(session, sample, &window, &returned, &tail_us);
     session->signal->release = 1;
     const int waited = (int)session->driver.cuCtxSynchronize();

@@ -17,7 +17,7 @@
 #include "inline/inline.h"
 
 enum nb_row_flag {
-    NB_ROW_PROBE = 1,    /* the first row, which only decides whether the queue can be held */
+    NB_ROW_PROBE = 1,    /* the first row, and the first wrong one: they decide how to take the next */
     NB_ROW_UNPRIMED = 2, /* the queue was released before all work was in it */
     NB_ROW_ALTERED = 4   /* the tally is wrong although no element is */
 };

@@ -70,7 +70,8 @@ struct nb_session {
     uint64_t scratch_bytes, noise_bytes;
     unsigned multiprocessors, shared_bytes;
     bool joins_all, early; /* early: launches may be programmatic */
-    bool primed;           /* the queue is held while it is filled; a case's probe settles it */
+    bool primed;           /* the queue is held while it is filled, if a case's probe could be held */
+    bool settles;          /* inputs are ready before the call, since a sample was wrong */
     uint32_t samples, hold_ms, cases_loaded, cases;
     int channel;
     double overhead_us, gap_us;

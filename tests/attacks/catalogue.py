@@ -91,6 +91,7 @@ class LookAlike:
     like: str
     problem: str = "Mix"
     where: Where = "both"
+    options: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -438,7 +439,11 @@ ATTACK_LIST = (
         true_time=True, options=INLINE,
     ),
     Attack(35, "01_timer_patch.py", "patched event class", "Python", "none", tag="-inline", options=INLINE, **TAMPERED),
-    Attack(35, "35_late_write.py", "right a moment later", "stream", "none", options=INLINE),
+    Attack(35, "35_late_write.py", "right a moment later", "stream", "none", options=INLINE, true_time=True),
+    Attack(
+        35, "35_wrong_probe.py", "one sample wrong, work begun early", "stream", "none", options=INLINE,
+        true_time=True,
+    ),
     Attack(35, "35_arena.py", "expected values searched everywhere", "native", "none", options=INLINE),
     Attack(
         35, "12_device_scan.py", "expected values searched on the device", "driver", "none", tag="-inline",
@@ -453,6 +458,7 @@ ATTACK_LIST = (
 
 LOOK_ALIKES = (
     LookAlike("streams.py", "14: streams of its own, joined"),
+    LookAlike("stream_alone.py", "14: a stream that does not wait for the inputs", options=INLINE),
     LookAlike("graph.py", "16: a CUDA graph"),
     LookAlike("graph_each_call.py", "16: a CUDA graph, made in each call"),
     LookAlike("graph_large.py", "18: a CUDA graph of 512 kernels, which is one launch"),

@@ -137,7 +137,7 @@ def alike_row(alike: LookAlike, machine: Machine) -> Row:
     why_not = machine.lacks(alike.where)
     if why_not:
         return Row(*head, left_out=why_not)
-    result = grade(alike.path, alike.problem, machine, machine.case())
+    result = grade(alike.path, alike.problem, machine, machine.case(), alike.options)
     passed = result.verdict == "pass"
     share = share_of(result, control(alike.problem, machine, machine.case())) if passed else None
     return Row(*head, failure="" if passed else "REFUSED", **_facts(result, share))

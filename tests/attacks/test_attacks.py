@@ -97,7 +97,7 @@ def test_attack_beats_the_naive_grader_and_gets_no_false_time(attack: Attack) ->
 @pytest.mark.parametrize("alike", [pytest.param(each, id=each.path.stem) for each in LOOK_ALIKES])
 def test_look_alike_passes(alike: LookAlike) -> None:
     _skip_without_compiler(alike.path.suffix)
-    result = grade(alike.path, alike.problem, SIM, SIM.case())
+    result = grade(alike.path, alike.problem, SIM, SIM.case(), alike.options)
     assert (result.verdict, result.reason) == ("pass", "")
 
 

@@ -29,11 +29,22 @@ def test_time_below_its_stamps_is_corrected() -> None:
     assert result.times_us == (84.0 - 1.5 * 4.0 - GAP_US,) and result.corrected == 1
 
 
-def test_probe_errors_count() -> None:
-    result = result_of(
-        sealed(SealedRow(9.0, 10.0, 7, 0, PROBE), SealedRow(9.0, 10.0, 0, 1, 0)), 31, 6, True, ()
-    )
-    assert not result.correct and not result.full and result.times_us == (9.0,)
+def test_probe_error_alone_counts() -> None:
+    result = result_of(sealed(SealedRow(9.0, 10.0, 7, 0, PROBE)), 31, 6, True, ())
+    assert not result.correct and not result.full and result.counted == (7,)
+
+
+def test_probe_error_does_not_count_if_all_samples_are_right() -> None:
+    """A call on streams that do not wait for the inputs."""
+    wrong = SealedRow(9.0, 10.0, 7, 0, PROBE)
+    right, other = SealedRow(9.0, 10.0, 0, 1, UNPRIMED), SealedRow(9.0, 10.0, 1, 2, UNPRIMED)
+    result = result_of(sealed(wrong, right), 31, 6, True, ())
+    assert result.correct and result.settled and result.counted == (0,)
+    result = result_of(sealed(wrong, right, other), 31, 6, True, ())
+    assert not result.correct and not result.settled and result.counted == (7, 0, 1)
+    later = SealedRow(9.0, 10.0, 1, 2, PROBE)
+    result = result_of(sealed(PROBED, right, later, wanted=4), 31, 6, True, ())
+    assert result.correct and result.settled and result.times_us == (9.0,) and result.wanted == 2
 
 
 def test_result_without_rows_is_not_correct() -> None:
