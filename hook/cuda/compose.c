@@ -6,6 +6,7 @@
 #include "core/maps/binmap.h"
 #include "core/maps/funcmap.h"
 #include "core/maps/graphmap.h"
+#include "core/maps/links.h"
 #include "core/policy/events.h"
 #include "core/policy/policy.h"
 #include "core/probe/mailbox.h"
@@ -71,6 +72,7 @@ static const struct nb_component *const components[] = {
     &nb_probe_kernel_component,
     &nb_probe_mailbox_component,
     &nb_binmap_component,
+    &nb_links_component,
     &nb_funcmap_component,
     &nb_graphmap_component,
     &nb_raw_capture_component,

@@ -33,6 +33,7 @@ NEEDS = {
     "nvrtc --graph": (),
     "triton": ("triton", "torch"),
     "numba": ("numba_cuda",),
+    "numba --driver-link": ("numba_cuda",),
 }
 COST = re.compile(r"cost: first ([\d.]+) later ([\d.]+)")
 NO_GPU = 77

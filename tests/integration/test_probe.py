@@ -296,6 +296,22 @@ def test_context_that_is_made_again_gets_memory_of_its_own(
     assert len(outcome.traces) == 3
 
 
+@pytest.mark.parametrize(("mode", "is_input"), [("one", True), ("library", False)])
+def test_kernel_of_a_link_product_is_probed_by_the_only_ptx_that_was_linked(
+    program: Callable[[str], Path], probe: Probe, mode: str, is_input: bool
+) -> None:
+    """The link state and the text are gone at the first launch.
+
+    A GPU's product is machine code. The CPU driver's is PTX without the comment before .version. With two inputs,
+    neither has the whole kernel.
+    """
+    outcome = probe("count", [program("linked_kernel"), mode])
+    assert (outcome.status, outcome.stdout) == (0, "0 31 96\n"), outcome.stderr
+    assert outcome.decisions == [("add", "probed", "")] and len(outcome.traces) == 3
+    [image] = (outcome.folder / "kernel").glob("*/original.bin")
+    assert image.read_bytes().startswith(b"// the program's text") == is_input
+
+
 @pytest.mark.parametrize(
     ("mode", "api"),
     [

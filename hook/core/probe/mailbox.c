@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/maps/links.h"
 #include "core/ring/session.h"
 
 atomic_bool nb_probes_wanted;
@@ -114,12 +115,16 @@ const char *nb_probe_ask(const struct nb_call *call, const struct nb_function *f
     reply->answer = (uint32_t)index;
     struct nb_probe_answer *answer = at_offset(area->answers_offset + index * NB_PROBE_ANSWER);
     const char *store = at_offset(nb_session()->image_offset);
+    struct nb_link_input code = {function->binary->kept, function->binary->bytes};
+    const struct nb_link_input linked = nb_links_find(code.kept, code.bytes);
+    if (linked.kept != NULL)
+        code = linked;
     nb_probe_write(call, &(struct nb_probe_note){
                              .kernel = kernel,
                              .stage = NB_PROBE_ASKED,
                              .answer = reply->answer,
-                             .at = (uint64_t)((const char *)function->binary->kept - store),
-                             .bytes = function->binary->bytes,
+                             .at = (uint64_t)((const char *)code.kept - store),
+                             .bytes = code.bytes,
                              .grid = {capability, 0, 0},
                              .text = function->name,
                          });

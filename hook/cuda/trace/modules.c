@@ -5,6 +5,8 @@
 #include "core/driver/slots.h"
 #include "core/maps/binmap.h"
 #include "core/maps/funcmap.h"
+#include "core/maps/links.h"
+#include "core/probe/mailbox.h"
 #include "core/process/call.h"
 #include "core/region/region.h"
 #include "cuda/capture/global.h"
@@ -109,6 +111,18 @@ void nb_post_library_module(const struct nb_call *call, CUresult result, CUmodul
         nb_binmap_alias(nb_handle(*module), nb_handle(library));
 }
 
+/* Machine code that the linker makes of PTX lacks the PTX. It is kept for probes. */
+void nb_post_link_add(const struct nb_call *call, CUresult result, CUlinkState state, CUjitInputType type,
+                      void *data, size_t size, const char *name, unsigned int numOptions,
+                      CUjit_option *options, void **optionValues)
+{
+    (void)name, (void)numOptions, (void)options, (void)optionValues;
+    if (!nb_probing() || result != CUDA_SUCCESS || type != CU_JIT_INPUT_PTX || !nb_hook_enter(call))
+        return;
+    nb_links_add(nb_handle(state), data, size);
+    nb_hook_leave(call);
+}
+
 /* A link product is an image like any other once it is loaded. A later load trusts this size more than the
  * image's own headers. */
 void nb_post_link_complete(const struct nb_call *call, CUresult result, CUlinkState state, void **cubinOut,
@@ -117,12 +131,19 @@ void nb_post_link_complete(const struct nb_call *call, CUresult result, CUlinkSt
     if (result != CUDA_SUCCESS || cubinOut == NULL || !nb_hook_enter(call))
         return;
     nb_binmap_load(call, nb_handle(state), 0, *cubinOut, sizeOut != NULL ? *sizeOut : 0);
+    const struct nb_binary *product = nb_binmap_get(nb_handle(state));
+    if (nb_probing() && product != NULL)
+        nb_links_complete(nb_handle(state), *cubinOut, product->bytes);
     nb_hook_leave(call);
 }
 
 void nb_post_link_destroy(const struct nb_call *call, CUresult result, CUlinkState state)
 {
     trace_unload(call, result, nb_handle(state));
+    if (result == CUDA_SUCCESS && nb_probing() && nb_hook_enter(call)) {
+        nb_links_destroy(nb_handle(state));
+        nb_hook_leave(call);
+    }
 }
 
 void nb_post_context_destroy(const struct nb_call *call, CUresult result, CUcontext context)
