@@ -82,9 +82,11 @@ def load_policy(spec: str) -> Policy:
     """Read the policy of this name, or the file at this path. Raises UsageError."""
     path = _NAMED / f"{spec}.toml" if spec in NAMES else Path(spec)
     try:
-        if path.stat().st_size > FILE_BYTES_MAX:
+        with path.open("rb") as file:
+            data = file.read(FILE_BYTES_MAX + 1)
+        if len(data) > FILE_BYTES_MAX:
             raise UsageError(f"the policy {spec} has more than {FILE_BYTES_MAX >> 20} MiB; shorten its lists")
-        text = path.read_bytes().decode()
+        text = data.decode()
     except FileNotFoundError as error:
         raise UsageError(
             f"no policy file {spec}, and no policy has this name; give a path, or one of {', '.join(NAMES)}"

@@ -244,11 +244,15 @@ def _status_of(path: Path, root: Path) -> os.stat_result:
         raise UsageError(
             f"the submission's {path} cannot be read: {getattr(error, 'strerror', error)}"
         ) from error
+    _check_status(path, status)
+    return status
+
+
+def _check_status(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise UsageError(f"the submission's {path} is neither a file nor a folder; remove it")
     if status.st_size > FILE_BYTES_MAX:
         raise UsageError(f"the submission's {path} has more than {FILE_BYTES_MAX >> 20} MiB")
-    return status
 
 
 def contents_of(root: Path, name: str) -> bytes:
@@ -262,9 +266,7 @@ def _chunks(root: Path, name: str) -> Iterator[bytes]:
     try:
         descriptor = open_inside(root, name)
         with os.fdopen(descriptor, "rb", buffering=0) as stream:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > FILE_BYTES_MAX:
-                raise UsageError(f"the submission's {path} was replaced while it was read; try again")
+            _check_status(path, os.fstat(descriptor))
             room = FILE_BYTES_MAX
             while room > 0 and (chunk := stream.read(min(room, _CHUNK))):
                 room -= len(chunk)

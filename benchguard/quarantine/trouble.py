@@ -13,12 +13,15 @@ _SIGNALLED = 128
 
 
 def trouble_of(run: Run, attendant: Attendant, events: Events) -> str:
-    """The first reason, besides a time-out and failures that the submission reports; empty without one."""
-    if run.outlived or run.status == STATUS_LEFT:
-        which = ", ".join(map(str, run.outlived)) or "some"
-        return f"some processes of the submission survived SIGKILL ({which}); end them, then grade again"
+    """The first reason, besides a time-out and failures that the submission reports; empty without one.
+
+    A limit comes before processes that did not end in time: one with many gigabytes takes seconds to end.
+    """
     if attendant.excess or attendant.timed_out:
         return attendant.excess
+    if run.outlived or run.status == STATUS_LEFT:
+        which = f" ({', '.join(map(str, run.outlived))})" if run.outlived else ""
+        return f"some processes of the submission survived SIGKILL{which}; end them, then grade again"
     if attendant.trouble:
         return f"the submission's process sent invalid events: {attendant.trouble}"
     if events.confined is None:

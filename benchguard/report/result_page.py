@@ -38,9 +38,10 @@ class _Head(msgspec.Struct):
 def read_result(path: Path) -> Result:
     """Read a document of `grade --json` or `compare --json`. Raises UsageError for other files."""
     try:
-        if path.stat().st_size > RESULT_MAX:
+        with path.open("rb") as file:
+            data = file.read(RESULT_MAX + 1)
+        if len(data) > RESULT_MAX:
             raise UsageError(f"{path} has more than {RESULT_MAX} bytes; it is not a result")
-        data = path.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}; check the path") from error
     try:

@@ -16,6 +16,9 @@ from .reporting import SubmissionError
 from .source import Flags
 
 _ERROR = re.compile(r"\b(error|fatal)\b", re.IGNORECASE)
+_LINK_ERROR = re.compile(r"cannot find -l|undefined reference to|multiple definition of")
+"""Lines of the linker that say more than the line with "error" after them."""
+
 _NO_HOST_COMPILER = re.compile(
     r"host compiler|cannot execute.*cc1plus|\b(gcc|g\+\+|cc|c\+\+|clang): (command )?(not found|No such file)",
     re.IGNORECASE,
@@ -24,6 +27,8 @@ NO_HOST_COMPILER = "nvcc finds no working host compiler"
 NO_NVCC = "nvcc is neither on PATH nor in /usr/local/cuda/bin"
 NO_NVRTC = "neither nvcc nor NVRTC was found"
 """Causes that lie in the machine, in messages and events (quarantine/lacking.py)."""
+
+DRIVER = "libcuda.so.1"
 
 _SHELL = re.compile(r"[^\w .+%:,@/-]")
 """Characters that nvcc's shell may read in a file's name. nvcc puts names in double quotes."""
@@ -66,8 +71,21 @@ def compile_library(
         "-shared", "-Xcompiler", "-fPIC", "--cudart=shared", f"-gencode=arch={virtual},code={code}",
         *_run_paths(nvcc, source),
     ]  # fmt: skip
-    _run(nvcc, [*words, *flags.link], source, flags, output, scratch)
+    _run(nvcc, [*words, *flags.link, *_driver_path(scratch)], source, flags, output, scratch)
     return output
+
+
+def _driver_path(scratch: Path) -> list[str]:
+    """An option for -lcuda: the driver that this process uses. Some toolkits have no stub of it."""
+    for folder in filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)):
+        driver = Path(folder, DRIVER)
+        if driver.is_file():
+            link = scratch / "driver" / DRIVER.removesuffix(".1")
+            link.parent.mkdir(exist_ok=True)
+            link.unlink(missing_ok=True)
+            link.symlink_to(driver)
+            return [f"-L{link.parent}"]
+    return []
 
 
 def compile_ptx(nvcc: Path, source: Path, arch: str, flags: Flags, scratch: Path) -> bytes:
@@ -108,8 +126,9 @@ def _readable(source: Path, scratch: Path) -> Path:
 
 
 def first_error(output: str, source: Path) -> str | None:
-    """The first line of a compiler's output that contains "error", without folders."""
-    line = next((line for line in output.splitlines() if _ERROR.search(line)), None)
+    """The first line of a compiler's or linker's output that names an error, without folders."""
+    lines = output.splitlines()
+    line = next((line for line in lines if _ERROR.search(line) or _LINK_ERROR.search(line)), None)
     return None if line is None else one_line(line.replace(f"{source.parent}{os.sep}", ""))
 
 

@@ -15,7 +15,9 @@ from types import FrameType
 from ...ipc import libc
 from ...ipc.processes import end_with, kill_descendants
 
-END_SECONDS = 2.0
+END_SECONDS = 10.0
+"""A process with many gigabytes takes seconds to end, more so on a busy machine. The supervisor may end this sooner."""
+
 STATUS_LEFT = 125
 """Exit status if a process survived SIGKILL."""
 

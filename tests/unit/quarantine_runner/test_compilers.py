@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from benchguard.quarantine.runner.compilers import compile_ptx, find_nvcc
+from benchguard.quarantine.runner.compilers import compile_library, compile_ptx, find_nvcc
 from benchguard.quarantine.runner.reporting import SubmissionError
 from benchguard.quarantine.runner.source import flags_of
+from benchguard.toolchain.paths import NATIVE
 
 SOURCE = "__global__ void k() {}\n"
 
@@ -45,6 +46,10 @@ def test_nvcc_without_host_compiler_says_so(output: str, tmp_path: Path) -> None
             "cc1plus: fatal error: k.cu: No such file or directory",
             "cc1plus: fatal error: k.cu: No such file or directory",
         ),
+        (
+            "/usr/bin/ld: cannot find -lcudnn: No such file\ncollect2: error: ld returned 1 exit status",
+            "/usr/bin/ld: cannot find -lcudnn: No such file",
+        ),
         ("", "nvcc ended with status 1"),
     ],
 )
@@ -52,6 +57,18 @@ def test_compiler_message_is_first_error(output: str, text: str, tmp_path: Path)
     failure = failure_of(tmp_path, output)
     assert failure.text == text
     assert failure.detail.strip() == output
+
+
+@pytest.mark.usefixtures("native")
+def test_driver_is_linked_where_the_toolkit_has_no_stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nvcc = find_nvcc()
+    if nvcc is None:
+        pytest.skip("there is no nvcc")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(NATIVE / "sim"))
+    source = tmp_path / "k.cu"
+    source.write_text("#include <cuda.h>\nint solution() { return cuInit(0); }\n")
+    library = compile_library(nvcc, source, "sm_90", flags_of("-lcuda -Xptxas=-O1"), tmp_path)
+    assert b"libcuda.so.1" in library.read_bytes()
 
 
 @pytest.mark.parametrize("flags", [None, "--expt-relaxed-constexpr"])
