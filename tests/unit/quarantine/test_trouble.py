@@ -16,8 +16,18 @@ from benchguard.quarantine.trouble import trouble_of
     [
         ("more than 1 GiB of memory", (7,), 137, "more than 1 GiB of memory"),
         ("more than 1 GiB of memory", (), STATUS_LEFT, "more than 1 GiB of memory"),
-        ("", (7, 8), 137, "some processes of the submission survived SIGKILL (7, 8); end them, then grade again"),
-        ("", (), STATUS_LEFT, "some processes of the submission survived SIGKILL; end them, then grade again"),
+        (
+            "",
+            (7, 8),
+            137,
+            "some processes of the submission survived SIGKILL (7, 8); end them, then grade again",
+        ),
+        (
+            "",
+            (),
+            STATUS_LEFT,
+            "some processes of the submission survived SIGKILL; end them, then grade again",
+        ),
     ],
 )
 def test_exceeded_limit_comes_before_processes_that_end_late(

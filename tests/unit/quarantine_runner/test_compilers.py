@@ -60,7 +60,9 @@ def test_compiler_message_is_first_error(output: str, text: str, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("native")
-def test_driver_is_linked_where_the_toolkit_has_no_stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_driver_is_linked_where_the_toolkit_has_no_stub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     nvcc = find_nvcc()
     if nvcc is None:
         pytest.skip("there is no nvcc")
