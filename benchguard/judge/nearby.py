@@ -38,8 +38,8 @@ RUNS = 8
 
 ULPS = 4
 SHARE = 1e-3
-"""The largest share of an output's elements that may be wrong at first. It keeps a bound on elements that nothing
-decides, if a problem is chaotic."""
+"""The largest share of an output's elements that may be wrong at first, but 1 element always may: an output can be one
+sum. It keeps a bound on elements that nothing decides, if a problem is chaotic."""
 
 ROUNDINGS = 8.0
 ROUNDING_MAX = 2.0**-14
@@ -67,10 +67,10 @@ class Output:
     comparison: Comparison
 
     def most(self, share: float) -> float:
-        """The number of elements that may be wrong; of integers SHARE and at least 1, whatever `share` is."""
-        if is_float(self.buffer.dtype):
-            return share * self.comparison.elements
-        return max(1.0, SHARE * self.comparison.elements)
+        """The number of elements that may be wrong, at least 1; of integers SHARE, whatever `share` is."""
+        if not is_float(self.buffer.dtype):
+            share = SHARE
+        return max(1.0, share * self.comparison.elements)
 
 
 def are_few(outputs: Sequence[Output]) -> bool:

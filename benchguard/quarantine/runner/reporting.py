@@ -25,7 +25,7 @@ _ERRORS_MAX = 3
 _FIRST_MAX = 200
 """Characters of the first line of such a message: torch's has the compiler's command in it."""
 
-_COMPILER_ERROR = re.compile(r"\b(fatal )?error\s*(:|#\d)")
+_COMPILER_ERROR = re.compile(r"\b(error|fatal)\s*(:|#\d)")  # "fatal error:", "nvcc fatal   :"
 _WITHHELD = ("reference", "eval")
 """Modules of GPU MODE's harness that lie beside a submission there, and that a submission cannot read here."""
 

@@ -150,6 +150,14 @@ def test_wrong_float_is_right_between_the_answers(actual: float, answer: float, 
     assert is_right_nearby([given], {"y": expected}, [{"y": np.array([*ones, answer])}]) is is_right
 
 
+def test_output_of_one_float_may_be_decided_by_rounding() -> None:
+    """A sum of 10,000 random numbers that nearly cancel: LeetGPU's reduction, relative tolerance 1e-5."""
+    for actual, is_right in ((338.3596, True), (338.5, False)):
+        given, expected = output([actual], [338.3553])
+        assert are_few([given]) and given.comparison.wrong == 1
+        assert is_right_nearby([given], {"y": expected}, [{"y": np.array([338.37])}]) is is_right
+
+
 def test_wrong_integer_is_right_only_as_one_of_the_answers() -> None:
     for actual, is_right in ((7, True), (9, True), (5, False)):
         given, expected = output([1, actual], [1, 4], "int32")

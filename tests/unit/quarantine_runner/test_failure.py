@@ -125,9 +125,15 @@ def test_errors_of_a_compiler_in_a_message_are_told_before_its_commands() -> Non
         "e.cu(68): error: missing quote",
     ]
     text = broke(
-        raised(RuntimeError("\n".join([*lines, "e.cu:7:1: note: here", "ninja: stopped"]))), "import", FOLDER
+        raised(
+            RuntimeError(
+                "\n".join([*lines, "e.cu:7:1: note: here", "nvcc fatal   : sm_70", "ninja: stopped"])
+            )
+        ),
+        "import",
+        FOLDER,
     ).text
-    assert text.endswith("-I/include; e.cu(68): error: missing quote") and len(text) < 300
+    assert text.endswith("-I/include; e.cu(68): error: missing quote; nvcc fatal : sm_70") and len(text) < 300
     assert broke(raised(RuntimeError("two\nlines")), "import", FOLDER).text.endswith(
         "RuntimeError: two lines"
     )
