@@ -29,6 +29,7 @@ PROGRAMS = Path(__file__).parent / "probed"
 ENGINES = ("count", "block-times", "memory", "bounds")
 NEEDS = {
     "nvcc": (),
+    "nvcc --conditional": (),
     "nvrtc": (),
     "nvrtc --graph": (),
     "triton": ("triton", "torch"),
@@ -70,14 +71,14 @@ def command_of(name: str, folder: Path) -> list[str]:
     """The words that start a program; none if the machine lacks something."""
     if not all(is_installed(module) for module in NEEDS[name]):
         return []
-    if name != "nvcc":
-        program, *words = name.split()
+    program, *words = name.split()
+    if program != "nvcc":
         return [sys.executable, str(PROGRAMS / f"{program}_saxpy.py"), *words]
     if shutil.which("nvcc") is None:
         return []
-    words = ["nvcc", "-O2", "-cudart=shared", "-arch=sm_90" if is_gpu() else "-arch=compute_75"]
-    subprocess.run([*words, str(PROGRAMS / "nvcc_saxpy.cu"), "-o", str(folder / "nvcc")], check=True)
-    return [str(folder / "nvcc")]
+    compiler = ["nvcc", "-O2", "-cudart=shared", "-arch=sm_90" if is_gpu() else "-arch=compute_75"]
+    subprocess.run([*compiler, str(PROGRAMS / "nvcc_saxpy.cu"), "-o", str(folder / "nvcc")], check=True)
+    return [str(folder / "nvcc"), *words]
 
 
 def is_gpu() -> bool:

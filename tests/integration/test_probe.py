@@ -17,6 +17,7 @@ import pytest
 from benchguard.probe.counted import read_lists
 from benchguard.probe.engine import Request, write_answer
 from benchguard.probe.engines.count.build import build
+from benchguard.probe.engines.count.read import read_counts
 from benchguard.probe.pipeline.cache import Cache
 from benchguard.probe.pipeline.engine import Job, cache_key, find_engine
 from benchguard.probe.trace_file import read_traces
@@ -176,6 +177,22 @@ def test_nodes_of_child_graphs_are_probed_until_the_program_changes_the_child(
         assert traces == [list(range(1, 129))] * 11
     if engine == "bounds":
         assert "no violation" in outcome.stderr
+
+
+def test_kernels_in_conditional_nodes_are_probed_and_counts_add_up(
+    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
+) -> None:
+    """Each launch of the graph runs one node three times, and the other not at all."""
+    outcome = probe("count", [program("probed"), "conditional", "plain"])
+    assert (outcome.status, outcome.stdout) == (0, plain("conditional", "plain")), outcome.stderr
+    assert sorted(outcome.decisions) == [("add", "probed", ""), ("count_down", "probed", "")]
+    totals = sorted(
+        sum(read_counts(trace.maps[0]).classes.values())
+        for line, trace in read_traces(outcome.folder)
+        if line.kernel == "add"
+    )
+    once = totals[2]
+    assert totals == [0, 0, once, 3 * once, 3 * once] and once > 0
 
 
 @pytest.mark.parametrize("node", ["cooperative-node", "cluster-node"])

@@ -117,25 +117,6 @@ void nb_post_graph_alloc_node(const struct nb_call *call, CUresult result, CUgra
         nb_foreign_add_of_graph(nodeParams->dptr, nodeParams->bytesize);
 }
 
-void nb_post_graph_add_node(const struct nb_call *call, CUresult result, CUgraphNode *phGraphNode,
-                            CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
-                            CUgraphNodeParams *nodeParams)
-{
-    (void)call, (void)phGraphNode, (void)hGraph, (void)dependencies, (void)numDependencies;
-    if (nb_probing() && result == CUDA_SUCCESS && nodeParams != NULL &&
-        nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
-        nb_foreign_add_of_graph(nodeParams->alloc.dptr, nodeParams->alloc.bytesize);
-}
-
-void nb_post_graph_add_node_with_edges(const struct nb_call *call, CUresult result, CUgraphNode *phGraphNode,
-                                       CUgraph hGraph, const CUgraphNode *dependencies,
-                                       const CUgraphEdgeData *dependencyData, size_t numDependencies,
-                                       CUgraphNodeParams *nodeParams)
-{
-    (void)dependencyData;
-    nb_post_graph_add_node(call, result, phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
-}
-
 void nb_post_external_buffer(const struct nb_call *call, CUresult result, CUdeviceptr *devPtr,
                              CUexternalMemory extMem, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *bufferDesc)
 {

@@ -29,7 +29,14 @@ struct nb_probed_graph {
     struct node *nodes;
 };
 
-static struct nb_handle_map graphs = NB_HANDLE_MAP_INITIALIZER; /* by CUgraphExec */
+/* The graphs in a conditional node, of which each launch of the graph runs one, once or repeatedly. */
+struct bodies {
+    size_t count;
+    CUgraph graphs[];
+};
+
+static struct nb_handle_map graphs = NB_HANDLE_MAP_INITIALIZER;       /* by CUgraphExec */
+static struct nb_handle_map conditionals = NB_HANDLE_MAP_INITIALIZER; /* by CUgraphNode */
 
 static void skip(const struct nb_call *call, CUfunction function, const char *why)
 {
@@ -243,6 +250,39 @@ static void probe_child(const struct nb_call *call, struct nb_probed_graph *grap
     }
 }
 
+void nb_probe_conditional_added(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PARAMS *parameters)
+{
+    const size_t count = parameters->phGraph_out != NULL ? parameters->size : 0;
+    struct bodies *const bodies = calloc(1, sizeof *bodies + count * sizeof *bodies->graphs);
+    if (bodies == NULL)
+        return;
+    bodies->count = count;
+    for (size_t i = 0; i < count; i++)
+        bodies->graphs[i] = parameters->phGraph_out[i];
+    if (!nb_handle_map_set(&conditionals, nb_handle(node), bodies))
+        free(bodies);
+}
+
+static void probe_graph(const struct nb_call *call, struct nb_probed_graph *made, CUgraphExec exec,
+                        CUgraph graph, int depth)
+{
+    size_t count = 0;
+    CUgraphNode *const nodes = nb_graph_nodes(graph, &count);
+    for (size_t i = 0; nodes != NULL && i < count; i++) {
+        const CUgraphNodeType type = type_of(nodes[i]);
+        const struct bodies *const bodies = type == CU_GRAPH_NODE_TYPE_CONDITIONAL
+                                                ? nb_handle_map_get(&conditionals, nb_handle(nodes[i]))
+                                                : NULL;
+        if (type == CU_GRAPH_NODE_TYPE_KERNEL)
+            probe_node(call, made, exec, nodes[i]);
+        else if (type == CU_GRAPH_NODE_TYPE_GRAPH)
+            probe_child(call, made, exec, nodes[i]);
+        for (size_t body = 0; bodies != NULL && body < bodies->count && depth < NB_GRAPH_DEPTH_MAX; body++)
+            probe_graph(call, made, exec, bodies->graphs[body], depth + 1);
+    }
+    free(nodes);
+}
+
 bool nb_probes_graphs(uint64_t flags)
 {
     /* A graph that the device launches gets no content for its maps. HIP's shim lacks the call. */
@@ -259,23 +299,13 @@ static CUstreamCaptureMode exchange_mode(CUstreamCaptureMode mode)
 
 void nb_probe_instantiated(const struct nb_call *call, CUgraphExec exec, CUgraph graph, uint64_t flags)
 {
-    size_t count = 0;
     if (!nb_probes_graphs(flags))
         return;
     const CUstreamCaptureMode mode = exchange_mode(CU_STREAM_CAPTURE_MODE_RELAXED);
-    CUgraphNode *nodes = nb_graph_nodes(graph, &count);
-    struct nb_probed_graph *made = nodes != NULL ? calloc(1, sizeof *made) : NULL;
+    struct nb_probed_graph *made = calloc(1, sizeof *made);
     if (made != NULL && NB_REAL(cuCtxGetCurrent)(&made->context) == CUDA_SUCCESS &&
-        NB_REAL(cuEventCreate)(&made->event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS) {
-        for (size_t i = 0; i < count; i++) {
-            const CUgraphNodeType type = type_of(nodes[i]);
-            if (type == CU_GRAPH_NODE_TYPE_KERNEL)
-                probe_node(call, made, exec, nodes[i]);
-            else if (type == CU_GRAPH_NODE_TYPE_GRAPH)
-                probe_child(call, made, exec, nodes[i]);
-        }
-    }
-    free(nodes);
+        NB_REAL(cuEventCreate)(&made->event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS)
+        probe_graph(call, made, exec, graph, 0);
     if (made != NULL && (made->count == 0 || !nb_handle_map_set(&graphs, nb_handle(exec), made))) {
         if (made->event != NULL)
             NB_REAL(cuEventDestroy_v2)(made->event);
@@ -375,6 +405,8 @@ void nb_probe_forget_context(const struct nb_call *call, uint64_t context)
 static void forget(void)
 {
     nb_handle_map_forget(&graphs);
+    nb_handle_map_forget(&conditionals);
 }
 
-const struct nb_component nb_probe_graph_component = {.locks = {&graphs.lock}, .forget = forget};
+const struct nb_component nb_probe_graph_component = {.locks = {&graphs.lock, &conditionals.lock},
+                                                      .forget = forget};

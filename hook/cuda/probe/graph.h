@@ -14,6 +14,10 @@
 /* Does a probe follow the kernels of a graph that is instantiated with these flags? */
 bool nb_probes_graphs(uint64_t flags) __attribute__((visibility("hidden")));
 
+/* The program added a conditional node: no call of CUDA 13.0 lists the graphs in it later. */
+void nb_probe_conditional_added(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PARAMS *parameters)
+    __attribute__((visibility("hidden")));
+
 /* A graph was instantiated. Inside a hook. */
 void nb_probe_instantiated(const struct nb_call *call, CUgraphExec exec, CUgraph graph, uint64_t flags)
     __attribute__((visibility("hidden")));

@@ -16,6 +16,7 @@
 #include "cuda/kernel/function.h"
 #include "cuda/kernel/handle.h"
 #include "cuda/kernel/parameters.h"
+#include "cuda/memory/foreign.h"
 #include "cuda/probe/graph.h"
 #include "cuda/probe/kernel.h"
 #include "cuda/time/launch_time.h"
@@ -168,6 +169,28 @@ static void trace_instantiation(const struct nb_call *call, CUresult result, con
         nb_capture_instantiate_graph(call, *exec, graph, flags);
     errno = saved;
     nb_hook_leave(call);
+}
+
+void nb_post_graph_add_node(const struct nb_call *call, CUresult result, CUgraphNode *phGraphNode,
+                            CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
+                            CUgraphNodeParams *nodeParams)
+{
+    (void)call, (void)hGraph, (void)dependencies, (void)numDependencies;
+    if (!nb_probing() || result != CUDA_SUCCESS || phGraphNode == NULL || nodeParams == NULL)
+        return;
+    if (nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        nb_foreign_add_of_graph(nodeParams->alloc.dptr, nodeParams->alloc.bytesize);
+    else if (nodeParams->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        nb_probe_conditional_added(*phGraphNode, &nodeParams->conditional);
+}
+
+void nb_post_graph_add_node_with_edges(const struct nb_call *call, CUresult result, CUgraphNode *phGraphNode,
+                                       CUgraph hGraph, const CUgraphNode *dependencies,
+                                       const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                       CUgraphNodeParams *nodeParams)
+{
+    (void)dependencyData;
+    nb_post_graph_add_node(call, result, phGraphNode, hGraph, dependencies, numDependencies, nodeParams);
 }
 
 void nb_post_graph_instantiate_log(const struct nb_call *call, CUresult result, CUgraphExec *phGraphExec,

@@ -177,6 +177,71 @@ static void launch_children(void)
     CHECK(cuGraphExecDestroy(other));
 }
 
+/* The CPU driver's handle of a conditional node is the address of its value. */
+static const char loop_text[] =
+    ".version 8.0\n.target sm_75\n.address_size 64\n"
+    ".visible .entry count_down(.param .u64 value)\n{\n"
+    "  .reg .b32 %r<3>;\n  .reg .b64 %rd<2>;\n"
+    "  ld.param.u64 %rd1, [value];\n  ld.global.u32 %r1, [%rd1];\n  sub.u32 %r2, %r1, 1;\n"
+    "  st.global.u32 [%rd1], %r2;\n  ret;\n}\n";
+
+static CUgraph add_conditional(CUgraph graph, CUgraphConditionalNodeType type,
+                               CUgraphConditionalHandle handle)
+{
+    CUgraphNode node;
+    CUgraphNodeParams parameters = {
+        .type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+        .conditional = {.handle = handle, .type = type, .size = 1, .ctx = context},
+    };
+    CHECK(cuGraphAddNode(&node, graph, NULL, NULL, 0, &parameters));
+    return parameters.conditional.phGraph_out[0];
+}
+
+static CUgraphNode add_kernel(CUgraph graph, const CUgraphNode *before, CUfunction function, void **arguments)
+{
+    CUgraphNode node;
+    CUDA_KERNEL_NODE_PARAMS given = {.func = function,
+                                     .gridDimX = function == add ? BLOCKS : 1,
+                                     .gridDimY = 1,
+                                     .gridDimZ = 1,
+                                     .blockDimX = function == add ? BLOCK : 1,
+                                     .blockDimY = 1,
+                                     .blockDimZ = 1,
+                                     .kernelParams = arguments};
+    CHECK(cuGraphAddKernelNode(&node, graph, before, before != NULL, &given));
+    return node;
+}
+
+/* Two launches of a graph whose kernel runs three times in a loop, inside a condition that holds, and not at
+ * all inside one that does not. */
+static void launch_conditional(void)
+{
+    CUstream stream;
+    CUgraph graph, body;
+    CUgraphExec executable;
+    CUgraphConditionalHandle loop, holds, fails;
+    CUmodule loaded;
+    CUfunction count_down;
+    void *arguments[] = {&loop};
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuModuleLoadData(&loaded, loop_text));
+    CHECK(cuModuleGetFunction(&count_down, loaded, "count_down"));
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphConditionalHandleCreate(&holds, graph, context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
+    CHECK(cuGraphConditionalHandleCreate(&fails, graph, context, 0, CU_GRAPH_COND_ASSIGN_DEFAULT));
+    CHECK(cuGraphConditionalHandleCreate(&loop, graph, context, 3, CU_GRAPH_COND_ASSIGN_DEFAULT));
+    body =
+        add_conditional(add_conditional(graph, CU_GRAPH_COND_TYPE_IF, holds), CU_GRAPH_COND_TYPE_WHILE, loop);
+    const CUgraphNode first = add_kernel(body, NULL, add, parameters);
+    add_kernel(body, &first, count_down, arguments);
+    add_kernel(add_conditional(graph, CU_GRAPH_COND_TYPE_IF, fails), NULL, add, parameters);
+    CHECK(cuGraphInstantiate(&executable, graph, 0));
+    for (int i = 0; i < 2; i++)
+        CHECK(cuGraphLaunch(executable, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuGraphExecDestroy(executable));
+}
+
 static void launch_graph(CUgraph graph, CUstream stream)
 {
     CUgraphExec executable;
@@ -391,6 +456,8 @@ static void run(const char *mode)
         destroy_at_once();
     else if (strcmp(mode, "reset-at-once") == 0)
         reset_at_once();
+    else if (strcmp(mode, "conditional") == 0)
+        launch_conditional();
     else if (strncmp(mode, "turns", 5) == 0)
         launch_in_turns(atoi(mode + 5));
     else if (strncmp(mode, "many", 4) == 0)
