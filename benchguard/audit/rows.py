@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ..ipc.json_text import json_document
 from .durations import GpuTime, HostTime
+from .graph_times import GraphRow
 from .memory import AliveRow, BadFree, MemoryRow
 
 SCHEMA = "neutrino-bench/summary/2"
@@ -153,6 +154,7 @@ class Summary:
     lines: int
     head: str
     api: str
+    graphs: list[GraphRow] = field(default_factory=list)
     gpu_time: bool = False
     """Whether launches were timed on the GPU. The next three counts are 0 if not."""
     gpu_overhead_ns: int | None = None

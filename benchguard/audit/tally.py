@@ -13,7 +13,8 @@ from . import entries
 from .calls import EXPORT_TABLES
 from .captured_calls import CapturedCalls
 from .copies import bytes_of, direction_of, is_asynchronous, is_copy
-from .durations import Durations, GpuTime
+from .durations import Durations
+from .graph_times import GraphTimes, gpu_time
 from .log import LogError
 from .memory import ProcessMemory
 from .memory_calls import ALLOCATIONS
@@ -101,6 +102,7 @@ class Tally:
         self._failed_launches = self._captured = self._export_tables = self._other_calls = 0
         self._shapes = self._nodes = 0
         self._timeable = self._timed = self._timed_graphs = 0
+        self._graph_times = GraphTimes(ROWS_MAX)
         self._lines = 0
 
     def add(self, line: dict[str, Any]) -> None:
@@ -276,6 +278,7 @@ class Tally:
 
     def _graph_launch(self, entry: entries.GraphLaunchEntry) -> None:
         self._count(entry, 1)
+        self._graph_times.add_launch(entry)
         if entry.result != SUCCESS:
             self._failed_launches += 1
             return
@@ -289,6 +292,7 @@ class Tally:
     def _launch_time(self, entry: entries.LaunchTimeEntry) -> None:
         self._timed += 1
         self._timed_graphs += entry.kernel is None
+        self._graph_times.add_time(entry, self._gpu_overhead_ns or 0)
         key = entry.demangled or entry.name or "(unknown)", entry.image
         if entry.kernel is not None and self._has_room(self._kernels, key, "kernels"):
             kernel = self._kernels.setdefault(key, _Kernel())
@@ -308,6 +312,8 @@ class Tally:
     def summary(self, head: str) -> Summary:
         """Everything that was counted. `head` is the hash of the last line."""
         self.finish()
+        if self._graph_times.is_full:
+            self._limits[f"only the first {ROWS_MAX:,} graphs are listed"] = None
         session, end = self._session, self._end
         has_all_calls = session is None or session.only_calls is msgspec.UNSET
         memories = [*self._past, *self._memory.values()] if has_all_calls else []
@@ -367,6 +373,7 @@ class Tally:
             lines=self._lines,
             head=head,
             api=self._api,
+            graphs=self._graph_times.rows(),
             gpu_time=is_timing,
             gpu_overhead_ns=self._gpu_overhead_ns,
             gpu_launches=self._timed,
@@ -392,7 +399,7 @@ class Tally:
             block,
             sum(map(bool, kernel.shapes.values())) or len(kernel.shapes),
             library,
-            _gpu_time(kernel) if kernel.gpu.count else None,
+            gpu_time(kernel.gpu, kernel.early),
         )
 
     def _image_row(self, key: tuple[str | None, str], by_image: Counter[str | None]) -> ImageRow:
@@ -469,13 +476,6 @@ _HANDLERS: dict[type[Any], Callable[[Tally, Any], None]] = {
     entries.EndEntry: Tally._end_session,
 }
 """Kernels are not here: launches count them. Phases and later kinds are passed over."""
-
-
-def _gpu_time(kernel: _Kernel) -> GpuTime:
-    times = kernel.gpu.summary()
-    return GpuTime(
-        kernel.gpu.count, kernel.early, times.total_ns, times.median_ns, times.p99_ns, times.max_ns
-    )
 
 
 def _copy_row(key: tuple[str, bool], copies: _Copies) -> CopyRow:

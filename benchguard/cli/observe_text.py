@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import TextIO
 
 from ..audit.durations import HostTime, overhead_text
+from ..audit.graph_times import GraphRow
 from ..audit.kernel_name import display_name
 from ..audit.rows import KernelRow
 from ..audit.summary import Summary
@@ -31,6 +32,7 @@ def _tables(summary: Summary) -> list[tuple[str, Sequence[Column], list[Row]]]:
     return [
         ("images", _IMAGE_COLUMNS, _image_rows(summary)),
         ("kernels", _kernel_columns(summary), _kernel_rows(summary)),
+        ("graphs", _graph_columns(summary), _graph_rows(summary)),
         ("calls", _CALL_COLUMNS, _call_rows(summary)),
         ("decisions of the policy", _DECISION_COLUMNS, _decision_rows(summary)),
         ("copies", _COPY_COLUMNS, _copy_rows(summary)),
@@ -139,7 +141,7 @@ _GPU_TIMES = (
 )
 
 
-def _gpu_times(summary: Summary, row: KernelRow) -> list[str]:
+def _gpu_times(summary: Summary, row: KernelRow | GraphRow) -> list[str]:
     if not summary.gpu_time:
         return []
     gpu = row.gpu
@@ -189,6 +191,38 @@ def _kernel_rows(summary: Summary) -> list[Row]:
         launches, by_graphs = sum(row.launches for row in rest), sum(row.graph_launches for row in rest)
         counts = [str(launches), *([str(by_graphs)] if summary.graph_launches else [])]
         rows.append([f"... {len(rest)} more kernels", *counts, *[""] * (11 if summary.gpu_time else 8)])
+    return rows
+
+
+def _graph_columns(summary: Summary) -> list[Column]:
+    return [
+        Column("graph", right=True),
+        Column("process"),
+        Column("kernels", right=True),
+        Column("launches", right=True),
+        *_TIMES,
+        *(_GPU_TIMES if summary.gpu_time else ()),
+        Column("failed", right=True),
+    ]
+
+
+def _graph_rows(summary: Summary) -> list[Row]:
+    rows: list[Row] = [
+        [
+            str(row.graph),
+            str(row.process),
+            "" if row.kernels is None else str(row.kernels),
+            str(row.launches),
+            *(_times(row.host) if row.launches else [""] * 3),
+            *_gpu_times(summary, row),
+            _failed(row.failed),
+        ]
+        for row in summary.graphs[:ROWS_MAX]
+    ]
+    if rest := summary.graphs[ROWS_MAX:]:
+        launches, failed = sum(row.launches for row in rest), sum(row.failed for row in rest)
+        times = [""] * (6 if summary.gpu_time else 3)
+        rows.append([f"... {len(rest)} more", "", "", str(launches), *times, _failed(failed)])
     return rows
 
 

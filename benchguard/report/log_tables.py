@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..audit.durations import HostTime, overhead_text
 from ..audit.entries import KernelEntry
+from ..audit.graph_times import GraphRow
 from ..audit.kernel_name import display_name
 from ..audit.rows import CallRow, KernelRow, Summary
 from ..units import duration_text, rate_text, size_text
@@ -53,10 +54,26 @@ def kernels(report: LogReport) -> Section:
             f"GPU times are between two events around a launch; {overhead_text(report.summary.gpu_overhead_ns)}. "
             f"Launches that have none: {report.summary.gpu_unmeasured:,}."
         )
-    return Section("kernels", "Kernels", notes, tables=_filled(table))
+    return Section("kernels", "Kernels", notes, tables=[*_filled(table), *_filled(_graphs(report.summary))])
 
 
-def _gpu_times(row: KernelRow) -> list[Cell]:
+def _graphs(summary: Summary) -> Table:
+    gpu = GPU if summary.gpu_time else ()
+    headings = columns(
+        "#Graph", "Process", "#Kernels", "#Launches", "#Failed", *(f"#{each}" for each in (*HOST, *gpu))
+    )
+    rows = [
+        [
+            number(row.graph), text(str(row.process)), Cell("", -1) if row.kernels is None else number(row.kernels),
+            number(row.launches), number(row.failed), *host_times(row.host, row.launches),
+            *(_gpu_times(row) if summary.gpu_time else []),
+        ]
+        for row in summary.graphs
+    ]  # fmt: skip
+    return first_rows("Graphs", headings, rows, "longest total first")
+
+
+def _gpu_times(row: KernelRow | GraphRow) -> list[Cell]:
     if row.gpu is None:
         return [Cell("", -1)] * 3
     return [
