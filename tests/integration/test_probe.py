@@ -120,6 +120,7 @@ def test_probed_launches_of_every_form_keep_results_and_leave_traces(
     assert f"2 kernels probed, {len(forms)} traces" in outcome.stderr
 
 
+@both_apis
 def test_captured_launch_is_probed_as_a_node_of_its_graph(
     program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
 ) -> None:
@@ -130,16 +131,7 @@ def test_captured_launch_is_probed_as_a_node_of_its_graph(
     assert traces == [list(range(1, 129))] * 3
 
 
-@pytest.mark.parametrize("api", ["hip"], indirect=True)
-def test_hip_graph_runs_the_original_and_says_so(
-    program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
-) -> None:
-    outcome = probe(str(ENTRIES), [program("probed"), "captured", "plain"])
-    assert (outcome.status, outcome.stdout) == (0, plain("captured", "plain")), outcome.stderr
-    assert sorted(outcome.decisions) == [("add", "probed", ""), ("add", "skipped", "it is a node of a graph")]
-    assert len(outcome.traces) == 1
-
-
+@both_apis
 @pytest.mark.parametrize("engine", [str(ENTRIES), "bounds", str(LOADS)], ids=["entries", "bounds", "loads"])
 def test_nodes_of_a_graph_are_probed_at_each_launch_until_the_program_changes_them(
     program: Callable[[str], Path], plain: Callable[..., str], probe: Probe, engine: str
@@ -160,6 +152,7 @@ def test_nodes_of_a_graph_are_probed_at_each_launch_until_the_program_changes_th
         assert "no violation" in outcome.stderr
 
 
+@both_apis
 @pytest.mark.parametrize("engine", [str(ENTRIES), "bounds"], ids=["entries", "bounds"])
 def test_nodes_of_child_graphs_are_probed_until_the_program_changes_the_child(
     program: Callable[[str], Path], plain: Callable[..., str], probe: Probe, engine: str

@@ -88,9 +88,10 @@ static uint64_t resident_in_clusters(const struct nb_launch_form *form, CUfuncti
 static bool can_start(CUgraphNode node, const struct nb_launch_form *form, CUfunction probed)
 {
     CUkernelNodeAttrValue cooperative = {0}, cluster = {0};
-    if (NB_REAL(cuGraphKernelNodeGetAttribute)(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &cooperative) !=
-        CUDA_SUCCESS)
-        return false;
+    const CUresult known =
+        NB_REAL(cuGraphKernelNodeGetAttribute)(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &cooperative);
+    if (known != CUDA_SUCCESS)
+        return known == CUDA_ERROR_NOT_SUPPORTED; /* HIP 5.2 has no such nodes */
     const bool is_clustered = NB_REAL(cuGraphKernelNodeGetAttribute)(
                                   node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &cluster) == CUDA_SUCCESS &&
                               cluster.clusterDim.x * cluster.clusterDim.y * cluster.clusterDim.z > 1;
@@ -285,9 +286,8 @@ static void probe_graph(const struct nb_call *call, struct nb_probed_graph *made
 
 bool nb_probes_graphs(uint64_t flags)
 {
-    /* A graph that the device launches gets no content for its maps. HIP's shim lacks the call. */
-    return NB_HAS(cuGraphExecKernelNodeSetParams_v2) &&
-           (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) == 0;
+    /* A graph that the device launches gets no content for its maps. */
+    return (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) == 0;
 }
 
 /* Other streams of this thread may be in capture, where loading and allocating would be refused. */

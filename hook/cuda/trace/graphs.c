@@ -160,7 +160,7 @@ static void trace_instantiation(const struct nb_call *call, CUresult result, con
                               .number = nb_graphmap_next_number(),
                               .listed = NB_VECTOR_INITIALIZER(struct nb_graph_kernel)};
     if (!nb_probes_graphs(flags))
-        listing.unprobed = "it is a node of a graph";
+        listing.unprobed = "the device can launch its graph";
     list_graph(&listing, graph, 0);
     publish(&listing, *exec);
     if (nb_probing())

@@ -37,6 +37,15 @@ CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAM
     return result;
 }
 
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
+{
+    if (nodeParams == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    void *packed[NB_HIP_PACKED_MAX];
+    const hipKernelNodeParams kernel = kernel_of(nodeParams, packed);
+    return nb_hip_result(HIP(hipGraphKernelNodeSetParams)((hipGraphNode_t)hNode, &kernel));
+}
+
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
                                            const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
