@@ -178,8 +178,8 @@ def copy_to(submission: Submission, target: Path, deadline: Deadline | None = No
 def _check_time(submission: Submission, deadline: Deadline | None) -> None:
     if deadline is not None and deadline.left() < 0:
         raise UsageError(
-            f"the submission {submission.path} is too large: its files were not copied within half of the time-out; "
-            "remove files that it does not need, or raise --timeout"
+            f"the submission {submission.path} was not copied within half of the time-out; end other programs, remove "
+            "files that it does not need, or raise --timeout"
         )
 
 
