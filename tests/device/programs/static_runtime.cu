@@ -1,4 +1,5 @@
-// Launches through the CUDA runtime, which is linked statically: two kernels, two streams, a graph with two nodes.
+// Launches through the CUDA runtime, which is linked statically: two kernels, two streams, and a
+// graph with two nodes.
 
 __global__ void scale(float *values, int count, float factor)
 {
