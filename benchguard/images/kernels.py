@@ -73,6 +73,15 @@ def ptx_in_cubin(code: bytes) -> bytes:
     return code[found.offset : found.offset + found.bytes].replace(b"\0", b"\n") if found else b""
 
 
+def ptx_in_code_object(code: bytes) -> bytes:
+    """The PTX in a code object of the CPU driver as a HIP driver; empty in AMD's own. Raises ValueError."""
+    try:
+        found = next((each for each in _sections(code) if each.name == b".ptx"), None)
+    except (struct.error, OverflowError) as error:
+        raise ValueError(f"the code object is damaged: {error}") from None
+    return code[found.offset : found.offset + found.bytes].rstrip(b"\0") if found else b""
+
+
 def cubin_kernels(code: bytes) -> tuple[Kernel, ...]:
     """The kernels of a cubin in the order of its symbol table. Raises ValueError for a damaged cubin."""
     try:

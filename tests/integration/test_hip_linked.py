@@ -13,6 +13,8 @@ from benchguard.capture.layout import ModuleKind, OperationFlag, OperationKind
 from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.hip import find_hip_headers
 from benchguard.codegen.vendor import HIP
+from benchguard.probe.engines.count.read import read_counts
+from benchguard.probe.trace_file import read_traces
 from tests.conftest import ROOT
 from tests.integration.apis import Api
 from tests.integration.support import PROGRAMS, Compiler, Observe, Record
@@ -36,10 +38,13 @@ on_hip = pytest.mark.parametrize("api", ["hip"], indirect=True)
 
 
 def scale_ptx() -> str:
-    """scale.h's kernel, with a global beside it."""
+    """scale.h's kernel, which adds a global, zero at first."""
     text = (PROGRAMS / "scale.h").read_text()
     (body,) = re.findall(r"scale_ptx\[\] =\n(.*?);\n\nstruct", text, re.DOTALL)
     ptx = "".join(re.findall(r'"(.*?)"$', body, re.MULTILINE)).encode().decode("unicode_escape")
+    ptx = ptx.replace(
+        "%f3, %f2, %f1;", "%f3, %f2, %f1;\n ld.global.f32 %f2, [table];\n add.f32 %f3, %f3, %f2;"
+    )
     return ptx.replace(".visible .entry", ".visible .global .align 4 .f32 table[4];\n.visible .entry")
 
 
@@ -154,15 +159,24 @@ def test_launch_that_no_replay_can_repeat_is_refused(
 
 @pytest.mark.full
 @on_hip
-def test_probe_names_kernels_that_host_stubs_launch(linked: Path, probe: Probe) -> None:
-    """The log says so once a kernel. The module's kernel is asked for: its bundle has no PTX."""
+def test_kernel_of_linked_in_code_is_probed_by_its_stub_and_by_its_module(linked: Path, probe: Probe) -> None:
+    """The PTX is in a code object of a bundle. Other forms run the original, and the log says so once a kernel."""
     forms = "stub", "cooperative", "ext", "configured", "threads", "module"
     outcome = probe("count", [linked, *forms, "stub"])
     assert outcome.status == 0, outcome.stderr
     assert values_of(outcome.stdout)["value"] == str(2 ** (len(forms) + 1))
     reasons = [reason for _, what, reason in outcome.decisions if what == "skipped"]
-    assert set(reasons) == {"HIP launches it by its host stub, or with hipExt"}
+    assert set(reasons) == {"HIP launches it by hipExt, hipLaunchByPtr, or its host stub with attributes"}
     assert len(reasons) <= 2  # the stub's kernel, and the module's
-    (refused,) = [reason for _, what, reason in outcome.decisions if what == "original"]
-    assert "PTX" in refused
-    assert outcome.traces == []
+    assert {what for _, what, _ in outcome.decisions} == {"probed", "skipped"}
+    counts = [read_counts(trace.maps[0]).classes for _, trace in read_traces(outcome.folder)]
+    assert len(counts) == 3 and counts[0] == counts[1] == counts[2]
+
+
+@pytest.mark.full
+@on_hip
+def test_probed_kernel_of_a_stub_reads_the_global_that_the_program_wrote(linked: Path, probe: Probe) -> None:
+    """Twice its value, and the global's."""
+    outcome = probe("bounds", [linked, "global", "stub", "stub"])
+    assert (outcome.status, values_of(outcome.stdout)["value"]) == (0, "7"), outcome.stderr
+    assert "2 launches" in outcome.stderr and "no violation" in outcome.stderr

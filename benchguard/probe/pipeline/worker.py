@@ -15,9 +15,10 @@ from pathlib import Path
 import msgspec
 
 from ...capture import fatbin
+from ...capture.bundle import codes_of
 from ...capture.unpack import CodeError
 from ...images.image import format_of
-from ...images.kernels import ptx_in_cubin
+from ...images.kernels import ptx_in_code_object, ptx_in_cubin
 from ...ipc.text import one_line
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -160,6 +161,8 @@ def ptx_of(image: bytes, capability: int) -> bytes | None:
         return image.rstrip(b"\0")
     if kind == "cubin":
         return _stored_ptx(image)
+    if kind in ("code_object", "offload_bundle", "compressed_bundle"):
+        return next((text for _, code in codes_of(image) if (text := _hip_ptx(code))), None)
     if kind != "fatbin":
         return None
     entries = [each for each in fatbin.entries(image) if not capability or each.architecture <= capability]
@@ -173,6 +176,15 @@ def ptx_of(image: bytes, capability: int) -> bytes | None:
             if text := raw.rstrip(b"\0") if code == fatbin.PTX else _stored_ptx(raw):
                 return text
     return None
+
+
+def _hip_ptx(code: bytes) -> bytes | None:
+    if format_of(code) == "ptx":
+        return code.rstrip(b"\0")
+    try:
+        return ptx_in_code_object(code) or None
+    except ValueError as error:
+        raise CodeError(str(error)) from None
 
 
 def _stored_ptx(cubin: bytes) -> bytes | None:

@@ -3,22 +3,12 @@
 
 #include "core/probe/mailbox.h"
 #include "core/process/call.h"
-#include "cuda/probe/launch.h"
-#include "cuda/trace/launch_record.h"
+#include "cuda/trace/probed_launch.h"
 #include "real.h"
 #include "special.h"
 #include "surface.h"
 
 static const struct nb_launch_under_way no_launch;
-
-/* Did the engine's kernel run? If so, the launch's record names its form. */
-static bool has_run(struct nb_launch_under_way under_way, const struct nb_probed_launch *probed)
-{
-    const bool has = probed != NULL && probed->result == CUDA_SUCCESS;
-    if (has && under_way.record != NULL)
-        under_way.record->flags |= probed->flag;
-    return has;
-}
 
 CUresult nb_wrap_launch(const struct nb_call *call, nb_cuLaunchKernel_t real, CUfunction f,
                         unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
@@ -37,7 +27,7 @@ CUresult nb_wrap_launch(const struct nb_call *call, nb_cuLaunchKernel_t real, CU
     if (probed != NULL)
         probed->result = real(probed->function, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
                               sharedMemBytes, hStream, probed->parameters, probed->extra);
-    const bool is_probed = has_run(under_way, probed);
+    const bool is_probed = nb_launch_was_probed(under_way, probed);
     const CUresult result =
         nb_launch_end(call, under_way,
                       is_probed ? CUDA_SUCCESS
@@ -66,7 +56,7 @@ CUresult nb_wrap_launch_ex(const struct nb_call *call, nb_cuLaunchKernelEx_t rea
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
     if (probed != NULL)
         probed->result = real(config, probed->function, probed->parameters, probed->extra);
-    const bool is_probed = has_run(under_way, probed);
+    const bool is_probed = nb_launch_was_probed(under_way, probed);
     const CUresult result =
         nb_launch_end(call, under_way, is_probed ? CUDA_SUCCESS : real(config, f, kernelParams, extra));
     if (probed != NULL)
@@ -92,7 +82,7 @@ CUresult nb_wrap_launch_cooperative(const struct nb_call *call, nb_cuLaunchCoope
     if (probed != NULL)
         probed->result = real(probed->function, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ,
                               sharedMemBytes, hStream, probed->parameters);
-    const bool is_probed = has_run(under_way, probed);
+    const bool is_probed = nb_launch_was_probed(under_way, probed);
     const CUresult result =
         nb_launch_end(call, under_way,
                       is_probed ? CUDA_SUCCESS

@@ -3,7 +3,8 @@
 #include <hip/hip_runtime_api.h>
 
 #include "core/process/call.h"
-#include "cuda/trace/launch_record.h"
+#include "cuda/trace/probed_launch.h"
+#include "hip/driver/hip.h"
 #include "hip/hooks/same.h"
 #include "hip/hooks/unprobed.h"
 #include "real.h"
@@ -116,17 +117,35 @@ static inline struct nb_launch_form form_of_stub(const void *stub, dim3 grid, di
                                    .kernelParams = parameters};
 }
 
+/* The engine's kernel has no stub: it is a function of a module. A stream 0 is the thread's own in _spt
+ * forms. */
+static CUresult launch_in_place(const struct nb_call *call, const struct nb_launch_form *launch,
+                                const struct nb_probed_launch *probed)
+{
+    return nb_hip_result(HIP(hipModuleLaunchKernel)(
+        (hipFunction_t)probed->function, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
+        launch->block[1], launch->block[2], launch->shared_bytes,
+        nb_hip_stream(nb_stream_resolve(call, launch->stream)), probed->parameters, NULL));
+}
+
 hipError_t nb_wrap_hip_launch(const struct nb_call *call, nb_hipLaunchKernel_t real,
                               const void *function_address, dim3 numBlocks, dim3 dimBlocks, void **args,
                               size_t sharedMemBytes, hipStream_t stream)
 {
     const struct nb_launch_form launch =
         form_of_stub(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream);
-    nb_hip_skip_probe(call, &launch);
+    struct nb_probed_launch *probed = nb_probing() ? nb_probe_begin(call, &launch) : NULL;
     const struct nb_launch_under_way under_way = nb_launch_begin(call, &launch);
-    return (hipError_t)nb_launch_end(
+    if (probed != NULL)
+        probed->result = launch_in_place(call, &launch, probed);
+    const bool is_probed = nb_launch_was_probed(under_way, probed);
+    const CUresult result = nb_launch_end(
         call, under_way,
-        (CUresult)real(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream));
+        is_probed ? CUDA_SUCCESS
+                  : (CUresult)real(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream));
+    if (probed != NULL)
+        nb_probe_end(call, probed, result);
+    return (hipError_t)result;
 }
 
 hipError_t nb_wrap_hip_launch_ext(const struct nb_call *call, nb_hipExtLaunchKernel_t real,

@@ -1,5 +1,5 @@
-/* Launches that are not probed: a probed kernel takes the place of one that hipModuleLaunchKernel or a call
- * with its parameters launches. */
+/* Launches that are not probed: a probed kernel takes the place of one that hipModuleLaunchKernel,
+ * hipLaunchKernel or a call with the parameters of the first launches. */
 #ifndef NEUTRINO_HIP_UNPROBED_H
 #define NEUTRINO_HIP_UNPROBED_H
 
@@ -15,7 +15,8 @@ static inline void nb_hip_skip_probe(const struct nb_call *call, const struct nb
     const struct nb_description *description =
         nb_probing() && call->thread != NULL ? nb_describe(call->thread, launch->function) : NULL;
     if (description != NULL)
-        nb_probe_skip_kernel(call, description->number, "HIP launches it by its host stub, or with hipExt");
+        nb_probe_skip_kernel(call, description->number,
+                             "HIP launches it by hipExt, hipLaunchByPtr, or its host stub with attributes");
 }
 
 #endif

@@ -26,6 +26,7 @@ from benchguard.probe.pipeline.maps import read_maps
 from benchguard.probe.pipeline.service import ProbeService
 from benchguard.probe.pipeline.worker import ptx_of
 from benchguard.probe.trace_file import read_trace
+from tests.support.code_objects import code_object, compressed, sim_bundle
 
 IMAGES = Path(__file__).parents[1] / "hook" / "images"
 INFO = b"add\n2\n3\n0,8\n1,16\n3,4\naddress total_at total\naddress $w%1 weight\n"
@@ -248,6 +249,17 @@ def test_ptx_that_ptxas_stored_in_machine_code_is_probed(image: str, capability:
 def test_machine_code_without_ptx_has_none() -> None:
     assert ptx_of((IMAGES / "sm_90.cubin").read_bytes(), 90) is None
     assert ptx_of((IMAGES / "lineinfo.fatbin").read_bytes(), 75) is None  # its code is for newer devices
+
+
+def test_ptx_in_code_of_the_cpu_driver_as_a_hip_driver_is_probed() -> None:
+    ptx = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry empty()\n{\n ret;\n}\n"
+    bundle, code = sim_bundle(ptx), code_object(ptx)
+    for image in (bundle, compressed(bundle), code):
+        text = ptx_of(image, 0)
+        assert text is not None and text.decode().strip() == ptx.strip()
+    assert ptx_of(bundle.replace(b".ptx\0", b".asm\0"), 0) is None  # as AMD's own
+    with pytest.raises(CodeError, match="the code object is damaged"):
+        ptx_of(code[:40] + (1 << 60).to_bytes(8, "little") + code[48:], 0)
 
 
 def test_damaged_machine_code_is_refused() -> None:
