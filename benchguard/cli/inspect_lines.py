@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from pathlib import Path
 
 from ..audit.span import count_lines, numbered_lines
@@ -10,6 +11,7 @@ from ..errors import UsageError
 from ..ipc.json_text import json_line
 from .output import say
 from .reading import busy
+from .streams import quiet_pipe
 
 
 def print_lines(path: Path, first: int, last: int | None) -> None:
@@ -17,6 +19,8 @@ def print_lines(path: Path, first: int, last: int | None) -> None:
 
     Raises UsageError for a log without such a line, and LogError for a line that was altered.
     """
+    if not path.is_file():
+        raise UsageError(f"--lines needs a log in a file, and {path} is not a file; save the log first")
     with busy(f"reading {path.name}"):
         if first < 0:
             first = max(1, count_lines(path) + 1 + first)
@@ -26,5 +30,6 @@ def print_lines(path: Path, first: int, last: int | None) -> None:
             raise UsageError(
                 f"{path} has {count_lines(path):,} lines, and no line {first:,}; give another --lines"
             )
-    for number, entry in itertools.chain((begin,), lines):
-        say(json_line({"line": number, **entry}).decode())
+    with quiet_pipe(sys.stdout):
+        for number, entry in itertools.chain((begin,), lines):
+            say(json_line({"line": number, **entry}).decode())

@@ -25,6 +25,15 @@ def closed_pipes_renamed() -> Iterator[None]:
         raise ClosedPipeError from error
 
 
+@contextlib.contextmanager
+def quiet_pipe(output: TextIO) -> Iterator[None]:
+    """End rows quietly when their reader has ended, as `head` does."""
+    try:
+        yield
+    except BrokenPipeError:
+        discard(output)
+
+
 def replace_closed_output() -> None:
     """Give descriptor 1 to a stream that cannot be written, so that no other file gets that number.
 

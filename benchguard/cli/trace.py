@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -23,7 +22,7 @@ from .options import (
     timeout_option,
 )
 from .output import RowWriter, notify
-from .streams import discard
+from .streams import discard, quiet_pipe
 from .trailing import TrailingCommand, trailing_words
 
 if TYPE_CHECKING:
@@ -222,22 +221,13 @@ def _log_of(pid: int) -> Path:
     return log_of(pid)
 
 
-@contextmanager
-def _quiet_pipe(output: TextIO) -> Iterator[None]:
-    """End the table quietly when its reader has ended, as `head` does."""
-    try:
-        yield
-    except BrokenPipeError:
-        discard(output)
-
-
 def _trace_log(path: Path, pid: int | None, follow: bool, table: TraceTable | None, output: TextIO) -> int:
     from ..audit.follow import follow_lines, has_writer
     from ..audit.log import checked_lines
     from .trace_run import show
 
     _check_log(path)
-    with _quiet_pipe(output):
+    with quiet_pipe(output):
         if table is None:
             _show_summary(path, output)
         elif follow:
@@ -326,6 +316,6 @@ def _trace_command(
         if live is not None and live.failure is not None:
             raise live.failure
         if table is None:
-            with _quiet_pipe(output):
+            with quiet_pipe(output):
                 _show_summary(log.path, output)
     return run.status

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,3 +74,21 @@ def test_lines_of_other_files_and_other_options_are_refused(log: Path) -> None:
     capture = captures.saxpy_capture(log.with_name("x.ncap"))
     result = inspect(capture, "--lines", "1")
     assert isinstance(result.exception, UsageError) and "no effect on a capture" in str(result.exception)
+
+
+def test_reader_that_ends_early_is_no_error(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "x", [session(), *(call("cuInit", n) for n in range(5000)), end()])
+    command = [sys.executable, "-m", "benchguard", "inspect", str(log), "--lines", "1:"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert json.loads(process.stdout.readline())["line"] == 1
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_log_in_a_pipe_is_refused() -> None:
+    command = [sys.executable, "-m", "benchguard", "inspect", "/dev/stdin", "--lines", "1"]
+    first = json.dumps(session(), separators=(",", ":")).encode()
+    result = subprocess.run(command, input=first, capture_output=True, timeout=120, check=False)
+    assert result.returncode == 2 and b"--lines needs a log in a file" in result.stderr
