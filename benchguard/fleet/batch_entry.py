@@ -14,7 +14,7 @@ from msgspec import Meta
 from ..errors import UsageError
 from ..grade.options import GradeOptions
 from ..grade.problem_identity import sha256_of
-from ..ipc.json_text import UNREADABLE, without_halves
+from ..ipc.json_text import UNREADABLE, unique, without_halves
 from ..ipc.text import one_line
 from ..quarantine.contract import Language
 from ..shim.vendors import Api
@@ -131,6 +131,8 @@ def _submissions(
     for path in paths:
         if path.suffix == LINES_SUFFIX and not path.is_dir():
             for number, line in enumerate(_lines(path), 1):
+                if not line.strip():
+                    continue
                 place = f"{path}, line {number}"
                 name, problem, source = _of_line(line, problems, options.language, place)
                 yield name, problem, source, place
@@ -157,6 +159,7 @@ def _of_line(
 ) -> tuple[str, str, Source]:
     try:
         entry = msgspec.json.decode(without_halves(line), type=EntryLine)
+        unique(line)
     except UNREADABLE as error:
         raise UsageError(
             f"{place}: {one_line(str(error))}; write {{id, problem, source, language}} as one line of JSON"

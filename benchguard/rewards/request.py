@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from ..errors import UsageError
-from ..ipc.json_text import UNREADABLE, without_halves
+from ..ipc.json_text import UNREADABLE, unique, without_halves
 from ..ipc.text import one_line
 from ..quarantine.contract import Language
 from .response import TEXT_MAX, Code
@@ -42,9 +42,11 @@ class RewardRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def parse_request(data: bytes) -> RewardRequest:
     """Raises UsageError for anything but a valid request."""
     try:
-        return msgspec.json.decode(without_halves(data), type=RewardRequest)
+        request = msgspec.json.decode(without_halves(data), type=RewardRequest)
+        unique(data)
     except UNREADABLE as error:
         raise UsageError(f"invalid request: {one_line(str(error))}") from error
+    return request
 
 
 def answer(rewarder: Rewarder, request: RewardRequest) -> Reward:

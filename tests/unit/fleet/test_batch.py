@@ -157,6 +157,7 @@ def test_job_with_a_verdict_is_not_graded_again_under_another_name(tmp_path: Pat
         ("{", "Input data was truncated"),
         ("[]", "Expected `object`"),
         ('{"id": "a"}', "missing required field `source`"),
+        ('{"id": "a", "source": "x", "source": "y", "language": "ptx"}', "the name 'source' twice"),
         ('{"id": "", "source": "x"}', "length >= 1"),
         ('{"id": "a", "source": "x", "path": "/etc"}', "unknown field `path`"),
         ('{"id": "a", "source": "x", "language": "sh"}', "Invalid enum value"),
@@ -177,6 +178,14 @@ def test_invalid_line_is_one_message_with_its_place(tmp_path: Path, line: str, m
         entries(path)
     text = str(caught.value)
     assert message in text and f"{path}, line 2: " in text and "\n" not in text
+
+
+def test_empty_lines_are_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(
+        "\n" + json.dumps({"id": "a", "source": "x", "language": "ptx", "problem": "add"}) + "\n \n\n"
+    )
+    assert [each.id for each in entries(path)] == ["a"]
 
 
 def test_hostile_lines_give_entries_or_one_message(tmp_path: Path) -> None:

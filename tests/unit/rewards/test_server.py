@@ -96,6 +96,7 @@ def test_bug_of_the_server_shows_clients_no_detail() -> None:
         (b"\xff\xfe", 400),
         (b"[" * 100_000, 400),
         ({"problem": "add"}, 400),
+        (b'{"problem": "add", "response": "x", "response": "y"}', 400),
         (REQUEST | {"response": "x"}, 400),
         (REQUEST | {"extra": 1}, 400),
         (REQUEST | {"language": "rust"}, 400),
