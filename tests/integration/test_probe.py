@@ -275,6 +275,13 @@ def test_pruned_image_that_the_driver_refuses_leaves_the_original(
     assert forms_of(outcome).keys() == {(4, "original"), (8, "original")}
 
 
+@pytest.mark.parametrize("api", ["hip"], indirect=True)
+def test_benchmark_refuses_a_hip_driver(probe: Probe) -> None:
+    outcome = probe("count", ["true"], "--benchmark")
+    assert outcome.status == 2 and "--benchmark measures launches of CUDA programs" in outcome.stderr
+    assert not outcome.folder.exists()
+
+
 @both_apis
 def test_first_launch_by_eight_threads_asks_once(
     program: Callable[[str], Path], plain: Callable[..., str], probe: Probe
