@@ -129,6 +129,10 @@ def _write_trace(path: Path, perfetto: Path) -> str:
 
     trace, problem = write_trace(path, perfetto, lines_of(path))
     say(f"{perfetto}: {trace.events:,} slices. {trace.times}")
+    if trace.moved:
+        notify(
+            f"calls that overlapped the one before on their thread: {trace.moved:,}; they begin later in {perfetto}"
+        )
     if trace.misplaced:
         notify(f"{trace.misplaced:,} lines have an impossible time and are not in {perfetto}")
     return problem

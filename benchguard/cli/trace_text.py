@@ -17,7 +17,8 @@ from ..ipc.text import joined
 from .output import RowWriter
 
 WRAP_MIN = 24
-"""Columns that the details need at least to be wrapped in their place."""
+"""Columns that the details need at least to be wrapped in their place. With fewer they follow below the row."""
+INDENT = " " * 4
 RARE = frozenset({"LOAD", "KERNEL", "GRAPH", "MISSING"})
 """Types of events that only a verbose trace shows."""
 COLOURS = {
@@ -168,7 +169,10 @@ class TraceTable:
 
     def _wrapped(self, cells: str, details: str) -> list[str]:
         width = self._output.width
-        if width is None or width - len(cells) < WRAP_MIN or len(cells) + len(details) <= width:
+        if width is None or len(cells) + len(details) <= width:
             return [cells + details]
+        if width - len(cells) < WRAP_MIN:
+            below = textwrap.wrap(details, max(width, WRAP_MIN) - len(INDENT), break_on_hyphens=False)
+            return [cells.rstrip(), *(INDENT + line for line in below)]
         lines = textwrap.wrap(details, width - len(cells), break_on_hyphens=False) or [""]
         return [cells + lines[0], *(" " * len(cells) + line for line in lines[1:])]

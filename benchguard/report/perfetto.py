@@ -34,6 +34,7 @@ from ..audit.typed_log import LogEntries
 from ..errors import BenchguardError
 from ..ipc.json_text import json_line
 
+AnyCall = CallEntry | LaunchEntry | GraphLaunchEntry
 STREAMS = 1 << 31
 """The first number of a stream's track: larger than any thread's (Linux has at most 2**22)."""
 
@@ -53,10 +54,17 @@ GPU_TIMES = (
 
 
 class Trace:
-    """Turns lines into events. `misplaced` counts lines whose time is impossible, which have no event."""
+    """Turns lines into events.
+
+    Attributes:
+        misplaced: number of lines whose time is impossible, which have no event.
+        moved: number of calls that begin later here than in the log, because they overlapped the call before. A thread
+            cannot do that, but clocks of processors may differ; Perfetto leaves such a slice out.
+    """
 
     def __init__(self) -> None:
-        self.misplaced = 0
+        self.misplaced = self.moved = 0
+        self._latest: dict[tuple[int, int], tuple[int, int]] = {}
         self.events = 0
         self.is_timed = False
         self._api = "cuda"
@@ -96,6 +104,8 @@ class Trace:
     def events_of(self, line: Line) -> Iterator[dict[str, Any]]:
         """The events of a line, and the counters that came meanwhile."""
         yield from self.counters()
+        if isinstance(line, AnyCall):
+            line = self._without_overlap(line)
         match line:
             case LaunchEntry():
                 yield from self._launch(
@@ -117,6 +127,23 @@ class Trace:
                 yield _named("process_name", line.process, 0, Path(line.executable).name or "process")
             case SessionEntry():
                 self._api = line.api
+
+    def _without_overlap(self, line: AnyCall) -> AnyCall:
+        """The call, its begin at the end of the thread's call before if the log says that it began within that call.
+
+        A call within another one ends before it, and stays as it is.
+        """
+        begin, end = line.time_ns, line.time_ns + line.duration_ns
+        latest_begin, latest_end = self._latest.get((line.process, line.thread), (0, 0))
+        if latest_begin < begin < latest_end < end:
+            self.moved += 1
+            begin = latest_end
+            line = msgspec.structs.replace(line, time_ns=begin, duration_ns=end - begin)
+        if end >= latest_end and end < TIME_MAX:
+            if len(self._latest) >= TRACKS_MAX:
+                self._latest.clear()
+            self._latest[line.process, line.thread] = begin, end
+        return line
 
     def _launch(
         self, line: LaunchEntry | GraphLaunchEntry, name: str, arguments: dict[str, Any]
@@ -234,7 +261,13 @@ def _write(
     for event in _events(trace, tally, itertools.chain((first,), rest)):
         file.write(separator + json_line(event))
         separator = b",\n"
-    other = {"times": trace.times, "log": str(source.path), "head": source.head, "problem": source.problem}
+    other = {
+        "times": trace.times,
+        "log": str(source.path),
+        "head": source.head,
+        "problem": source.problem,
+        "moved calls": trace.moved,
+    }
     file.write(b'\n],"otherData":%b}\n' % json_line(other))
 
 

@@ -77,6 +77,24 @@ def test_slices_of_a_track_never_overlap_and_flows_end_on_a_stream(tmp_path: Pat
         assert (begin["ph"], end["ph"]) == ("s", "f") and begin["tid"] < STREAMS <= end["tid"]
 
 
+def test_call_that_overlaps_the_call_before_on_its_thread_begins_at_its_end(tmp_path: Path) -> None:
+    """Seen in a log: clocks of two processors differed by 0.5 ms. Perfetto leaves out a slice that overlaps another."""
+    timed = msgspec.structs.replace
+    lines = [
+        timed(logs.call(1000, "cuCtxSynchronize"), duration_ns=900),
+        timed(logs.launch(1500), duration_ns=700),
+        timed(logs.call(2600, "cuInner"), duration_ns=100), timed(logs.call(2500, "cuOuter"), duration_ns=400),
+        timed(logs.call(2500, "cuOther", process=7), duration_ns=800),
+    ]  # fmt: skip
+    path = logs.write_log(tmp_path / "log", [logs.session(), *lines, logs.end()])
+    trace, _ = write_trace(path, tmp_path / "x.json")
+    assert trace.moved == 1
+    events = json.loads((tmp_path / "x.json").read_bytes())["traceEvents"]
+    slices = [(each["ts"], each["dur"]) for each in events if each["ph"] == "X"]
+    assert slices == [(1.0, 0.9), (1.9, 0.3), (1.9, 0.3), (2.6, 0.1), (2.5, 0.4), (2.5, 0.8)]
+    assert [each["ts"] for each in events if each["ph"] in "sf"] == [1.9, 1.9]
+
+
 def test_repeated_call_says_how_many_calls_it_is(tmp_path: Path) -> None:
     line = msgspec.structs.replace(logs.call(10, "cuEventQuery"), repeats=40)
     document = trace_of(tmp_path, [logs.session(), line, logs.end()])
