@@ -34,7 +34,7 @@ _SUFFIXES = {
     epilog="\b\nExamples:\n"
     "  neutrino-bench inspect x.ncap\n"
     "  neutrino-bench inspect x.ncap --json | jq '.kernels[].name'\n"
-    "  neutrino-bench inspect x.ncap --images kernels/ && cuobjdump -sass kernels/*.cubin\n"
+    "  neutrino-bench inspect x.ncap --dump-images kernels/ && cuobjdump -sass kernels/*.cubin\n"
     "  neutrino-bench inspect kernels.fatbin --sass saxpy\n"
     "  neutrino-bench inspect run.audit.jsonl --kept images/ --ptx saxpy\n"
     "  neutrino-bench inspect run.audit.jsonl.zst --lines 8123450:8123460 | jq -c '[.line, .kind, .call]'"
@@ -48,7 +48,7 @@ _SUFFIXES = {
     "--memory", is_flag=True, help="Capture: list all allocations and globals, not only the first 20."
 )
 @click.option(
-    "--images",
+    "--dump-images",
     "folder",
     type=OutputFolder(),
     metavar="FOLDER",

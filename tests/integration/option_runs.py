@@ -819,11 +819,11 @@ RUNS: dict[str, OptionRun] = {
         },
     ),
     "inspect, text": OptionRun(
-        ("inspect", "many.ncap", "--memory", "--images", "images"),
+        ("inspect", "many.ncap", "--memory", "--dump-images", "images"),
         ("inspect", "many.ncap"),
         {
             "--memory": lambda ran: "more" not in ran.out and hex(ARENA + 29 * GRANULE) in ran.out,
-            "--images": lambda ran: list((ran.folder / "images").glob("*.ptx")),
+            "--dump-images": lambda ran: list((ran.folder / "images").glob("*.ptx")),
         },
     ),
     "trace": OptionRun(

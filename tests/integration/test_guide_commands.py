@@ -23,7 +23,7 @@ from tests.support.readers_folder import copy_checkout, environment, write_stand
 
 COMMAND_SECONDS = 280
 WRITTEN = ("--log", "-o", "--json", "--html", "--results", "--sarif", "--parquet", "--csv", "--perfetto", "--out",
-           "--summary", "--keep-images", "--images")  # fmt: skip
+           "--summary", "--keep-images", "--dump-images")  # fmt: skip
 """Options with a path that the command writes; two commands of a page may write the same."""
 
 NAMES = {"PROBLEM": "problem.py", "SUBMISSION": "submission.cu", "CAPTURE": "x.ncap", "A": "before.cu", "B": "after.cu",

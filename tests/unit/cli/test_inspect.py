@@ -61,7 +61,7 @@ def test_tables_show_kernels_memory_and_operations(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", captures.CAPTURES)
 def test_every_option_works_on_every_capture(name: str, tmp_path: Path) -> None:
     path = captures.CAPTURES[name](tmp_path / "x.ncap")
-    assert shown(path, "--operations", "--memory", "--check", "--images", tmp_path / "images")
+    assert shown(path, "--operations", "--memory", "--check", "--dump-images", tmp_path / "images")
     for image in (tmp_path / "images").glob("*"):
         assert hashlib.sha256(image.read_bytes()).hexdigest() == image.stem
 
@@ -109,7 +109,7 @@ def test_unwritable_images_folder_is_refused_before_the_capture_is_read(capture:
     captures.saxpy_capture(tmp_path / "x.ncap")
     (tmp_path / "file").write_text("")
     for folder in (tmp_path / "file" / "images", tmp_path / "file"):
-        refused = CliRunner().invoke(cli, ["inspect", str(tmp_path / capture), "--images", str(folder)])
+        refused = CliRunner().invoke(cli, ["inspect", str(tmp_path / capture), "--dump-images", str(folder)])
         assert refused.exit_code == 2
         assert "file" in refused.output
         assert (tmp_path / "file").read_text() == ""
@@ -141,7 +141,7 @@ def test_amd_code_shows_targets_kernels_and_problems(tmp_path: Path) -> None:
     formats = {"bundle.hipfb": 5, "compressed.hipfb": 6, "gfx90a.hsaco": 7}
     images = [(ImageFormat(number), (AMD / name).read_bytes()) for name, number in formats.items()]
     path = hip_capture(tmp_path / "x.ncap", *images, (ImageFormat.CODE_OBJECT, b"\x7fELF"))
-    out = shown(path, "--images", tmp_path / "images")
+    out = shown(path, "--dump-images", tmp_path / "images")
     assert "| gfx1100, gfx90a:xnack+, gfx90a:xnack-" in out
     assert "code object" in out and "compressed bundle" in out
     assert "the code object is damaged" in out

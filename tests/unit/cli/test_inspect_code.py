@@ -62,7 +62,7 @@ def test_absent_kernel_is_refused_with_the_present_names() -> None:
 
 
 def test_entries_are_written_unpacked(tmp_path: Path) -> None:
-    shown(FATBIN, "--images", tmp_path / "out")
+    shown(FATBIN, "--dump-images", tmp_path / "out")
     cubin, ptx = sorted((tmp_path / "out").iterdir(), key=lambda path: path.name)
     assert cubin.suffix == ".cubin" and cubin.read_bytes() == (IMAGES / "sm_90.cubin").read_bytes()
     assert ptx.name.endswith("-1-compute_90.ptx") and b".entry saxpy" in ptx.read_bytes()
@@ -117,7 +117,7 @@ def test_log_with_kept_images_shows_entries_and_code(tmp_path: Path) -> None:
     out = shown(log, "--kept", kept)
     assert "    ptx for compute_90" in out and "      saxpy: 2 launches, 12 registers" in out
     assert ".entry saxpy" in shown(log, "--kept", kept, "--ptx", "saxpy")
-    assert "2 entries written" in shown(log, "--kept", kept, "--images", tmp_path / "out")
+    assert "2 entries written" in shown(log, "--kept", kept, "--dump-images", tmp_path / "out")
 
 
 def test_altered_kept_image_is_refused(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_hostile_names_are_escaped(tmp_path: Path) -> None:
         (("size.fatbin", "--ptx", "k", "--sass", "k"), "--ptx prints only code"),
         (("size.fatbin", "--ptx", "k", "--json"), "--ptx prints only code"),
         (("log.jsonl", "--ptx", "k"), "an audit log has no code"),
-        (("log.jsonl", "--images", "out"), "an audit log has no code"),
+        (("log.jsonl", "--dump-images", "out"), "an audit log has no code"),
         (("x.ncap", "--all-kernels"), "--all-kernels has no effect on a capture"),
         (("/bin/true",), "neither a capture, an audit log, a code image nor a library"),
     ],
