@@ -15,6 +15,9 @@ struct lanes {
                   const uint64_t *c, uint64_t *d);
     bool (*floats)(const struct instruction *instruction, uint32_t mask, const uint64_t *a, const uint64_t *b,
                    const uint64_t *c, uint64_t *d);
+    /* Operations that floats() refuses, apart since their loops need an aligned stack. */
+    bool (*rare_floats)(const struct instruction *instruction, uint32_t mask, const uint64_t *a,
+                        const uint64_t *b, const uint64_t *c, uint64_t *d);
     bool (*convert)(const struct instruction *instruction, uint32_t mask, const uint64_t *a, uint64_t *d);
     bool (*compare)(const struct instruction *instruction, const uint64_t *a, const uint64_t *b,
                     uint8_t truth[LANES]);
@@ -189,8 +192,10 @@ static inline bool run(struct warp *warp, const struct instruction *instruction,
         EACH(a[lane]);
     if (instruction->operation == OP_CVT)
         return lanes()->convert(instruction, mask, a, d);
-    return ptx_type_is_float((enum type)instruction->type) ? lanes()->floats(instruction, mask, a, b, c, d)
-                                                           : lanes()->words(instruction, mask, a, b, c, d);
+    if (!ptx_type_is_float((enum type)instruction->type))
+        return lanes()->words(instruction, mask, a, b, c, d);
+    return lanes()->floats(instruction, mask, a, b, c, d) ||
+           lanes()->rare_floats(instruction, mask, a, b, c, d);
 }
 
 /* f32 with .ftz: subnormal sources and results become zeros. Apart from the others, which it would slow down.
@@ -222,8 +227,9 @@ bool ptx_run_common(struct warp *warp, const struct instruction *instruction, ui
     const uint64_t *a = operand_values(warp, instruction->from[0]),
                    *b = operand_values(warp, instruction->from[1]);
     const uint64_t *c = operand_values(warp, instruction->from[2]);
-    if (instruction->rounding > ROUND_NEAREST || (instruction->flags & ~FLAG_FLUSH) != 0)
+    if (instruction->rounding > ROUND_NEAREST)
         return false;
-    return instruction->flags == 0 ? run(warp, instruction, mask, a, b, c)
-                                   : run_flushed(warp, instruction, mask, a, b, c);
+    if (instruction->flags == 0)
+        return run(warp, instruction, mask, a, b, c);
+    return instruction->flags == FLAG_FLUSH && run_flushed(warp, instruction, mask, a, b, c);
 }

@@ -47,7 +47,11 @@ enum type {
 
 unsigned ptx_type_bytes(enum type type); /* size in memory */
 bool ptx_type_is_signed(enum type type);
-bool ptx_type_is_float(enum type type);
+
+static inline bool ptx_type_is_float(enum type type)
+{
+    return type >= T_F16 && type <= T_E5M2X2;
+}
 
 unsigned ptx_element_bits(enum type type); /* size in a matrix, which may have 4-bit elements */
 

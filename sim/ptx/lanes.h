@@ -162,7 +162,7 @@ PROCESSOR static bool FOR_PROCESSOR(run_floats)(const struct instruction *instru
     case KEY(OP_FMA, T_F64):
         EACH(bits_f64(__builtin_fma(f64_of(a[lane]), f64_of(b[lane]), f64_of(c[lane]))));
     default:
-        return FOR_PROCESSOR(run_rare_floats)(instruction, mask, a, b, c, d);
+        return false;
     }
 }
 
@@ -431,6 +431,7 @@ PROCESSOR static void FOR_PROCESSOR(flush)(const uint64_t *from, uint32_t mask, 
 
 static const struct lanes FOR_PROCESSOR(lanes) = {.words = FOR_PROCESSOR(run_words),
                                                   .floats = FOR_PROCESSOR(run_floats),
+                                                  .rare_floats = FOR_PROCESSOR(run_rare_floats),
                                                   .convert = FOR_PROCESSOR(run_conversion),
                                                   .compare = FOR_PROCESSOR(compare_lanes),
                                                   .inside = FOR_PROCESSOR(all_inside),

@@ -28,11 +28,6 @@ bool ptx_type_is_signed(enum type type)
     return type >= T_S8 && type <= T_S64;
 }
 
-bool ptx_type_is_float(enum type type)
-{
-    return type >= T_F16 && type <= T_E5M2X2;
-}
-
 void *ptx_grow(void *array, size_t count, size_t *room, size_t size)
 {
     if (count < *room)
