@@ -52,10 +52,11 @@ that is not changed (`python tests/device/graders.py`). Honest submissions, also
 and joins it, have none. `torch.utils.benchmark` times with the host's clock, which this analysis does not examine.
 pygpubench was not run: it needs a build of its own.
 
-Under the shim, the time that `do_bench` gives was 0.01 % longer on an H100 (medians of six runs with and without;
-those without differ by 0.84 %). The time of `torch.utils.benchmark`, by the host's clock, was 23 % longer there (five
-runs, 1.26 %) and 11 % longer on an H200 (four runs). Until the cause is known, do not compare its times with and
-without the shim.
+The share that the shim adds to a grader's time on an H100 (pairs of runs, medians with intervals of 95 %, commit
+203c0a18 of 2026-11-26): `do_bench` -0.14 % (-0.87 to +0.08, 3 pairs); pygpubench -0.19 % (-0.99 to +2.31, 4 pairs);
+KernelBench +3.9 % (-1.4 to +6.0, 9 pairs); `torch.utils.benchmark` -1.0 % (-24 to +28, 8 pairs). The last two hold
+host time, which differs by up to 40 % between two processes without the shim, so 1 % is not decided for them. The shim
+has four launches to record in each of these calls.
 
 | attack | Triton's `do_bench` | GPU MODE's `eval.py` | KernelBench |
 | --- | --- | --- | --- |
