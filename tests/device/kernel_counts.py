@@ -66,7 +66,7 @@ def run(command: Sequence[str]) -> str:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     if ran.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}: {ran.stderr.strip()[-2000:]}")
+        raise RuntimeError(f"{' '.join(command)}: {ran.stderr.strip()[-2000:]}")
     return ran.stdout
 
 
@@ -141,11 +141,17 @@ def main() -> int:
         programs[STATIC] = [str(library)]
     for name in ({each.name for each in ALL} | {STATIC}) - set(programs):
         print(f"{name}: SKIPPED: {'no nvcc' if name == STATIC else 'a package is not installed'}")
-    right = [
-        compare(name, by_log(words, options.driver, folder), by_cupti(words))
-        for name, words in programs.items()
-    ]
+    right = [is_equal(name, words, options.driver, folder) for name, words in programs.items()]
     return 0 if right and all(right) else 1
+
+
+def is_equal(name: str, words: Sequence[str], driver: str, folder: Path) -> bool:
+    """Run a program under both, and print its line. A failure does not end the other programs."""
+    try:
+        return compare(name, by_log(words, driver, folder), by_cupti(words))
+    except RuntimeError as error:
+        print(f"{name}: FAILED: {error}")
+        return False
 
 
 if __name__ == "__main__":

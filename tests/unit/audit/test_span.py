@@ -24,7 +24,7 @@ COUNT = 600
 LINES = [session(), *(launch(f"k{n}", None, None, time_ns=n) for n in range(COUNT)), end(time_ns=COUNT)]
 PLACE = 48
 TAIL = 24
-GOLDEN = Path(__file__).parent / "golden" / "indexed.audit.jsonl"
+GOLDEN = Path(__file__).parent / "golden" / "indexed.jsonl"
 
 
 @pytest.fixture(autouse=True)
