@@ -75,12 +75,12 @@ class Model(torch.nn.Module):
         return x.mean(dim=1)
 
 def get_inputs():
-    return [1 + 0.03 * torch.rand(2, 1 << 14)]
+    return [1 + 0.02 * torch.rand(2, 1 << 14)]
 
 def get_init_inputs():
     return []
 """
-"""Its answers differ by less than KernelBench's tolerance."""
+"""Its answers differ by less than KernelBench's tolerance, which is 9 standard deviations wide."""
 
 MEAN_TASK = """
 files:
@@ -136,7 +136,7 @@ def add(x, out):
 
 @numba.cuda.jit
 def store(out):
-    out[numba.cuda.threadIdx.x] = 1.015
+    out[numba.cuda.threadIdx.x] = 1.01
 
 class ModelNew:
     def __init__(self):
