@@ -54,9 +54,9 @@ pygpubench was not run: it needs a build of its own.
 
 The share that the shim adds to a grader's time on an H100 (pairs of runs, medians with intervals of 95 %, commit
 203c0a18 of 2026-11-26): `do_bench` -0.14 % (-0.87 to +0.08, 3 pairs); pygpubench -0.19 % (-0.99 to +2.31, 4 pairs);
-KernelBench +3.9 % (-1.4 to +6.0, 9 pairs); `torch.utils.benchmark` -1.0 % (-24 to +28, 8 pairs). The last two hold
-host time, which differs by up to 40 % between two processes without the shim, so 1 % is not decided for them. The shim
-has four launches to record in each of these calls.
+KernelBench +3.9 % (-1.4 to +6.0, 9 pairs); `torch.utils.benchmark` -1.0 % (-24 to +28, 8 pairs). So 1 % is decided for
+`do_bench` alone. The times of the last two hold host time: queueing the four launches of a call took 32 to 49 us in
+three processes without the shim (medians, another H100). Earlier runs gave `torch.utils.benchmark` +23 % and +11 %.
 
 | attack | Triton's `do_bench` | GPU MODE's `eval.py` | KernelBench |
 | --- | --- | --- | --- |
