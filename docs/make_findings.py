@@ -52,11 +52,12 @@ that is not changed (`python tests/device/graders.py`). Honest submissions, also
 and joins it, have none. `torch.utils.benchmark` times with the host's clock, which this analysis does not examine.
 pygpubench was not run: it needs a build of its own.
 
-The share that the shim adds to a grader's time on an H100 (pairs of runs, medians with intervals of 95 %, commit
-203c0a18 of 2026-11-26): `do_bench` -0.14 % (-0.87 to +0.08, 3 pairs); pygpubench -0.19 % (-0.99 to +2.31, 4 pairs);
-KernelBench +3.9 % (-1.4 to +6.0, 9 pairs); `torch.utils.benchmark` -1.0 % (-24 to +28, 8 pairs). So 1 % is decided for
-`do_bench` alone. The times of the last two hold host time: queueing the four launches of a call took 32 to 49 us in
-three processes without the shim (medians, another H100). Earlier runs gave `torch.utils.benchmark` +23 % and +11 %.
+The share that the shim adds to a grader's time on an H100 (medians of pairs of runs, commit 203c0a18 of 2026-11-26):
+`do_bench` -0.14 % (range of 3 pairs -0.87 to +0.08); pygpubench -0.19 % (range of 4 pairs -0.99 to +2.31); KernelBench
++3.9 % (9 pairs, 95 %: -1.4 to +6.0); `torch.utils.benchmark` -1.0 % (8 pairs, 95 %: -24 to +28). These runs do not
+decide whether the shim adds less than 1 %. The times of the last two hold host time: queueing the four launches of a
+call took 32 to 49 us in three processes without the shim (medians, another H100). Earlier runs gave
+`torch.utils.benchmark` +23 % and +11 %.
 
 | attack | Triton's `do_bench` | GPU MODE's `eval.py` | KernelBench |
 | --- | --- | --- | --- |

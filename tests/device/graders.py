@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # run as a script,
 
 from benchguard.errors import BenchguardError
 from benchguard.findings import analyse_log
-from benchguard.replay.statistics import median_interval
+from benchguard.replay.statistics import median_interval, median_rank
 from tests.device.compare import no_gpu
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,7 +124,8 @@ def examine(grader: str, variant: str, settings: dict[str, Any], folder: Path) -
 
 @dataclass(frozen=True)
 class Overhead:
-    """The share that the shim adds to a grader's time: the median of pairs of runs, and its interval (95 %)."""
+    """The share that the shim adds to a grader's time: the median of pairs of runs, and its interval (95 %),
+    or the range of fewer than 6 pairs."""
 
     share: float
     low: float
@@ -135,7 +136,8 @@ class Overhead:
 
     def __str__(self) -> str:
         decided = "" if self.high <= OVERHEAD_MAX or not self.is_small else "; not decided"
-        interval = f"95 %: {self.low:+.2%} to {self.high:+.2%}{decided}"
+        kind = "range" if median_rank(self.pairs) is None else "95 %"  # too few pairs have no such interval
+        interval = f"{kind}: {self.low:+.2%} to {self.high:+.2%}{decided}"
         return f"{self.share:+.2%} ({interval}) of {self.time_us:.2f} us in {self.pairs} pairs"
 
     @property
