@@ -19,7 +19,7 @@ from .objects import CompileError, Objects, Unit, compiler_pool, run_compiler
 COMPILE_FLAGS = (
     "-std=gnu11", "-O2", "-g1", "-fPIC", "-fvisibility=hidden", "-fno-omit-frame-pointer", "-D_GNU_SOURCE",
     "-ffp-contract=off",
-    "-falign-functions=64",  # else the CPU driver's loops are up to 6 % slower, by where the linker puts them
+    "-falign-functions=64",  # else the speed of the CPU driver's loops changes with the linker's order
     "-Wall", "-Wextra", "-Wconversion", "-Werror",
 )  # fmt: skip
 LINK_FLAGS = (

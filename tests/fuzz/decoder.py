@@ -9,7 +9,6 @@ a finding, whose input is kept.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import traceback
@@ -24,20 +23,14 @@ sys.path.insert(0, str(HERE.parents[1]))  # run as a script, from anywhere
 
 from benchguard.capture import Capture, CaptureError, codec, validate  # noqa: E402
 from benchguard.capture.layout import Kind  # noqa: E402
-from tests.fuzz.targets import ROOT, TARGETS, corpus_of  # noqa: E402
+from tests.fuzz.options import parser_of  # noqa: E402
+from tests.fuzz.targets import TARGETS, corpus_of  # noqa: E402
 
 WORDS = (0, 1, 2, 0x7F, 0xFF, 0xFFFF, 1 << 31, (1 << 32) - 1)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--count", type=int, default=10_000, help="inputs to make (default: 10000)")
-    parser.add_argument("--seed", type=int, default=1, help="(default: 1)")
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "fuzz", help="(default: build/fuzz)")
-    parser.add_argument("--break-decoder", action="store_true", help="plant an error in the decoder")
-    options = parser.parse_args()
+    options = parser_of(__doc__, "decoder").parse_args()
     if options.break_decoder:
         codec.chosen = lambda *_: 1 // 0
     corpus = [path.read_bytes() for path in corpus_of(TARGETS["capture"], options.out / "capture-corpus")]

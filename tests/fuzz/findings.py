@@ -8,7 +8,6 @@ Exits with 1 after a finding, whose input is kept.
 
 from __future__ import annotations
 
-import argparse
 import copy
 import random
 import sys
@@ -26,7 +25,7 @@ from benchguard.errors import BenchguardError  # noqa: E402
 from benchguard.findings import analyse, analyse_log  # noqa: E402
 from benchguard.findings.sarif import sarif_document  # noqa: E402
 from benchguard.ipc.json_text import json_line  # noqa: E402
-from tests.fuzz.targets import ROOT  # noqa: E402
+from tests.fuzz.options import parser_of  # noqa: E402
 from tests.support.window_logs import WindowLog  # noqa: E402
 from tests.unit.findings.test_checks import CASES  # noqa: E402
 
@@ -39,14 +38,7 @@ SECONDS_MAX = 5.0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--count", type=int, default=10_000, help="inputs to make (default: 10000)")
-    parser.add_argument("--seed", type=int, default=1, help="(default: 1)")
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "fuzz", help="(default: build/fuzz)")
-    parser.add_argument("--break-analysis", action="store_true", help="plant an error in the analysis")
-    options = parser.parse_args()
+    options = parser_of(__doc__, "analysis").parse_args()
     if options.break_analysis:
         analyse.follow = lambda *_: 1 // 0
     folder = options.out / "findings" / "findings"

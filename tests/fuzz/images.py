@@ -7,7 +7,6 @@ Mutations depend on the seed alone. Exits with 1 after a finding, whose input is
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import random
 import sys
@@ -26,6 +25,7 @@ from benchguard.images.kernels import ptx_of  # noqa: E402
 from benchguard.images.source import codes_in  # noqa: E402
 from benchguard.probe.pipeline import worker  # noqa: E402
 from tests.fuzz.decoder import mutated  # noqa: E402
+from tests.fuzz.options import parser_of  # noqa: E402
 from tests.fuzz.targets import ROOT  # noqa: E402
 
 CORPORA = (
@@ -36,14 +36,7 @@ SECONDS_MAX = 5.0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--count", type=int, default=10_000, help="inputs to make (default: 10000)")
-    parser.add_argument("--seed", type=int, default=1, help="(default: 1)")
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "fuzz", help="(default: build/fuzz)")
-    parser.add_argument("--break-reader", action="store_true", help="plant an error in the reader")
-    options = parser.parse_args()
+    options = parser_of(__doc__, "reader").parse_args()
     if options.break_reader:
         reader.cubin_kernels = lambda _: 1 // 0
     corpus = [path.read_bytes() for pattern in CORPORA for path in sorted(ROOT.glob(pattern))]

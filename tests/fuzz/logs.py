@@ -8,7 +8,6 @@ with 1 after a finding, whose input is kept.
 
 from __future__ import annotations
 
-import argparse
 import random
 import struct
 import sys
@@ -28,7 +27,7 @@ from benchguard.audit.parts import part_path  # noqa: E402
 from benchguard.audit.typed_log import end_time  # noqa: E402
 from benchguard.errors import BenchguardError  # noqa: E402
 from benchguard.ipc.json_text import json_line  # noqa: E402
-from tests.fuzz.targets import ROOT  # noqa: E402
+from tests.fuzz.options import parser_of  # noqa: E402
 from tests.support.log_lines import end, launch, session  # noqa: E402
 
 LAUNCHES = 60
@@ -43,14 +42,7 @@ MORE = (
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--count", type=int, default=10_000, help="inputs to make (default: 10000)")
-    parser.add_argument("--seed", type=int, default=1, help="(default: 1)")
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "fuzz", help="(default: build/fuzz)")
-    parser.add_argument("--break-reader", action="store_true", help="plant an error in the reader")
-    options = parser.parse_args()
+    options = parser_of(__doc__, "reader").parse_args()
     if options.break_reader:
         span._checked = lambda *_: 1 // 0
     compact.FRAME_BYTES, span.READ_BYTES = 2 << 10, 256

@@ -29,7 +29,7 @@ struct nb_probed_graph {
     struct node *nodes;
 };
 
-/* The graphs in a conditional node, of which each launch of the graph runs one, once or repeatedly. */
+/* The graphs that a conditional node chooses from. A launch runs one of them, none, or one repeatedly. */
 struct bodies {
     size_t count;
     CUgraph graphs[];
