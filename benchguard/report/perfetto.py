@@ -58,8 +58,8 @@ class Trace:
 
     Attributes:
         misplaced: number of lines whose time is impossible, which have no event.
-        moved: number of calls that begin later here than in the log, because they overlapped the call before. A thread
-            cannot do that, but clocks of processors may differ; Perfetto leaves such a slice out.
+        moved: number of calls that begin later here than in the log, because they overlapped the call before. Seen
+            in one log, and the cause is not known. Perfetto leaves such a slice out.
     """
 
     def __init__(self) -> None:
