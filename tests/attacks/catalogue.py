@@ -197,6 +197,10 @@ ATTACK_LIST = (
     Attack(15, "15_gate.py", "work that waits for a thread", "stream", verdicts=only("unreplayable", "timeout")),
     Attack(16, "16_cache_by_pointer.py", "cache by pointer", "semantics", verdicts=only("wrong")),
     Attack(16, "16_cached_output.py", "first answer copied", "semantics", verdicts=only("wrong")),
+    Attack(
+        16, "16_filled_output.cu", "nothing to do where the output is as in the capture", "device", "none",
+        true_time=True, small="deep", large="deep",
+    ),
     Attack(17, "17_by_content_host.py", "cache by content, host", "semantics", verdicts=only("unreplayable")),
     Attack(17, "17_by_content_spare.py", "cache by content, spare memory", "device", **REMEMBERS),
     Attack(17, "17_by_content_global.cu", "cache by content, module's global", "device", **REMEMBERS),
@@ -465,6 +469,7 @@ LOOK_ALIKES = (
     LookAlike("epoch.py", "19: the host counts its calls, and the device gets the number"),
     LookAlike("cooperative.cu", "14: cooperative launch, grid barrier", "RowMean"),
     LookAlike("atomics.cu", "24: another order of additions in each run", "RowMean"),
+    LookAlike("changed_only.cu", "16: the output's content is read, and stored only where it changes"),
     LookAlike("workspace.py", "17: memory that is kept from call to call"),
     LookAlike("mapped.py", "17: memory that the program mapped to addresses of its own"),
     LookAlike("work_queue.cu", "17: state of its own in a global, which each call leaves as it was"),

@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--times", type=int, default=1, help="number of grades per submission")
     options = parser.parse_args()
-    if discover("auto", api="cuda").origin == "sim":
+    if discover("auto", api="cuda").is_sim:
         print(
             "SKIPPED: no GPU here; tests/integration/test_grade.py is this on the CPU driver", file=sys.stderr
         )

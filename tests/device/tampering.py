@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument("--two-streams", action="store_true", help="halves of the work on two streams")
     parser.add_argument("--floor", type=float, help="in place of the least noise that is assumed, us")
     options = parser.parse_args()
-    if options.driver == "auto" and discover("auto", api="cuda").origin == "sim":
+    if options.driver == "auto" and discover("auto", api="cuda").is_sim:
         print("SKIPPED: no GPU here; tests/attacks has this attack on the CPU driver", file=sys.stderr)
         return 0
     if options.floor is not None:
