@@ -42,7 +42,12 @@ def work(program: str, arguments: Sequence[str]) -> None:
             raise SystemExit(f"{program} failed")
     else:
         sys.argv = [program, *arguments]
-        runpy.run_path(program, run_name="__main__")
+        sys.path.insert(0, str(Path(program).parent))
+        try:
+            runpy.run_path(program, run_name="__main__")
+        except SystemExit as end:
+            if end.code:
+                raise
     torch.cuda.synchronize()
 
 
