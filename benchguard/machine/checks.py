@@ -27,6 +27,8 @@ from . import kernel_features
 
 SCHEMA = "neutrino-bench/doctor/1"
 Level = Literal["ok", "warn", "fail"]
+_IMPORTED = ("benchguard.quarantine", "numpy", "msgspec")
+"""Modules of the processes of a grade."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,23 @@ def _torch() -> Finding:
     return Finding("ok", "torch", "installed")
 
 
+def _bytecode() -> Finding:
+    """Whether modules that the processes of a grade import are compiled: those processes cannot store bytecode."""
+    specs = [(name, importlib.util.find_spec(name)) for name in _IMPORTED]
+    lacking = {
+        name.partition(".")[0]: Path(spec.origin).parent
+        for name, spec in specs
+        if spec is not None and spec.origin and spec.cached and not Path(spec.cached).exists()
+    }
+    if not lacking:
+        return Finding("ok", "bytecode", "Python modules are compiled")
+    folders = " ".join(dict.fromkeys(str(folder) for folder in lacking.values()))
+    found = (
+        f"not compiled: {', '.join(lacking)}; each grade compiles them again, which takes a second or more"
+    )
+    return Finding("warn", "bytecode", found, f"run `python -m compileall -q {folders}`")
+
+
 def _sandbox() -> Iterator[Finding]:
     """The protections of the sandbox that work on this machine."""
     for name, why in features().items():
@@ -191,6 +210,7 @@ def findings() -> Iterator[Finding]:
         ("memfd", _memory),
         ("service", _service),
         ("torch", _torch),
+        ("bytecode", _bytecode),
     ]
     for subject, probe, then in (
         (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from typing import get_args
 
 from ..audit import layout
@@ -145,7 +147,8 @@ def _slots(rule: Rule, surface: Surface, fail: object) -> list[int]:
             raise fail(  # type: ignore[operator]
                 f"driver calls begin with cu or hip, unlike {pattern}; correct the name, or write {LAUNCHES!r}"
             )
-        matches = {slot for slot, export in enumerate(surface.exports) if _matches(pattern, export)}
+        is_match = _test_of(pattern)
+        matches = {slot for slot, export in enumerate(surface.exports) if is_match(export)}
         is_ours = pattern.startswith((*_PREFIXES[surface.api], "*", "?", "["))
         if is_ours and not matches and pattern in rule.call:
             raise fail(  # type: ignore[operator]
@@ -155,10 +158,14 @@ def _slots(rule: Rule, surface: Surface, fail: object) -> list[int]:
     return sorted(slots)
 
 
-def _matches(pattern: str, export: Export) -> bool:
+def _test_of(pattern: str) -> Callable[[Export], object]:
+    """The test whether a call matches a pattern: most patterns are names, and a driver has a thousand exports."""
     if pattern == LAUNCHES:
-        return launches_kernels(export)
-    return fnmatchcase(export.name, pattern) or fnmatchcase(export.base, pattern)
+        return launches_kernels
+    if not set(pattern) & set("*?["):
+        return lambda export: pattern in (export.name, export.base)
+    match = re.compile(translate(pattern)).match
+    return lambda export: match(export.name) or match(export.base)
 
 
 def _add_windows(table: _Table, surface: Surface) -> None:

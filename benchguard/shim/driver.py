@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -23,6 +24,7 @@ SPECS = "auto, sim, hip, hip-sim or the path of a libcuda.so.1 or libamdhip64.so
 
 _SHIM_NOTE = ".note.neutrino"  # in every shim, by codegen/emit/surface_s.py
 _LDCONFIG = ("/sbin/ldconfig", "/usr/sbin/ldconfig", "ldconfig")
+_CACHE_FILE = Path("/etc/ld.so.cache")
 _CACHE_LINE = re.compile(r"^\s*(?P<soname>\S+) \((?P<flags>[^)]*)\) => (?P<path>\S.*)$", re.MULTILINE)
 
 
@@ -148,14 +150,14 @@ def read_driver(path: Path, origin: str) -> Driver:
         reason = getattr(error, "strerror", None) or "links to itself"
         raise DriverChoiceError(f"{path}: {reason}; pass {SPECS}") from error
     try:
-        exports = read_exports(resolved)
+        exports, is_shim = _read_library(resolved, _version_of(resolved))
     except CodegenError as error:
         raise DriverChoiceError(str(error)) from error
     vendor = next((each for each in VENDORS if each.probe in exports.names), None)
     if vendor is None:
         probes = " and no ".join(each.probe for each in VENDORS)
         raise DriverChoiceError(f"{path}: not a GPU driver, it exports no {probes}; pass {SPECS}")
-    if _is_shim(resolved):
+    if is_shim:
         raise DriverChoiceError(
             f"{path}: one of our shims, not a driver; pass the path of the real {vendor.library}"
         )
@@ -181,16 +183,28 @@ def _sim(vendor: Vendor, origin: str) -> Driver:
     return read_driver(vendor.sim, f"CPU driver ({origin})")
 
 
-def _is_shim(path: Path) -> bool:
+@lru_cache(maxsize=8)
+def _read_library(path: Path, version: tuple[int, ...]) -> tuple[DriverExports, bool]:  # noqa: ARG001 - a key
+    """The exports of a library, and whether it is a shim of ours. A grade asks several times; reading takes 30 ms."""
+    exports = read_exports(path)
     with path.open("rb") as stream:
-        return ELFFile(stream).get_section_by_name(_SHIM_NOTE) is not None
+        return exports, ELFFile(stream).get_section_by_name(_SHIM_NOTE) is not None
+
+
+def _version_of(path: Path) -> tuple[int, ...]:
+    """Facts that change when a file is replaced or written; empty for a missing file."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return ()
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
 def _candidates(vendor: Vendor, environment: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
     for folder in re.split("[:;]", environment.get("LD_LIBRARY_PATH", "")):
         if folder:
             yield from ((Path(folder) / soname, "LD_LIBRARY_PATH") for soname in vendor.sonames)
-    listing = _loader_cache()
+    listing = _loader_cache(_version_of(_CACHE_FILE))
     for soname in vendor.sonames:
         yield from ((path, "ld.so.cache") for path in cached_libraries(listing, soname))
     for folder in vendor.folders(environment):
@@ -206,7 +220,9 @@ def cached_libraries(listing: str, soname: str) -> list[Path]:
     ]
 
 
-def _loader_cache() -> str:
+@lru_cache(maxsize=1)
+def _loader_cache(version: tuple[int, ...]) -> str:  # noqa: ARG001 - a key
+    """The output of `ldconfig -p` for a version of the loader's cache."""
     for program in _LDCONFIG:
         try:
             done = subprocess.run([program, "-p"], capture_output=True, text=True, timeout=10, check=False)

@@ -185,6 +185,7 @@ def test_doctor_reports_every_subject() -> None:
         "memfd",
         "service",
         "torch",
+        "bytecode",
         "landlock",
         "mseal",
         "seccomp",

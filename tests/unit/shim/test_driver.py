@@ -21,7 +21,7 @@ from benchguard.toolchain.errors import ShimError
 @pytest.fixture(autouse=True)
 def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No driver in the loader's cache or the usual folders, whatever this machine has."""
-    monkeypatch.setattr(driver, "_loader_cache", lambda: "")
+    monkeypatch.setattr(driver, "_loader_cache", lambda _: "")
     monkeypatch.setattr(vendors, "_SYSTEM_FOLDERS", (str(tmp_path / "usual"),))
     monkeypatch.setattr(vendors, "_CUDA_FOLDERS", ())
     monkeypatch.setattr(vendors, "_ROCM", tmp_path / "opt")
@@ -61,7 +61,9 @@ def test_then_the_loaders_cache_then_the_usual_folders(
 ) -> None:
     usual = make_library("usual/libcuda.so.1", "cuInit")
     assert discover("auto", {}).path == usual
-    monkeypatch.setattr(driver, "_loader_cache", lambda: f"\tlibcuda.so.1 (libc6,x86-64) => {driver_file}\n")
+    monkeypatch.setattr(
+        driver, "_loader_cache", lambda _: f"\tlibcuda.so.1 (libc6,x86-64) => {driver_file}\n"
+    )
     assert discover("auto", {}).origin == "ld.so.cache"
 
 
@@ -239,3 +241,12 @@ def test_shim_has_its_drivers_soname() -> None:
     assert HIP.shim_name("surface.json") == "libamdhip64.so.5"
     assert CUDA.shim_name("libcuda.so.1") == "libcuda.so.1"
     assert CUDA.shim_name("libamdhip64.so.6") == "libcuda.so.1"
+
+
+def test_library_that_was_replaced_is_read_again(
+    driver_file: Path, make_library: Callable[..., Path]
+) -> None:
+    """A service runs for days, and drivers are updated meanwhile."""
+    assert "cuNewCall" not in discover(str(driver_file)).exports.names
+    make_library("new.so", "cuInit", "cuNewCall").replace(driver_file)
+    assert "cuNewCall" in discover(str(driver_file)).exports.names
