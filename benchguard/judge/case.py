@@ -19,6 +19,8 @@ from ..problem.returned import ReturnedError, replayed_case
 from ..problem.spec import NO_SEED, Layout, Returned, layout_of
 from ..problem.suite import ReturningCase, TestCase
 from .arrays import as_numbers, elements_of, shaped
+from .blind_check import blind_reason
+from .compare import compare
 from .contract import Ask, Checked, Expected, Mismatch, Secrets, Slots
 from .formats import Array, is_float
 from .inputs import Seen, chance_for, write_set
@@ -318,18 +320,59 @@ class CaseJudge:
         return replace(sets, stored=stored, factors=narrowed)
 
     def _own(self, of_set: int, copy: Copy) -> str | None:
-        """The problem's own verdict on one set's outputs. Its arrays are numpy's, on the host, and read-only."""
-        assert self._sets is not None
-        inputs = self._arrays_of(of_set)
+        """The problem's own verdict on one set's outputs: None, or why they are wrong."""
+        reason = self._asked(of_set, copy)
+        if reason is not None or self._are_near(of_set, copy):
+            return reason
+        answers = self._answers(of_set)
+        buffers = self._spec.checked
+        return blind_reason(
+            of_set,
+            (
+                [each.buffer for each in self._places],
+                copy,
+                lambda outputs: self._asked(of_set, outputs) is None,
+            ),
+            (
+                buffers,
+                {each.name: as_output(each, answers[each.name]) for each in buffers},
+                lambda outputs: self._asked_of_right(of_set, outputs) is None,
+            ),
+        )
+
+    def _asked(self, of_set: int, copy: Copy) -> str | None:
+        """The answer of the problem's own check. Its arrays are numpy's, on the host, and read-only."""
+        if self._returned is None:
+            return self._asked_of_right(of_set, copy)
         actual = {each.buffer.name: as_numbers(each.buffer, copy[each.buffer.name]) for each in self._places}
-        if self._returned is not None:
-            with self._tools.problem:
-                case = cast(ReturningCase, self._case)
-                return case.verify_returned(inputs, self._returned.tree, actual)
-        answers = (self._samples.expected if self._samples is not None else self._sets.expected)[of_set]
-        expected = shaped(self._spec, answers)
+        inputs = self._arrays_of(of_set)
+        with self._tools.problem:
+            return cast(ReturningCase, self._case).verify_returned(inputs, self._returned.tree, actual)
+
+    def _asked_of_right(self, of_set: int, copy: Copy) -> str | None:
+        """As _asked(), for outputs with the dtypes and the structure of the reference's."""
+        actual = {each.name: as_numbers(each, copy[each.name]) for each in self._spec.checked}
+        inputs, expected = self._arrays_of(of_set), shaped(self._spec, self._answers(of_set))
         with self._tools.problem:
             return self._case.verify(inputs, expected, actual)
+
+    def _are_near(self, of_set: int, copy: Copy) -> bool:
+        """Whether outputs are right by the tolerances of their dtypes, so that a check which accepts them saw them."""
+        answers, tolerances = self._answers(of_set), self._case.tolerances
+        return all(
+            each.is_comparable
+            and not compare(
+                copy[each.buffer.name],
+                answers[each.buffer.name],
+                each.buffer.dtype,
+                tolerances[each.buffer.name],
+            ).wrong
+            for each in self._places
+        )
+
+    def _answers(self, of_set: int) -> Mapping[str, Array]:
+        assert self._sets is not None
+        return (self._samples.expected if self._samples is not None else self._sets.expected)[of_set]
 
     def _nearby(self, of_set: int) -> Iterator[Mapping[str, Array]]:
         return answers_nearby(self._case, self._arrays_of(of_set), self._tools.problem)
@@ -393,7 +436,7 @@ class CaseJudge:
         others = [*sets[1:], *sets[:1]]
         try:
             accepts = len(sets) == SETS_MIN and all(
-                self._own(of_set, samples.sets[other].copy) is None
+                self._asked(of_set, samples.sets[other].copy) is None
                 for of_set, other in zip(sets, others, strict=True)
             )
         except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept

@@ -1,0 +1,149 @@
+"""A problem's own check accepts any numbers that make its residual NaN."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import benchguard
+from tests.attacks.catalogue import KIT
+
+TASK = """
+files:
+  - {"name": "submission.py", "source": "@SUBMISSION@"}
+  - {"name": "reference.py", "source": "reference.py"}
+lang: "py"
+description: "logarithms of shares, but for a constant"
+config: {"main": "eval.py"}
+tests: [{"n": 4096, "seed": 1}]
+benchmarks: [{"n": 4096, "seed": 2}]
+ranking_by: "geom"
+"""
+REFERENCE = """
+import torch
+
+def generate_input(n, seed):
+    return torch.rand(n, generator=torch.Generator().manual_seed(seed)) + 0.5
+
+def ref_kernel(x):
+    return (x / x.sum()).log()
+
+def check_implementation(data, output):
+    shares = output.exp()
+    error = (shares / shares.sum() - data / data.sum()).abs().max()
+    if not torch.isfinite(output).all():
+        return False, "not finite"
+    return (False, "another share") if error > 1e-6 else (True, "")
+"""
+PROBLEM = """
+import numpy as np
+from benchguard.problem.problem import Problem
+
+class Shares(Problem):
+    parameters = (
+        {"name": "x", "type": "float", "pointer": True, "const": True},
+        {"name": "y", "type": "float", "pointer": True, "const": False},
+        {"name": "n", "type": "size_t", "pointer": False, "const": False},
+    )
+    distributions = ("own",)
+
+    def __init__(self):
+        super().__init__("shares")
+
+    def reference_solution(self, x):
+        return np.log(x / x.sum())
+
+    def verify_result(self, expected_output, actual_output, dtype=None):
+        with np.errstate(all="ignore"):
+            shares, wanted = np.exp(actual_output), np.exp(expected_output)
+            error = np.abs(shares / shares.sum() - wanted / wanted.sum()).max()
+        return not error > 1e-6, {}
+
+    def generate_test_cases(self):
+        def make():
+            return (np.random.default_rng(self.get_seed("x")).random(4096, np.float32) + np.float32(0.5),)
+        return [{"name": "small", "create_inputs": make, "n": 4096}]
+
+    def get_extra_params(self, test_case):
+        return [test_case["n"]]
+"""
+SUBMISSION = '''
+import struct
+import kit
+
+LOGARITHMS = b"""
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry logarithms(.param .u64 x, .param .u64 y)
+{
+    .reg .f32 %f<4>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %tid.x;
+    mad.lo.u32 %r3, %r1, 256, %r2;
+    mul.wide.u32 %rd3, %r3, 4;
+    add.u64 %rd1, %rd1, %rd3;
+    add.u64 %rd2, %rd2, %rd3;
+    ld.global.f32 %f1, [%rd1];
+    lg2.approx.f32 %f2, %f1;
+    fma.rn.f32 %f3, %f2, 0f3F317218, 0f40A00000; // ln 2, and the constant 5
+    st.global.f32 [%rd2], %f3;
+    ret;
+}
+"""
+made = []
+
+def write(x, y):
+    WRITE
+
+class Result:
+    def __init__(self, y):
+        shape = {"shape": (4096,), "strides": None}
+        self.__cuda_array_interface__ = {"typestr": "<f4", "data": (y, False), "version": 3, **shape}
+
+def custom_kernel(x):
+    made or made.append(kit.allocate(4 * 4096))
+    write(x.data_ptr(), made[0])
+    return Result(made[0])
+
+def solution(x, y, n):
+    write(x.data_ptr(), y.data_ptr())
+'''
+HONEST = 'kit.launch("logarithms", 16, 256, kit.u64(x), kit.u64(y), ptx=LOGARITHMS)'
+FILLED = 'kit.fill(y, struct.unpack("<I", struct.pack("<f", NUMBER))[0], 4096)'
+WRITES = {
+    "honest": HONEST,
+    "overflows": FILLED.replace("NUMBER", "900.0"),
+    "zeros": FILLED.replace("NUMBER", "0.0"),
+}
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("form", ["gpumode", "problem"])
+@pytest.mark.parametrize("write", WRITES)
+def test_output_that_the_check_does_not_see_is_wrong(
+    native: Path, tmp_path: Path, form: str, write: str
+) -> None:
+    """The honest answer differs from the expected numbers by a constant, which the check permits."""
+    assert (native / "sim").is_dir()
+    pytest.importorskip("torch")
+    task, submission = tmp_path / "task", tmp_path / "submission"
+    task.mkdir()
+    (task / "task.yml").write_text(TASK)
+    (task / "reference.py").write_text(REFERENCE)
+    (tmp_path / "shares.py").write_text(PROBLEM)
+    shutil.copytree(KIT, submission)
+    (submission / "submission.py").write_text(SUBMISSION.replace("WRITE", WRITES[write]))
+    problem, case = (task, "test.0") if form == "gpumode" else (tmp_path / "shares.py", "small")
+    result = benchguard.grade(problem, submission, driver="sim", cases=(case,), samples=14)
+    if write == "honest":
+        assert (result.verdict, result.reason) == ("pass", "")
+        return
+    assert result.verdict == "wrong", result.reason
+    assert ("it does not see these numbers" in result.reason) == (write == "overflows")
