@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from ..errors import BenchguardError, UsageError
-from ..problem import load as problems
-from ..problem.suite import Suite
 from .detect import adapter_of
 from .options import known
+
+if TYPE_CHECKING:  # a supervisor asks only for names and limits, and numpy takes 0.1 s
+    from ..problem.suite import Suite
 
 NAMES = ("auto", "problem", "gpumode", "kernelbench", "leetgpu", "pygpubench")
 
@@ -44,9 +46,8 @@ def load_suite(spec: str, adapter: str = "auto", options: Mapping[str, str] = {}
     Raises ProblemError for mistakes in the files, UsageError for invalid arguments.
     """
     chosen = _chosen(spec, adapter)
-    if chosen == "problem":
-        return problems.load(spec, "problem", options)
-    suite: Suite = _module(chosen).load(spec, options)
+    load = _module(chosen).load
+    suite: Suite = load(spec, "problem", options) if chosen == "problem" else load(spec, options)
     return suite
 
 
@@ -54,7 +55,7 @@ def check_options(spec: str, adapter: str, options: Mapping[str, str]) -> None:
     """Raises UsageError for an option that the problem's format does not have, without running the problem."""
     if options:
         chosen = _chosen(spec, adapter)
-        known(options, problems.OPTIONS if chosen == "problem" else _module(chosen).OPTIONS, chosen)
+        known(options, _module(chosen).OPTIONS, chosen)
 
 
 def _chosen(spec: str, adapter: str) -> str:
@@ -64,4 +65,5 @@ def _chosen(spec: str, adapter: str) -> str:
 
 
 def _module(adapter: str) -> ModuleType:
-    return import_module(f".{adapter}", __name__)  # imported here, because adapters import YAML or torch
+    name = "..problem.load" if adapter == "problem" else f".{adapter}"
+    return import_module(name, __name__)  # imported here, because adapters import YAML or torch

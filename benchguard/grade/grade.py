@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..adapters import check_options
 from ..archive import Store
@@ -22,8 +22,6 @@ from ..quarantine.start import check_unreadable
 from ..quarantine.submission import check_outside
 from ..shim.driver import Driver, discover
 from .archive import Archived, Evidence, archived
-from .case import CaseWork, grade_case
-from .inline import InlineRun
 from .judged_replay import with_slots
 from .opening import Opening
 from .options import SIM_SAMPLES, GradeOptions
@@ -33,6 +31,10 @@ from .quarantined import finding_of
 from .result import GradeResult
 from .run import GradeRun, TimedCase
 from .vendor import api_of
+
+if TYPE_CHECKING:
+    from .case import CaseWork
+    from .inline import InlineRun
 
 
 def grade(
@@ -155,14 +157,23 @@ def _graded(
     options = for_driver(options, driver)
     smallest = driver.is_sim and not options.cases
     with ExitStack() as stack:
-        kind = InlineRun if options.inline else ReplayedRun
-        run = kind(str(problem), Path(submission), options, progress, stack, others, smallest, began)
+        run = _kind_of(options)(
+            str(problem), Path(submission), options, progress, stack, others, smallest, began
+        )
         result = run.run()
         if archive is None or run.graded is None:
             return Archived(result)
         if progress is not None:
             progress(GradeProgress("storing the bundle"))
         return archived(archive, Evidence(str(problem), run.graded, run.captured, options, result))
+
+
+def _kind_of(options: GradeOptions) -> type[ReplayedRun | InlineRun]:
+    if not options.inline:
+        return ReplayedRun
+    from .inline import InlineRun  # noqa: PLC0415 - a replayed grade needs none of it
+
+    return InlineRun
 
 
 def for_driver(options: GradeOptions, driver: Driver) -> GradeOptions:
@@ -211,6 +222,8 @@ class ReplayedRun(GradeRun):
         finding = finding_of(quarantined)
         if finding is not None:
             return self.result(opened, submission, quarantined, (), finding)
+        from .case import grade_case  # noqa: PLC0415
+
         prepared = [self._secrets(opening, index) for index in range(ahead)]
         cases: list[TimedCase] = []
         for index in range(len(opened.cases)):
@@ -224,6 +237,9 @@ class ReplayedRun(GradeRun):
             if cases[-1].case.verdict != "pass":
                 break
         return self.result(opened, submission, quarantined, cases, None)
+
+    def meanwhile(self) -> None:
+        from . import case  # noqa: F401, PLC0415 - numpy and the tests of times take 0.1 s to import
 
     def _secrets(self, opening: Opening, index: int) -> tuple[Secrets, list[int]]:
         """Wait for secret inputs and references. No replay is timed while the judge makes them."""
@@ -244,6 +260,8 @@ class ReplayedRun(GradeRun):
         secret = with_slots(judge, index, sets, ends, returned)
         self.own([each for each in secret.ends if each not in ends])
         replayed = replayed_case(spec, returned) if returned is not None else spec
+        from .case import CaseWork  # noqa: PLC0415
+
         return CaseWork(
             replayed,
             found,

@@ -137,7 +137,7 @@ class GradeRun:
                 memory_bytes=options.memory_limit,
                 network=options.network,
                 require_full=options.require_sandbox is not None,
-                progress=lambda phase, case: self.report(phase, opening.name_of(case)),
+                progress=lambda phase, case: self._quarantine_reports(phase, opening.name_of(case)),
                 hidden=(_folder_of(self.problem), tempfile.gettempdir(), str(lock_folder())),
                 files=self._files(opening),
                 warm_up=options.warm_up,
@@ -157,6 +157,13 @@ class GradeRun:
         if ended.broke is not None and lack_of(ended.broke, submission.language, seconds):
             raise BenchguardError(f"this machine cannot compile the submission: {ended.broke.text}")
         return ended
+
+    def _quarantine_reports(self, phase: str, case: str) -> None:
+        self.report(phase, case)
+        self.meanwhile()
+
+    def meanwhile(self) -> None:
+        """Called, more than once, while the submission runs and this process has nothing to do."""
 
     def _check_driver(self, ended: Quarantined) -> None:
         """Raises BenchguardError if the submission may have failed because the driver does not work."""

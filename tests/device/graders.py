@@ -148,8 +148,8 @@ class Overhead:
 
 def overhead_of(
     grader: str, settings: dict[str, Any], folder: Path, rounds: int, seconds: float
-) -> Overhead | None:
-    """Compare runs with and without the shim, in pairs; None if the grader failed. Begins no pair after `seconds`."""
+) -> Overhead | str:
+    """Compare runs with and without the shim, in pairs; or why the grader failed. Begins no pair after `seconds`."""
     plain: list[float] = []
     ratios: list[float] = []
     end = time.monotonic() + seconds
@@ -159,9 +159,9 @@ def overhead_of(
         log = folder / f"{grader}-{number}.audit.jsonl"
         times: dict[bool, float] = {}
         for observed in (False, True) if number % 2 else (True, False):
-            time_us, _ = run_one(grader, "honest", settings, log if observed else None)
+            time_us, text = run_one(grader, "honest", settings, log if observed else None)
             if time_us is None:
-                return None
+                return f"failed: {text}"
             times[observed] = time_us
         log.unlink(missing_ok=True)
         plain.append(times[False])
@@ -201,6 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     is_good = True
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(os.environ.get("OUT", scratch))
+        folder.mkdir(parents=True, exist_ok=True)
         cases = [
             (grader, variant)
             for grader in graders
@@ -218,8 +219,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 is_good &= not row.problem
         for grader in graders if options.rounds else ():
             overhead = overhead_of(grader, settings[grader], folder, options.rounds, options.seconds)
-            print(f"{grader:16} overhead   {overhead or 'failed'}", flush=True)
-            is_good &= overhead is not None and overhead.is_small
+            print(f"{grader:16} overhead   {overhead}", flush=True)
+            is_good &= isinstance(overhead, Overhead) and overhead.is_small
     return int(not is_good)
 
 
