@@ -37,7 +37,7 @@ def blind_reason(
     """
     factor = FACTORS[of_set % len(FACTORS)]
     (buffers, outputs, accepts), (right_buffers, answer, accepts_right) = given, right
-    if not any(is_float(each.dtype) for each in buffers) or not accepts(_scaled(buffers, outputs, factor)):
+    if all(each.dtype == "bool" for each in buffers) or not accepts(_scaled(buffers, outputs, factor)):
         return None
     if accepts_right(_scaled(right_buffers, answer, factor)) or not accepts_right(answer):
         return None
@@ -52,8 +52,19 @@ def _scaled(buffers: Sequence[Buffer], outputs: Outputs, factor: float) -> Outpu
 
 
 def _times(buffer: Buffer, stored: Array, factor: float) -> Array:
-    if not is_float(buffer.dtype):
+    if buffer.dtype == "bool":
         return stored
+    if not is_float(buffer.dtype):
+        return _whole_times(stored, factor)
     with np.errstate(all="ignore"):
         numbers = (decoded(buffer.dtype, stored) * factor).astype(numpy_dtype(buffer.dtype))
     return np.asarray(numbers.view(stored_dtype(buffer.dtype)))
+
+
+def _whole_times(stored: Array, factor: float) -> Array:
+    """Rounded away from the number itself, so that no number but 0 stays. A result beyond the dtype's range does."""
+    steps = stored.astype(np.float64) * (factor - 1)
+    moved = stored.astype(np.float64) + np.copysign(np.ceil(np.abs(steps)), steps)
+    limits = np.iinfo(stored.dtype)
+    fits = (moved >= limits.min) & (moved < limits.max)
+    return np.where(fits, np.where(fits, moved, 0).astype(stored.dtype), stored)
