@@ -21,8 +21,12 @@ _OWN = {"local", "param", "const"}
 _NO_GLOBAL = {"wgmma", "tcgen05", "ldmatrix", "stmatrix", "mapa", "fence", "movmatrix", "txq", "suq"}
 """Instructions with brackets that reach shared or tensor memory only."""
 
-_PLACE = re.compile(r"\s*([\w$%.]+)\s*(?:\+\s*(-?\s*(?:0[xX][\da-fA-F]+|\d+))\s*)?")
-NUMBER = re.compile(r"0[xX][\da-fA-F]+|\d+")
+_NUMBER = r"0[xX][0-9a-fA-F]{1,16}|0[0-7]{0,22}|[1-9][0-9]{0,19}"
+"""Hexadecimal, octal and decimal numbers, of about 64 bits at most."""
+NUMBER = re.compile(_NUMBER)
+_PLACE = re.compile(rf"\s*([\w$%.]+)\s*(?:\+\s*(-?)\s*({_NUMBER})\s*)?")
+_OFFSETS = range(-(2**31), 2**31)
+"""PTX's offsets are signed numbers of 32 bits. A driver may read others as it likes."""
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 
 DISCARDED = 128
@@ -109,8 +113,15 @@ def _one(
         raise UnknownAccessError(f"{instruction.opcode} [{found[1].strip()[:80]}]")
     if not _is_place(space, place[1], instruction.widths.get(place[1])):
         raise UnknownAccessError(f"{instruction.opcode} [{place[1][:80]}]")
-    offset = int(place[2].replace(" ", ""), 0) if place[2] else 0
+    offset = number_of(place[3]) * (-1 if place[2] else 1) if place[3] else 0
+    if offset not in _OFFSETS:
+        raise UnknownAccessError(f"{instruction.opcode} [{found[1].strip()[:80]}]")
     return Access(space, kind, size, place[1], offset, found.start(), found.end(), register)
+
+
+def number_of(text: str) -> int:
+    """The value of a NUMBER."""
+    return int(text, 8 if text[0] == "0" and text.isdecimal() else 0)
 
 
 def _is_place(space: Space, base: str, width: int | None) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..access import NUMBER, Access, Doubt, UnknownAccessError, accesses, doubts, reachable
+from ..access import NUMBER, Access, Doubt, UnknownAccessError, accesses, doubts, number_of, reachable
 from ..source import Function, Instruction, Source, SourceError, read_source, written
 from .check import ALIGNMENT_SHIFT, GENERIC, GLOBAL, SHARED, WRITES, Place, declaration, definition
 
@@ -187,7 +187,7 @@ def _address(instruction: Instruction, access: Access, into: str, word: str) -> 
         yield f"add.s32 {word}, {access.base}, {access.offset};"
         yield f"cvt.u64.u32 {into}, {word};"
     elif NUMBER.fullmatch(access.base):
-        yield f"mov.u64 {into}, {int(access.base, 0) + access.offset};"
+        yield f"mov.u64 {into}, {number_of(access.base) + access.offset};"
     else:
         yield f"mov.u64 {into}, {access.base};"
         yield f"add.s64 {into}, {into}, {access.offset};"

@@ -68,6 +68,7 @@ PLANTED = {
     "read before": ("ld.global.u32 %r1, [%rd2+-4];", "outside", -4, 4),
     "write into the padding": ("st.global.u32 [%rd2+1000], %r1;", "outside", 1000, 4),
     "vector write over the end": ("st.global.v4.u32 [%rd2+992], {%r1, %r1, %r1, %r1};", "outside", 992, 16),
+    "octal offset": ("ld.global.u32 %r2, [%rd2+02000];", "outside", 1024, 4),
     "generic write": ("st.u32 [%rd1+1024], %r1;", "outside", 1024, 4),
     "generic read": ("ld.u32 %r1, [%rd1+1024];", "outside", 1024, 4),
     "write to a constant": ("cvta.const.u64 %rd9, %rd8; st.u32 [%rd9], 1;", "outside", None, 4),
@@ -155,6 +156,9 @@ DOUBTS = {
     "branch": "brx.idx %r1, targets;",
     "parameter": "cvta.param.u64 %rd3, %rd1;",
     "odd address": "st.global.u32 [%rd2+4+4], 1;",
+    "long number": f"st.global.u32 [%rd2+{'9' * 5000}], 1;",
+    "offset of 33 bits": "st.global.u32 [%rd2+0x100000000], 1;",
+    "no octal number": "st.global.u32 [%rd2+08], 1;",
     "generic address of a variable": "st.u32 [somewhere], 1;",
 }
 
