@@ -32,6 +32,8 @@ struct lanes {
     void (*flush)(const uint64_t *from, uint32_t mask, uint64_t *to);
 };
 
+typedef uint32_t __attribute__((may_alias)) register_half;
+
 #define F32_SIGN     UINT32_C(0x80000000)
 #define F32_EXPONENT UINT32_C(0x7f800000)
 
@@ -61,6 +63,28 @@ static inline float larger_f32(float x, float y)
         EACH_LANE(mask, lane, d[lane] = (expression));                                                       \
         return true;                                                                                         \
     } while (0)
+
+/* As EACH, for f32 results of `function`. For all lanes the loop runs over both halves of each register,
+ * which needs no shuffles, and clears the upper halves. `twice`: whether that is faster, which it is not for
+ * calls of the C library. */
+#define EACH_F32(twice, function)                                                                            \
+    do {                                                                                                     \
+        if ((twice) && mask == ALL_LANES) {                                                                  \
+            const register_half *x = (const register_half *)a, *y = (const register_half *)b,                \
+                                *z = (const register_half *)c;                                               \
+            register_half *to = (register_half *)d;                                                          \
+            LANES_APART                                                                                      \
+            for (unsigned i = 0; i < 2 * LANES; i++)                                                         \
+                to[i] = (uint32_t)arithmetic_f32(function(f32_of(x[i]), f32_of(y[i]), f32_of(z[i]))) &       \
+                        ((i & 1) - 1);                                                                       \
+            return true;                                                                                     \
+        }                                                                                                    \
+        EACH(arithmetic_f32(function(f32_of(a[lane]), f32_of(b[lane]), f32_of(c[lane]))));                   \
+    } while (0)
+
+#define SUM(x, y, z)        ((void)(z), (x) + (y))
+#define DIFFERENCE(x, y, z) ((void)(z), (x) - (y))
+#define PRODUCT(x, y, z)    ((void)(z), (x) * (y))
 
 #define A32 (uint32_t)a[lane]
 #define B32 (uint32_t)b[lane]
@@ -107,11 +131,18 @@ static inline float larger_f32(float x, float y)
     case KEY(CMP_GEU, type):                                                                                 \
         TRUTH(read, !(x < y))
 
+#if defined(__FP_FAST_FMAF)
+#define HAS_FMA true
+#else
+#define HAS_FMA false
+#endif
 #define PROCESSOR
 #define FOR_PROCESSOR(name) name##_any
 #include "ptx/lanes.h"
 
 #if defined(__x86_64__)
+#undef HAS_FMA
+#define HAS_FMA             true
 #define PROCESSOR           PROCESSOR_AVX2
 #define FOR_PROCESSOR(name) name##_avx2
 #include "ptx/lanes.h"

@@ -1,5 +1,5 @@
 /* The loops of common.c for one processor generation. FOR_PROCESSOR(name) gives the name of a function,
- * PROCESSOR its target attribute. */
+ * PROCESSOR its target attribute, HAS_FMA whether it has an instruction for fma. */
 
 PROCESSOR static bool FOR_PROCESSOR(run_words)(const struct instruction *instruction, uint32_t mask,
                                                const uint64_t *a, const uint64_t *b, const uint64_t *c,
@@ -146,13 +146,13 @@ PROCESSOR static bool FOR_PROCESSOR(run_floats)(const struct instruction *instru
 {
     switch (KEY(instruction->operation, instruction->type)) {
     case KEY(OP_ADD, T_F32):
-        EACH(arithmetic_f32(f32_of(a[lane]) + f32_of(b[lane])));
+        EACH_F32(true, SUM);
     case KEY(OP_SUB, T_F32):
-        EACH(arithmetic_f32(f32_of(a[lane]) - f32_of(b[lane])));
+        EACH_F32(true, DIFFERENCE);
     case KEY(OP_MUL_LO, T_F32):
-        EACH(arithmetic_f32(f32_of(a[lane]) * f32_of(b[lane])));
+        EACH_F32(true, PRODUCT);
     case KEY(OP_FMA, T_F32):
-        EACH(arithmetic_f32(__builtin_fmaf(f32_of(a[lane]), f32_of(b[lane]), f32_of(c[lane]))));
+        EACH_F32(HAS_FMA, __builtin_fmaf);
     case KEY(OP_ADD, T_F64):
         EACH(bits_f64(f64_of(a[lane]) + f64_of(b[lane])));
     case KEY(OP_SUB, T_F64):
