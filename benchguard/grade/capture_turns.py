@@ -23,12 +23,19 @@ from .progress import GradeProgress, Report
 from .strict_replay import replay, safe_table
 from .turns import Failure, take_turns
 
+OTHER_OUTPUTS = (
+    "the outputs on input set {} are not those of an earlier replay on the same inputs: they depend on what ran before "
+    "in the process, or the region does not give the same bits twice"
+)
+
 
 @dataclass
 class CaptureTurns:
     """The comparison of two captures. Calling it replays a side once, as a turn.
 
     `evidence` has the checks of all replays of a side: a check held if it held in all. `results` has the last replay.
+    `digests` has the outputs of a side on each input set. Each replay is a new process and takes the sets in another
+    order, so a kernel whose answers depend on what its process saw before gives others.
     """
 
     paths: tuple[Path, Path]
@@ -37,6 +44,7 @@ class CaptureTurns:
     inputs: Mapping[str | int, Source] | None
     evidence: tuple[dict[str, Evidence], dict[str, Evidence]] = field(default_factory=lambda: ({}, {}))
     results: dict[int, ReplayResult] = field(default_factory=dict)
+    digests: tuple[dict[int, str], dict[int, str]] = field(default_factory=lambda: ({}, {}))
 
     @classmethod
     def of(
@@ -101,6 +109,9 @@ class CaptureTurns:
                 self.evidence[side][each.check] = each
         if result.verdict != "pass":
             return Outcome(result.verdict, result.reason)
+        for input_set, digest in (result.checked.digests if result.checked else {}).items():
+            if self.digests[side].setdefault(input_set, digest) != digest:
+                return Outcome("unproven", OTHER_OUTPUTS.format(input_set))
         return safe_table(result) if options.strict else result.table
 
     def _check_file(self, side: int, result: ReplayResult) -> None:

@@ -148,6 +148,8 @@ class _Loop:
         self._begin("sample")
         began, waited = self._clock(), waited_seconds()
         decision, capped = self._sample_until(overhead.tick_us)
+        if self._request.output_sets == 1:
+            self._keep(0)  # before an empty sample fills the outputs again
         self._complete_empty()
         self._host_wait = min(1.0, (waited_seconds() - waited) / max(self._clock() - began, 1e-9))
         self._sample_warm()
@@ -350,13 +352,11 @@ class _Loop:
         return self._buffers.outputs[offset : offset + part.bytes]
 
     def _keep_the_rest(self) -> None:
-        """Keep the outputs of the last sample, or of input sets that were never drawn."""
+        """Keep the outputs of input sets that were never drawn."""
         sets = self._request.output_sets
         if sets == 0 or not self._request.outputs:
             return
         self._begin("outputs")
-        if sets == 1:
-            self._keep(0)
         for number in range(sets):
             if number not in self._kept_sets:
                 self.input_set = number if self._request.input_sets else NO_SET

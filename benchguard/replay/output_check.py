@@ -97,10 +97,12 @@ class OutputChecker:
 
     def end(self) -> OutputCheck:
         """Compare the outputs of all samples with those of untimed runs."""
-        wrong = 0
+        wrong, digests = 0, {}
         for input_set, groups in self._seen.items():
             expected = self._recorded if input_set == NO_SET else self._run(input_set)
-            others = {digests: group for digests, group in groups.items() if digests != expected}
+            if input_set != NO_SET:
+                digests[input_set] = hashlib.sha256(b"".join(expected)).hexdigest()
+            others = {given: group for given, group in groups.items() if given != expected}
             if not others or self._unknown:
                 continue
             again = self._run(input_set)
@@ -108,13 +110,15 @@ class OutputChecker:
                 self._unknown = self._unsteady(again, expected)
                 continue
             wrong += sum(group.count for group in others.values())
-            digests, group = min(others.items(), key=lambda item: item[1].first)
-            name = self._differing(digests, expected)
+            given, group = min(others.items(), key=lambda item: item[1].first)
+            name = self._differing(given, expected)
             than = "the recorded one" if input_set == NO_SET else "that of an untimed run on the same inputs"
             self._wrong = self._wrong or f"output {name!r} of sample {group.first} is not {than}"
         if self._unknown:
             return OutputCheck(self._samples, 0, "", self._unknown[:TEXT_MAX])
-        return OutputCheck(self._samples, wrong, self._wrong[:TEXT_MAX])
+        return OutputCheck(
+            self._samples, wrong, self._wrong[:TEXT_MAX], digests={} if self._wrong else digests
+        )
 
     def _run(self, input_set: int) -> Digests:
         self._engine.once(input_set)

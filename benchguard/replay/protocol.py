@@ -21,6 +21,8 @@ DIFFERENCES_MAX = 64
 REFUSALS_MAX = 16
 NOTES_MAX = 8
 EMPTY_MAX = 1024
+INPUT_SETS_MAX = 4096
+"""As NB_INPUT_SETS_MAX of the engine."""
 NO_SET = 0xFFFFFFFF
 """As input_set: the recorded inputs. As a difference's global_index: the memory is an allocation."""
 
@@ -28,6 +30,7 @@ Word: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 32)]
 Long: TypeAlias = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 Time: TypeAlias = Annotated[float, Meta(ge=0.0)]
 Line: TypeAlias = Annotated[str, Meta(max_length=1024)]
+Digest: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
 
 Cold = Literal["remap", "flush", "rotate", "none", "memset"]
 COLD: tuple[Cold, ...] = ("none", "flush", "remap", "rotate", "memset")
@@ -320,6 +323,8 @@ class OutputCheck(msgspec.Struct, frozen=True):
     wrong: Word
     first: Line
     unknown: Line = ""
+    digests: Annotated[dict[Word, Digest], Meta(max_length=INPUT_SETS_MAX)] = {}
+    """By input set, SHA-256 of the outputs that an untimed run gave. Only if the check held."""
 
 
 class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):

@@ -284,6 +284,10 @@ ATTACK_LIST = (
         only("wrong", "unreplayable"),
     ),
     Attack(19, "19_environment.py", "honest where recorded", "semantics", verdicts=only("wrong")),
+    Attack(
+        19, "19_first_inputs.cu", "honest on the first inputs of a process", "device", "none", only("wrong"),
+        small="deep", large="deep",
+    ),
     Attack(20, "20_input_mutation.py", "input cleared after use", "semantics", true_time=True),
     Attack(
         21, "21_second_output.py", "only the first output", "semantics", "wrong", only("wrong"), problem="MixBoth"

@@ -140,6 +140,15 @@ def test_given_input_sets_are_used_once_and_checked(tmp_path: Path) -> None:
     assert result.outputs["y"][3] == words([3 * (3 + i) for i in range(N)])
 
 
+def test_outputs_of_a_single_sample_are_kept(tmp_path: Path) -> None:
+    """The empty samples that complete a short run come after it, and fill the outputs with noise."""
+    inputs = words([5 * i for i in range(N)])
+    path = triple(tmp_path / "x.ncap", HONEST)
+    result = replayed(path, inputs={"x": inputs}, outputs=["y"], keep_outputs="last", samples=1)
+    assert (result.verdict, len(result.table)) == ("pass", 1) and result.empty
+    assert result.outputs["y"] == words([15 * i for i in range(N)])
+
+
 def test_computed_inputs_have_enough_sets(tmp_path: Path) -> None:
     path = triple(tmp_path / "x.ncap", HONEST)
     inputs = {"x": lambda number: words([number * i for i in range(N)])}
