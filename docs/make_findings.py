@@ -50,17 +50,29 @@ SEEN_HEAD = """\
 Findings above info on an H100 or H200 (CUDA 13.0, torch 2.11, Triton 3.6, 2026-11-25), of a submission under a grader
 that is not changed (`python tests/device/graders.py`). Honest submissions, also one that works on a stream of its own
 and joins it, have none. `torch.utils.benchmark` times with the host's clock, which this analysis does not examine.
-pygpubench was not run: it needs a build of its own.
+pygpubench (a78c4d61, 2026-11-26) gives each call new inputs, and its events are out of Python's reach. The attack that
+leaves the work to a thread gains nothing there (713 us, 63 honest). Its log was incomplete; the cause was not
+examined.
 
-The share that the shim adds to a grader's time on an H100 (medians of pairs of runs, commit 203c0a18 of 2026-11-26):
-`do_bench` -0.14 % (range of 3 pairs -0.87 to +0.08); pygpubench -0.19 % (range of 4 pairs -0.99 to +2.31); KernelBench
-+3.9 % (9 pairs, 95 %: -1.4 to +6.0); `torch.utils.benchmark` -1.0 % (8 pairs, 95 %: -24 to +28). These runs do not
-decide whether the shim adds less than 1 %. The times of the last two hold host time: queueing the four launches of a
-call took 32 to 49 us in three processes without the shim (medians, another H100). Earlier runs gave
-`torch.utils.benchmark` +23 % and +11 %.
+The share that the shim adds to the time that a grader reports, on an H100 with nothing else to do, as the median of
+pairs of runs with its interval (95 %), a9019bcd of 2026-11-26:
 
-| attack | Triton's `do_bench` | GPU MODE's `eval.py` | KernelBench |
-| --- | --- | --- | --- |
+| grader | share | interval or range | time | pairs |
+| --- | --- | --- | --- | --- |
+| `do_bench` | -0.03 % | -0.23 to +0.34 % | 56 us | 15 |
+| KernelBench | -0.18 % | -0.91 to +0.91 % | 55 us | 21 |
+| `torch.utils.benchmark` | +0.78 % | -0.55 to +1.55 % | 61 us | 28 |
+| pygpubench | +0.86 % | -1.11 to +1.64 % | 63 us | 10 |
+| `eval.py`, benchmark case of 8192 (a78c4d61) | -0.35 % | range -30 to +3.2 % | 228 us | 5 |
+| `eval.py`, smallest benchmark case | +3.57 % | -3.4 to +41 % | 10 us | 11 |
+
+The first two are below 1 %; the others are so in the median, but for the last one, and not decided. `eval.py` records
+its events behind a fill of the L2 cache, so its times hold little of the host's calls; they vary from process to
+process. Runs beside other programs gave `torch.utils.benchmark` +23 %, +11 % and -1 %, and decided nothing. A shorter
+run on another H100 (a78c4d61) gave it +0.09 % (8 pairs, -1.1 to +20), and pygpubench -1.7 % (5 pairs, -79 to +1.8).
+
+| attack | Triton's `do_bench` | GPU MODE's `eval.py` | KernelBench | pygpubench |
+| --- | --- | --- | --- | --- |
 """
 _UNJOINED = "kernel-not-after-start unjoined-kernel"
 _LATE = f"empty-window {_UNJOINED} late-launch earlier-work-running"
@@ -70,21 +82,29 @@ SEEN = {
         f"{_UNJOINED} earlier-work-running",
         f"{_UNJOINED} unjoined-copy",
         _UNJOINED,
+        f"{_UNJOINED} earlier-work-running",
     ),
-    "computes once for each set of pointers": ("empty-window", "empty-window", "empty-window"),
-    "records all events again behind its work": (f"{_AGAIN} time-not-asked window-restarted", _AGAIN, _AGAIN),
-    "replaces the method that asks for the time": ("time-not-asked", "time-not-asked", "time-not-asked"),
+    "computes once for each set of pointers": ("empty-window", "empty-window", "empty-window", ""),
+    "records all events again behind its work": (
+        f"{_AGAIN} time-not-asked window-restarted",
+        _AGAIN,
+        _AGAIN,
+        "",
+    ),
+    "replaces the method that asks for the time": ("time-not-asked", "time-not-asked", "time-not-asked", ""),
     "leaves the work to a thread": (
         _LATE,
         f"{_LATE} copies-only unjoined-copy fewer-kernels",
         f"{_LATE} fewer-kernels",
+        "incomplete-log copies-only",
     ),
 }
+"""Findings by grader; none where the attack has no way to the grader."""
 
 
 def seen() -> str:
     rows = (
-        (attack, *(", ".join(f"`{each}`" for each in ids.split()) for ids in cells))
+        (attack, *(", ".join(f"`{each}`" for each in ids.split()) or "no way to it" for ids in cells))
         for attack, cells in SEEN.items()
     )
     return SEEN_HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows)
