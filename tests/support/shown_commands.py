@@ -78,7 +78,7 @@ def normal_form(line: str) -> str:
     if EXACT.match(line):
         return line
     line = re.sub(r"\(\d+ \w+(?:, \d+ \w+)*\)", "(SETS)", line)  # the drawn distributions
-    line = re.sub(r"\b[0-9a-f]{12,64}\b|\b0x[0-9a-f]+", "H", line)
+    line = re.sub(r"(?<!\.)\b[0-9a-f]{12,64}\b|\b0x[0-9a-f]+", "H", line)
     line = re.sub(r"\bpython[\d.]+", "python", line)
     line = re.sub(r"(?<=\d) [num]?s\b", " TIME", line)
     line = re.sub(r"\S+\.so\S*", "LIBRARY", line)

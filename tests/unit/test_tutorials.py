@@ -63,3 +63,8 @@ def test_line_that_is_not_printed_is_found() -> None:
     assert list(lines_missing_from(["saxpy …", "… in 0.2 s"], printed)) == []
     assert list(lines_missing_from(["… in 0.2 h"], printed)) == ["… in 0.2 h"]
     assert list(lines_missing_from(["done in 99 us"], printed)) == []
+
+
+def test_decimals_as_many_as_those_of_a_hash_are_a_number() -> None:
+    assert list(lines_missing_from(["y is 1.5, not 0"], ["y is -0.000277099603, not 0"])) == []
+    assert list(lines_missing_from(["image 000277099603"], ["image 6183800e1b52"])) == []
