@@ -192,8 +192,9 @@ def test_test_task_runs_one_tier_with_this_python(
     script: ModuleType, commands: list[list[str]], options: list[str], selected: str
 ) -> None:
     assert script.main(["test", "--here", *options, "-k", "ring"]) == 0
-    build, pytest_ = commands
+    build, compile_, pytest_ = commands
     assert build[:3] == [sys.executable, "-m", "benchguard.toolchain.native"]
+    assert compile_[1:] == ["-m", "compileall", "-q", "benchguard"]
     assert pytest_[:3] == [sys.executable, "-m", "pytest"]
     assert pytest_[-2:] == ["-k", "ring"]
     assert [pytest_[n + 1] for n, word in enumerate(pytest_) if word == "-m"][-1] == selected
@@ -287,7 +288,7 @@ def test_demo_observes_verifies_records_replays_and_grades(
     script: ModuleType, commands: list[list[str]]
 ) -> None:
     assert script.main(["demo", "--here", "--version", "numba"]) == 0
-    _, observe, verify, record, replay, grade = commands
+    _, _, observe, verify, record, replay, grade = commands
     assert observe[-5:] == [script.DEMO, "--out", "build/demo", "--version", "numba"]
     assert observe[observe.index("--log") + 1] == verify[-1]
     assert "verify-log" in verify
