@@ -220,9 +220,19 @@ def cached_libraries(listing: str, soname: str) -> list[Path]:
     ]
 
 
+def _loader_cache(version: tuple[int, ...]) -> str:
+    """The output of `ldconfig -p` for a version of the loader's cache.
+
+    A failure is not kept: a service runs for days.
+    """
+    listing = _listing(version)
+    if not listing:
+        _listing.cache_clear()
+    return listing
+
+
 @lru_cache(maxsize=1)
-def _loader_cache(version: tuple[int, ...]) -> str:  # noqa: ARG001 - a key
-    """The output of `ldconfig -p` for a version of the loader's cache."""
+def _listing(version: tuple[int, ...]) -> str:  # noqa: ARG001 - a key
     for program in _LDCONFIG:
         try:
             done = subprocess.run([program, "-p"], capture_output=True, text=True, timeout=10, check=False)

@@ -17,6 +17,9 @@ from benchguard.shim.driver import cached_libraries, discover, find_obstacle
 from benchguard.shim.vendors import CUDA, HIP
 from benchguard.toolchain.errors import ShimError
 
+LOADER_CACHE = driver._loader_cache
+"""As it is before a test replaces it."""
+
 
 @pytest.fixture(autouse=True)
 def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -250,3 +253,15 @@ def test_library_that_was_replaced_is_read_again(
     assert "cuNewCall" not in discover(str(driver_file)).exports.names
     make_library("new.so", "cuInit", "cuNewCall").replace(driver_file)
     assert "cuNewCall" in discover(str(driver_file)).exports.names
+
+
+def test_failed_ldconfig_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else one time-out would hide the GPU from a service until it ends."""
+    program = tmp_path / "ldconfig"
+    monkeypatch.setattr(driver, "_LDCONFIG", (str(program),))
+    assert LOADER_CACHE((0,)) == ""
+    program.write_text("#!/bin/sh\necho found\n")
+    program.chmod(0o755)
+    assert LOADER_CACHE((0,)) == "found\n"
+    program.unlink()
+    assert LOADER_CACHE((0,)) == "found\n"
