@@ -28,7 +28,7 @@ from . import kernel_features
 SCHEMA = "neutrino-bench/doctor/1"
 Level = Literal["ok", "warn", "fail"]
 _IMPORTED = ("benchguard.quarantine", "numpy", "msgspec")
-"""Modules of the processes of a grade."""
+"""Packages that the processes of a grade import."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def _bytecode() -> Finding:
     """Whether modules that the processes of a grade import are compiled: those processes cannot store bytecode."""
     specs = [(name, importlib.util.find_spec(name)) for name in _IMPORTED]
     lacking = {
-        name.partition(".")[0]: Path(spec.origin).parent
+        name.partition(".")[0]: Path(spec.origin).parents[name.count(".")]
         for name, spec in specs
         if spec is not None and spec.origin and spec.cached and not Path(spec.cached).exists()
     }

@@ -14,10 +14,11 @@ def test_module_without_bytecode_is_a_warning_with_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = tmp_path / "lonely"
-    package.mkdir()
+    (package / "inner").mkdir(parents=True)
     (package / "__init__.py").touch()
+    (package / "inner" / "__init__.py").touch()
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(checks, "_IMPORTED", ("lonely", "not_installed"))
+    monkeypatch.setattr(checks, "_IMPORTED", ("lonely.inner", "not_installed"))
     finding = checks._bytecode()
     assert (finding.level, finding.found.partition(";")[0]) == ("warn", "not compiled: lonely")
     assert finding.then == f"run `python -m compileall -q {package}`"
