@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from ..errors import UsageError
 from ..ipc.slots import SLOTS_MAX
-from .protocol import InputPart, OutputPart, SlotPart, SlotRequest
+from .protocol import SETS_MAX, InputPart, OutputPart, SlotPart, SlotRequest
 from .subject import Subject
 
 Data: TypeAlias = Any
@@ -24,7 +24,6 @@ POOL_SETS = 8
 STRICT_SETS = 20
 """The same in a strict replay, which uses some sets once."""
 
-SETS_MAX = 4096
 DEVICE_INPUTS_MAX = 4 << 30
 """More bytes of input sets than this are not held on the device at once: smaller devices have no room for them."""
 

@@ -21,8 +21,8 @@ DIFFERENCES_MAX = 64
 REFUSALS_MAX = 16
 NOTES_MAX = 8
 EMPTY_MAX = 1024
-INPUT_SETS_MAX = 4096
-"""As NB_INPUT_SETS_MAX of the engine."""
+SETS_MAX = 4096
+"""Input sets of a replay."""
 NO_SET = 0xFFFFFFFF
 """As input_set: the recorded inputs. As a difference's global_index: the memory is an allocation."""
 
@@ -323,7 +323,7 @@ class OutputCheck(msgspec.Struct, frozen=True):
     wrong: Word
     first: Line
     unknown: Line = ""
-    digests: Annotated[dict[Word, Digest], Meta(max_length=INPUT_SETS_MAX)] = {}
+    digests: Annotated[dict[Word, Digest], Meta(max_length=SETS_MAX)] = {}
     """By input set, SHA-256 of the outputs that an untimed run gave. Only if the check held."""
 
 
