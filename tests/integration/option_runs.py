@@ -446,6 +446,10 @@ def ended_with(status: int, text: str = "") -> Check:
     return lambda ran: ran.status == status and text in ran.err
 
 
+def names_device(ordinal: int) -> Check:
+    return lambda ran: f"device {ordinal}" in ran.err
+
+
 def launches_in(name: str) -> Check:
     return lambda ran: len(ran.log(name, "launch"))
 
@@ -991,7 +995,7 @@ RUNS: dict[str, OptionRun] = {
         (*REPLAY, "--wait-for-gpu", "0"), REPLAY, {"--wait-for-gpu": GPU_IN_USE}, gpu_in_use=True
     ),
     "replay, timeout": OptionRun((*REPLAY, "--timeout", "0.01"), REPLAY, {"--timeout": ended_with(124, "timeout")}),
-    "replay, device": OptionRun((*REPLAY, "--device", "99"), REPLAY, {"--device": lambda ran: "device 99" in ran.err}),
+    "replay, device": OptionRun((*REPLAY, "--device", "99"), REPLAY, {"--device": names_device(99)}),
     "replay, driver": OptionRun(
         ("replay", "saxpy.ncap", "--driver", "/nowhere/libcuda.so.1"), REPLAY, {"--driver": NOWHERE}
     ),
@@ -1088,7 +1092,7 @@ RUNS: dict[str, OptionRun] = {
     "grade, driver": OptionRun(
         ("grade", PROBLEM, "kernel.ptx", "--driver", "/nowhere/libcuda.so.1"), GRADE, {"--driver": NOWHERE}
     ),
-    "grade, device": OptionRun((*GRADE, "--device", "99"), GRADE, {"--device": lambda ran: "device 99" in ran.err}),
+    "grade, device": OptionRun((*GRADE, "--device", "99"), GRADE, {"--device": names_device(99)}),
     "export": OptionRun(
         ("export", "baseline.json", "--flashinfer-trace", "t.jsonl", "--quiet"),
         ("export", "baseline.json"),
@@ -1180,7 +1184,7 @@ RUNS: dict[str, OptionRun] = {
         {"--adapter-option": ended_with(2, "no capture of case sample")},
 
     ),
-    "regrade, device": OptionRun((*REGRADE, "--device", "99"), REGRADE, {"--device": lambda ran: "device 99" in ran.err}),
+    "regrade, device": OptionRun((*REGRADE, "--device", "99"), REGRADE, {"--device": names_device(99)}),
     "regrade, driver": OptionRun(
         ("regrade", "graded.json", "--bundles", "archive", "--problem", PROBLEM, "--driver", "/nowhere/libcuda.so.1"),
         REGRADE,
@@ -1325,7 +1329,7 @@ RUNS: dict[str, OptionRun] = {
         },
     ),
     "compare, device": OptionRun(
-        (*COMPARE_CAPTURES, "--device", "99"), COMPARE_CAPTURES, {"--device": lambda ran: "device 99" in ran.err}
+        (*COMPARE_CAPTURES, "--device", "99"), COMPARE_CAPTURES, {"--device": names_device(99)}
     ),
     "compare, kernel": OptionRun(
         (*COMPARE_COMMAND, "--kernel", "sax*:2", "--keep", "kept", "--", *PY),
