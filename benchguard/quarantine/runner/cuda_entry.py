@@ -9,9 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
-
 from ...problem.spec import Argument, Buffer, CaseSpec
 from ..contract import Convention, Order
 from .compilers import NO_NVCC, NO_NVRTC, compile_kernels, compile_library, compile_ptx, find_nvcc, find_nvrtc
@@ -145,6 +142,9 @@ class LibraryEntry:
 
 def _symbols_of(library: Path, entry: str) -> list[str]:
     """The exported symbol `entry`, or those of C++ functions of this name: people leave out extern "C"."""
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - it takes longer than all other imports of the runner
+    from elftools.elf.sections import SymbolTableSection  # noqa: PLC0415
+
     mangled = re.compile(rf"_Z{len(entry)}{re.escape(entry)}\w*", re.ASCII)
     with library.open("rb") as stream:
         table = ELFFile(stream).get_section_by_name(".dynsym")
