@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import time
 import urllib.error
 import urllib.request
@@ -42,6 +43,12 @@ class RewardClient:
     timeout_s: float = 1800.0
     patience_s: float = 600.0
 
+    def __post_init__(self) -> None:
+        if not self.url.startswith(("http://", "https://")):
+            raise UsageError(
+                f"the address {self.url!r} has no scheme; give one such as http://127.0.0.1:8155"
+            )
+
     def reward(self, problem: str, response: str) -> Reward:
         """The reward of a model's response.
 
@@ -78,12 +85,20 @@ class RewardClient:
             with opener.open(request, timeout=self.timeout_s) as answer:
                 reward = msgspec.json.decode(answer.read(ANSWER_MAX), type=Reward)
         except urllib.error.HTTPError as error:
-            text = one_line(error.read(ANSWER_MAX).decode("utf-8", "replace"))
+            text = _text_of(error)
             if error.code in (500, 502, 503, 504):
                 raise NoRewardError(f"the reward server answered {error.code}: {text}") from error
             raise UsageError(f"the reward server refused the request with {error.code}: {text}") from error
-        except (OSError, ValueError, *UNREADABLE) as error:
+        except (OSError, ValueError, http.client.HTTPException, *UNREADABLE) as error:
             raise NoRewardError(f"no answer from the reward server at {self.url}: {error}") from error
         if reward.score is None:
             raise NoRewardError(f"no reward: {reward.reason}")
         return reward
+
+
+def _text_of(error: urllib.error.HTTPError) -> str:
+    """The text of an answer with an error status, or why it could not be read."""
+    try:
+        return one_line(error.read(ANSWER_MAX).decode("utf-8", "replace"))
+    except (OSError, ValueError, http.client.HTTPException) as cut:
+        return f"its text was cut off: {cut}"

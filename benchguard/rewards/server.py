@@ -94,7 +94,11 @@ class RewardServer(ThreadingHTTPServer):
         if not self._connections.acquire(blocking=False):
             self.shutdown_request(request)
             return
-        super().process_request(request, client_address)
+        try:
+            super().process_request(request, client_address)
+        except BaseException:  # no thread could be started, which would release it
+            self._connections.release()
+            raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:

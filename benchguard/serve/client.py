@@ -23,11 +23,16 @@ def list_programs(path: Path) -> dict[str, Any]:
         try:
             connection.connect(str(path))
             connection.send(list_request())
-            status, text = parse_answer(connection.recv(ANSWER_MAX))
+            answer = connection.recv(ANSWER_MAX)
         except OSError as error:
             raise BenchguardError(
                 f"no service answers at {path}: {error.strerror or error}; start `neutrino-bench serve`"
             ) from error
+    if not answer:
+        raise BenchguardError(
+            f"the service at {path} closed the connection: it ends, or has too many programs for one answer; try again"
+        )
+    status, text = parse_answer(answer)
     if status != Status.GRANTED:
         raise BenchguardError(f"the service at {path} refuses: {text}")
     document: dict[str, Any] = msgspec.json.decode(text)

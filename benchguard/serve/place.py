@@ -50,8 +50,8 @@ def claimed(folder: Path, path: Path, any_user: bool) -> Iterator[socket.socket]
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot make {error.filename}: {error.strerror}; name another folder") from error
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise UsageError(f"cannot write logs to {folder}; name another folder with --log")
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        raise UsageError(f"cannot read and write {folder}, where logs go; name another folder with --log")
     with _locked(folder), _locked(path.parent) if path.parent != folder else contextlib.nullcontext():
         listener = _listen(path, any_user)
         try:
@@ -65,7 +65,10 @@ def claimed(folder: Path, path: Path, any_user: bool) -> Iterator[socket.socket]
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Hold a folder's lock, which ends with this process however it ends."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise UsageError(f"cannot open {folder}: {error.strerror}; name another folder") from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -87,8 +90,14 @@ def _listen(path: Path, any_user: bool) -> socket.socket:
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as probe:
             try:
                 probe.connect(str(path))
-            except OSError:
-                path.unlink(missing_ok=True)
+            except ConnectionRefusedError:
+                _remove(path)
+            except FileNotFoundError:  # its service has just ended
+                pass
+            except OSError as error:  # another user's may listen
+                raise BenchguardError(
+                    f"cannot use the socket {path}: {error.strerror}; name another with --socket"
+                ) from error
             else:
                 raise BenchguardError(f"another service listens at {path}; end it, or name another --socket")
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -105,3 +114,12 @@ def _listen(path: Path, any_user: bool) -> socket.socket:
     finally:
         os.umask(before)
     return listener
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise BenchguardError(
+            f"cannot remove the socket {path} of an earlier service: {error.strerror}; name another with --socket"
+        ) from error

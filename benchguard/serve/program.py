@@ -65,11 +65,17 @@ class Program:
 
 
 def fork_recorder(program: Program, connection: socket.socket, version: str) -> tuple[int, int]:
-    """Start a recorder. Returns its process and the descriptor that its report comes from."""
+    """Start a recorder. Returns its process and the descriptor that its report comes from. Raises OSError."""
     reader, writer = os.pipe()
     parent = os.getpid()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (*ORDERS, *IGNORED))  # until the child has handlers
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        os.close(reader)
+        os.close(writer)
+        raise
     if child:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(writer)

@@ -41,6 +41,7 @@ class Unobserved:
         """
         began = time.monotonic()
         everything = {each.pid: each for each in processes()}
+        self.found = {pid: command for pid, command in self.found.items() if pid in everything}
         skipped = set(descendants(own, everything.values()))
         word = b"NEUTRINO_SERVE=" + bytes(self.socket)
         led = [pid for pid in everything if word in _read(pid, "environ").split(b"\0")]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import socket
+import threading
 
 import pytest
 
-from benchguard.errors import UsageError
+from benchguard.errors import BenchguardError, UsageError
 from benchguard.rewards.client import NoRewardError, RewardClient
 from benchguard.rewards.request import parse_request
 from benchguard.rewards.response import TEXT_MAX
@@ -37,6 +39,36 @@ def test_server_that_is_gone_is_no_reward() -> None:
         pass
     with pytest.raises(NoRewardError, match="no answer from the reward server"):
         RewardClient(url, patience_s=0).reward("add", response("pass"))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"no status\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{",
+        b"HTTP/1.1 400 No\r\nContent-Length: 9\r\n\r\n{",
+    ],
+)
+def test_answer_that_is_cut_off_or_no_http_ends_in_an_error_of_ours(answer: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1 << 16)
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(BenchguardError, match="reward server"):
+            RewardClient(url, patience_s=0).reward("add", response("pass"))
+        thread.join()
+
+
+def test_address_without_scheme_is_refused_at_once() -> None:
+    with pytest.raises(UsageError, match="no scheme"):
+        RewardClient("localhost:8155")
 
 
 def test_refused_request_is_not_sent_again() -> None:

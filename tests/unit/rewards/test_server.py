@@ -219,3 +219,17 @@ def test_random_requests_are_parsed_or_refused() -> None:
         except UsageError as error:
             assert "\n" not in str(error)
     assert parsed > 300
+
+
+def test_connection_without_a_thread_leaves_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a machine that was short of threads for a while would refuse every client for good."""
+
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with RewardServer(Rewarder({}, grade), ServerOptions(), [].append) as server:
+        monkeypatch.setattr(threading.Thread, "start", start)
+        before = server._connections._value
+        with pytest.raises(RuntimeError):
+            server.process_request(socket.socket(), ("127.0.0.1", 1))
+        assert server._connections._value == before

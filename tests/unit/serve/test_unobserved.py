@@ -60,3 +60,17 @@ def test_process_that_ends_is_not_named(files: Files, watch: Unobserved) -> None
     files[2, "cmdline"] = b"./p"
     watch._suspects.clear()
     assert watch.scan([], ()) == {}
+
+
+def test_processes_that_ended_make_room_for_others(
+    files: Files, watch: Unobserved, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A service runs for days. Also a number that another process gets is named again."""
+    assert files
+    monkeypatch.setattr(unobserved, "NAMED_MAX", 1)
+    scans(watch)
+    processes = unobserved.processes
+    monkeypatch.setattr(unobserved, "processes", lambda: iter([Process(1, 0, False, 10)]))
+    assert scans(watch) == [{}, {}]
+    monkeypatch.setattr(unobserved, "processes", processes)
+    assert scans(watch) == [{}, {2: "./p -x"}]
