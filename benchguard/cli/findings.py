@@ -8,7 +8,16 @@ from pathlib import Path
 import click
 
 from .findings_text import failed, render
-from .options import OutputPath, fail_on_option, is_stdout, json_option, quiet_option, write_json, write_text
+from .options import (
+    OutputPath,
+    check_distinct,
+    fail_on_option,
+    is_stdout,
+    json_option,
+    quiet_option,
+    write_json,
+    write_text,
+)
 
 
 @click.command("findings")
@@ -31,6 +40,8 @@ def findings(
     from ..findings.sarif import sarif_document
     from .reading import lines_of
 
+    check_distinct(json_path, path)
+    check_distinct(sarif_path, path, json_path)
     analysis = Analysis()
     for _ in analysis.through(lines_of(path)):
         pass

@@ -92,9 +92,8 @@ def grade(
         notify(f"{result.verdict}: {result.reason}")
     if done.bundle and not quiet:
         print_bundle(done.bundle, archive, sys.stderr if is_stdout(json_path) else sys.stdout)
-    if popcorn:
-        return write_popcorn(result)
     if done.trouble:
         notify(f"error: no bundle was stored: {done.trouble}")
-        return exit_status.INTERNAL
-    return result.status
+    if popcorn:
+        return write_popcorn(result)
+    return exit_status.INTERNAL if done.trouble else result.status

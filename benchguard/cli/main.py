@@ -144,6 +144,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except OSError as error:
         if error.errno in (errno.EMFILE, errno.ENFILE):
             _fail("too many open files; raise the limit with `ulimit -n`", exit_status.INTERNAL)
+        if error.filename is not None:
+            _fail(
+                f"{error.filename}: {error.strerror}; check the path, its rights and free space",
+                exit_status.INTERNAL,
+            )
         exit_unwritable(error)
     except ClosedPipeError as error:
         exit_unwritable(error)

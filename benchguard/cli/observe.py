@@ -16,6 +16,7 @@ from ..version import __version__
 from .options import (
     HIP_DRIVERS,
     OutputPath,
+    check_distinct,
     check_gpu_time,
     driver_option,
     fail_on_option,
@@ -25,6 +26,7 @@ from .options import (
     policy_option,
     quiet_option,
     timeout_option,
+    write_text,
 )
 from .output import notify, print_document
 
@@ -122,6 +124,7 @@ def observe(
     if gpu_time and policy is not None:
         raise UsageError("--gpu-time and --policy do not go together; leave out one of them")
     check_gpu_time(gpu_time, driver)
+    check_distinct(summary_path, log_path)
     if fail_on:
         _check_fail_on(patterns, driver)
     if is_stdout(log_path):
@@ -244,12 +247,7 @@ def _report(
         if is_stdout(summary_path):
             print_document(text)
         else:
-            try:
-                summary_path.write_text(text + "\n")
-            except OSError as error:
-                raise BenchguardError(
-                    f"cannot write the summary {summary_path}: {error.strerror}; the log {log.path} is whole"
-                ) from error
+            write_text(summary_path, text + "\n")
     if not quiet:
         from .observe_text import render
 

@@ -318,6 +318,8 @@ def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if not (name and equals):
             raise UsageError(f"{option} {word!r} is not NAME=VALUE")
+        if name in items:
+            raise UsageError(f"{option} {name} is given twice")
         items[name] = value
     return items
 
@@ -336,6 +338,15 @@ def _open_at_once(path: str, flags: int) -> int:
     descriptor = os.open(path, flags | os.O_NONBLOCK, 0o666)
     os.set_blocking(descriptor, True)
     return descriptor
+
+
+def check_distinct(output: Path | None, *others: Path | None) -> None:
+    """Raises UsageError for an output that would replace another file of the command."""
+    if output is None or is_stdout(output) or (output.exists() and not output.is_file()):
+        return
+    for other in others:
+        if other is not None and os.path.realpath(other) == os.path.realpath(output):
+            raise UsageError(f"{output} is named twice; name another file for the output")
 
 
 def is_stdout(path: Path | None) -> bool:

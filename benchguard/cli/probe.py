@@ -10,7 +10,15 @@ import click
 
 from ..errors import BenchguardError, UsageError
 from ..version import __version__
-from .options import OutputFolder, Size, check_gpu_time, driver_option, quiet_option, timeout_option
+from .options import (
+    OutputFolder,
+    Size,
+    check_gpu_time,
+    driver_option,
+    pairs,
+    quiet_option,
+    timeout_option,
+)
 from .output import notify, say
 from .trailing import TrailingCommand, trailing_words
 
@@ -110,9 +118,10 @@ def probe(
     from ..audit.probe_area import ProbeOptions
     from ..audit.session import Session
     from ..audit.supervise import supervise
-    from ..probe.pipeline.cache import Cache, default_folder
+    from ..probe.pipeline.cache import Cache
     from ..probe.pipeline.engine import START_SECONDS, find_engine
     from ..probe.pipeline.service import ProbeService
+    from ..toolchain.cache_folder import cache_folder as default_cache
     from .interpose import announced_interposer, gpu_overhead_of
 
     command = trailing_words(context)
@@ -121,7 +130,7 @@ def probe(
     if no_cache and cache_folder is not None:
         raise UsageError("--cache and --no-cache exclude each other")
     check_gpu_time(benchmark, driver, "--benchmark")
-    found = find_engine(engine, _pairs(options))
+    found = find_engine(engine, pairs("--option", options))
     folder = _folder(out)
     interposer = announced_interposer(driver, quiet)
     check_gpu_time(benchmark, interposer.surface.api, "--benchmark")
@@ -137,7 +146,7 @@ def probe(
         folder,
         vendor=interposer.surface.api,
         seconds=engine_timeout,
-        cache=None if no_cache else Cache(cache_folder or default_folder()),
+        cache=None if no_cache else Cache(cache_folder or default_cache("probes")),
         kernels=kernels,
         benchmark=benchmark,
         callback=callback,
@@ -160,18 +169,6 @@ def probe(
     if problem:
         raise BenchguardError(problem)
     return run.status
-
-
-def _pairs(options: tuple[str, ...]) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for text in options:
-        key, equals, value = text.partition("=")
-        if not equals or not key:
-            raise UsageError(f"--option {text}: write it as KEY=VALUE")
-        if key in pairs:
-            raise UsageError(f"--option {key} is given twice")
-        pairs[key] = value
-    return pairs
 
 
 def _folder(out: Path | None) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .options import OutputFolder, OutputPath, write_text
+from .options import OutputFolder, OutputPath, check_distinct, write_text
 from .output import notify, say
 
 
@@ -61,6 +61,8 @@ def report(
         raise UsageError("the report has no output; give --html, --perfetto, --parquet or --csv")
     if result_path is not None and html is None:
         raise UsageError("--result is shown on a page; give --html, too")
+    check_distinct(html, path, result_path)
+    check_distinct(perfetto, path, result_path, html)
     if not _is_log(path):
         if perfetto or parquet or csv_folder or result_path:
             raise UsageError(f"{path} is not an audit log; only --html shows a result")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -14,6 +15,7 @@ import click
 from ..errors import BenchguardError, UsageError
 from .options import (
     OutputPath,
+    check_distinct,
     check_gpu_time,
     driver_option,
     given_options,
@@ -165,19 +167,35 @@ def trace(
     if path is not None:
         driver, executable = _meaning_of(path, driver, command is not None, context)
     filters = Filters(calls, kernels, streams, threads, pid, executable, errors)
-    with ExitStack() as stack:
+    existing = log or (_log_of(pid) if pid is not None else None)
+    if existing is not None:
+        _check_log(existing)
+    check_distinct(output_path, existing, log_path)
+    with _named_if_unwritable(output_path), ExitStack() as stack:
         output: TextIO = sys.stdout if output_path is None else stack.enter_context(output_path.open("w"))
         layout = Layout(not no_time, not no_returns, verbose, runtime)
         table = None if summary_only else TraceTable(RowWriter(output), layout, filters)
-        if command is not None:
-            status = _trace_command(command, driver, gpu_time, timeout, log_path, part_bytes, table, output)
+        if existing is not None:
+            status = _trace_log(existing, pid, follow or pid is not None, table, output)
         else:
-            status = _trace_log(log or _log_of(pid or 0), pid, follow or pid is not None, table, output)
+            assert command is not None
+            status = _trace_command(command, driver, gpu_time, timeout, log_path, part_bytes, table, output)
         if table is not None and table.hides_all_calls:
             given = [_FILTERS[name] for name in _FILTERS if name in given_options(context) - {"pid"}]
             words = " and ".join(given or ["--pid"])
             notify("no call failed" if given == ["--errors"] else f"no call fits {words}")
         return status
+
+
+@contextmanager
+def _named_if_unwritable(output_path: Path | None) -> Iterator[None]:
+    """Name the file of --output in the message of a failed write, which names no file itself."""
+    try:
+        yield
+    except OSError as error:
+        if output_path is None or error.filename is not None:
+            raise
+        raise BenchguardError(f"cannot write {output_path}: {error.strerror}; name another file") from error
 
 
 def _check(
@@ -226,7 +244,6 @@ def _trace_log(path: Path, pid: int | None, follow: bool, table: TraceTable | No
     from ..audit.log import checked_lines
     from .trace_run import show
 
-    _check_log(path)
     with quiet_pipe(output):
         if table is None:
             _show_summary(path, output)

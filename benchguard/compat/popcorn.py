@@ -66,7 +66,13 @@ def write_popcorn(result: GradeResult, environment: Mapping[str, str] = os.envir
         descriptor = int(environment["POPCORN_FD"])
         with open(descriptor, "w", encoding="utf-8", closefd=False) as stream:
             stream.writelines(line + "\n" for line in popcorn_lines(result))
-    except (KeyError, ValueError, OSError):
+    except (
+        KeyError,
+        ValueError,
+        OverflowError,
+        TypeError,
+        OSError,
+    ):  # TypeError: open() calls 2**40 not an integer
         return NO_PIPE
     return popcorn_status(result)
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from ..capture.device_code import kernel_codes
 from ..capture.library import device_sections, fat_binaries
 from ..errors import BenchguardError
+from ..toolchain.cache_folder import cache_folder
 
 VERSION = b"neutrino-device-code-1\n"
 CODE_BYTES_MIN = 1024
@@ -70,10 +71,21 @@ def index_of(library: Path) -> bytes:
         if kept.startswith(VERSION):
             return kept[len(VERSION) :]
     found = b"".join(sorted(set(_digests(library))))
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as stream:
-        stream.write(VERSION + found)
-    Path(stream.name).replace(path)
+    with contextlib.suppress(OSError):  # without the cache the next grade computes them again
+        _keep(path, VERSION + found)
     return found
+
+
+def _keep(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all. Raises OSError."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 def _holds(index: bytes, wanted: Sequence[bytes]) -> bool:
@@ -114,8 +126,7 @@ def _folders() -> tuple[list[Path], list[Path]]:
 
 
 def _cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path("~").expanduser() / ".cache"
-    folder = Path(base) / "neutrino-bench" / "device-code"
+    folder = cache_folder("device-code")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

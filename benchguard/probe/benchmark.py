@@ -13,6 +13,7 @@ import msgspec
 from ..audit.entries import LaunchEntry, LaunchTimeEntry
 from ..audit.typed_log import LogEntries
 from ..errors import BenchguardError
+from ..ipc.json_text import json_line
 from ..units import duration_text
 
 BENCHMARK = "benchmark.jsonl"
@@ -103,7 +104,7 @@ def write_comparisons(folder: Path, comparisons: Sequence[Comparison]) -> None:
     """Write benchmark.jsonl. Raises BenchguardError."""
     path = folder / BENCHMARK
     try:
-        path.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in comparisons))
+        path.write_bytes(b"".join(json_line(each) + b"\n" for each in comparisons))
     except OSError as error:
         raise BenchguardError(f"cannot write {path}: {error.strerror}") from error
 

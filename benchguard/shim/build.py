@@ -16,6 +16,7 @@ import msgspec
 
 from benchguard.codegen.errors import CodegenError
 
+from ..toolchain.cache_folder import cache_folder
 from ..toolchain.compiler import Library, compile_library
 from ..toolchain.errors import ShimError
 from ..toolchain.paths import GENERIC_SHIM, GENERIC_SURFACE, SOURCE
@@ -68,7 +69,7 @@ def shim_for(
     environment = os.environ if environment is None else environment
     try:
         tools = find_tools(driver.path, driver.soname, driver.vendor, environment)
-        folder = _cache_folder(environment) / _key(driver, tools, sanitize)
+        folder = cache_folder("shim", environment) / _key(driver, tools, sanitize)
         name = driver.vendor.shim_name(driver.soname)
         if _is_complete(folder, name):  # perhaps in an image, with a root that is read-only
             return Shim(folder / name, folder / _SURFACE, built=False)
@@ -135,13 +136,6 @@ def _sha256(path: Path) -> str:
         while block := stream.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _cache_folder(environment: Mapping[str, str]) -> Path:
-    base = Path(
-        environment.get("XDG_CACHE_HOME") or Path(environment.get("HOME") or "~").expanduser() / ".cache"
-    )
-    return base / "neutrino-bench" / "shim"
 
 
 def _make(folder: Path) -> None:

@@ -527,7 +527,7 @@ def test_engine_of_ours_keeps_results_and_reports(
     [
         (["no-such-engine", "--", "true"], "no such engine: no-such-engine"),
         (["true"], "write the command after --"),
-        (["true", "--option", "x", "--", "true"], "write it as KEY=VALUE"),
+        (["true", "--option", "x", "--", "true"], "--option 'x' is not NAME=VALUE"),
         (["true", "--option", "x=1", "--option", "x=2", "--", "true"], "given twice"),
         (["true", "--out", ".", "--", "true"], "is not empty"),
         (["true", "--cache", "c", "--no-cache", "--", "true"], "exclude each other"),

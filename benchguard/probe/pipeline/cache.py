@@ -42,12 +42,6 @@ class Stored:
     files: Mapping[str, bytes]
 
 
-def default_folder() -> Path:
-    """Below XDG_CACHE_HOME, or ~/.cache."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "neutrino-bench" / "probes"
-
-
 class Cache:
     """A folder of outcomes. A folder that cannot be used is a cache that has nothing."""
 
@@ -77,6 +71,8 @@ class Cache:
                 for name, data in files.items():
                     (new / name).write_bytes(data)
                 (new / _OUTCOME).write_bytes(msgspec.json.encode(_Document(problem, said, list(files))))
+                if self.get(key) is None:  # a damaged one: rename() replaces no folder that has files
+                    shutil.rmtree(self.folder / key, ignore_errors=True)
                 new.rename(self.folder / key)
             except OSError:
                 shutil.rmtree(new, ignore_errors=True)  # the disk is full, or another run was first

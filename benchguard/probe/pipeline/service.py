@@ -16,13 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
-
 from ...audit.decode import Probe
 from ...audit.layout import ProbeStage, ProbeState
 from ...audit.probe_area import ANSWERS, TRACE_BYTES, ProbeArea
 from ...audit.session import Session
 from ...errors import BenchguardError
+from ...ipc.json_text import json_line
 from ...ipc.text import one_line
 from ..trace_file import TRACES, TraceLine
 from .cache import Cache
@@ -228,7 +227,7 @@ class ProbeService:
         try:
             (self._out / file).write_bytes(text)
             with (self._out / TRACES).open("ab") as index:
-                index.write(msgspec.json.encode(line) + b"\n")
+                index.write(json_line(line) + b"\n")
         except OSError as error:
             self.problem = self.problem or f"cannot write {self._out / file}: {error.strerror}"
             self.counts.lost_traces += 1

@@ -44,6 +44,39 @@ def test_fail_on_takes_ids_and_severities(attack: Path, wanted: str, status: int
     assert status_of("findings", attack, "--quiet", "--fail-on", wanted) == status
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("findings", "LOG", "--json", "LOG"),
+        ("findings", "LOG", "--sarif", "LOG"),
+        ("findings", "LOG", "--json", "other", "--sarif", "other"),
+        ("trace", "LOG", "--output", "LOG"),
+        ("report", "LOG", "--html", "LOG"),
+        ("report", "LOG", "--perfetto", "LOG"),
+        ("observe", "--log", "LOG", "--force", "--summary", "LOG", "--", "true"),
+    ],
+)
+def test_output_with_the_path_of_the_log_is_refused_and_the_log_kept(
+    attack: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = attack.read_bytes()
+    other = str(attack.with_name("other"))
+    assert status_of(*({"LOG": attack, "other": other}.get(each, each) for each in words)) == 2
+    assert "is named twice" in capsys.readouterr().err
+    assert attack.read_bytes() == before
+
+
+def test_output_of_trace_is_kept_if_the_log_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "table").write_text("before")
+    assert status_of("trace", "--output", tmp_path / "table", tmp_path / "missing") == 2
+    assert (tmp_path / "table").read_text() == "before"
+
+
+def test_unwritable_output_of_trace_is_named(attack: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status_of("trace", "--output", "/dev/full", attack) == 70
+    assert "cannot write /dev/full: No space left on device" in capsys.readouterr().err
+
+
 def test_json_on_standard_output_is_alone(attack: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert status_of("findings", attack, "--json", "-") == 0
     assert capsys.readouterr().out.startswith("{")

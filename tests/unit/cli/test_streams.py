@@ -78,3 +78,18 @@ def test_too_many_open_files_name_the_limit_to_raise(
         capsys.readouterr().err
         == "neutrino-bench: error: too many open files; raise the limit with `ulimit -n`\n"
     )
+
+
+def test_file_that_cannot_be_used_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was said of standard output."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), "/cache/x")
+
+    monkeypatch.setattr(main.cli, "main", fail)
+    with pytest.raises(SystemExit) as left:
+        main.main(["doctor"])
+    assert left.value.code == 70
+    assert "error: /cache/x: Read-only file system; check" in capsys.readouterr().err

@@ -92,7 +92,9 @@ def test_lines_are_written_to_popcorn_fd() -> None:
         assert stream.read() == "".join(f"{line}\n" for line in popcorn_lines(result))
 
 
-@pytest.mark.parametrize("environment", [{}, {"POPCORN_FD": "x"}, {"POPCORN_FD": "987654"}])
+@pytest.mark.parametrize(
+    "environment", [{}, {"POPCORN_FD": "x"}, {"POPCORN_FD": "987654"}, {"POPCORN_FD": "9" * 14}]
+)
 def test_missing_descriptor_gives_no_pipe_status(environment: dict[str, str]) -> None:
     assert write_popcorn(made_result(timed_case("test.0", 5.0)), environment) == 111
 

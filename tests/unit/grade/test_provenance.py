@@ -114,3 +114,16 @@ def test_unwritable_cache_reported(folder: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(BenchguardError, match="set XDG_CACHE_HOME to a folder that can be written"):
         libraries.index_of(library_of(folder / "libvendor.so.1", KIT_PTX))
+
+
+def test_cache_that_cannot_be_written_costs_the_index_nothing(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A read-only or a full disk: the next grade computes the digests again, and no part of a file is left."""
+
+    def replace(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", replace)
+    assert libraries.index_of(library_of(folder / "libvendor.so.1", KIT_PTX))
+    assert list((tmp_path / "cache/neutrino-bench/device-code").iterdir()) == []

@@ -183,6 +183,16 @@ def test_damaged_outcome_is_no_outcome(tmp_path: Path) -> None:
     assert cache.get("key") is None
 
 
+def test_damaged_outcome_is_replaced(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.put("a", "", {"x": b"1"}, "")
+    (tmp_path / "a" / "outcome.json").write_text("")
+    assert cache.get("a") is None
+    cache.put("a", "", {"x": b"2"}, "")
+    stored = cache.get("a")
+    assert stored is not None and stored.files == {"x": b"2"}
+
+
 def test_answer_reaches_the_process_whole(service: ProbeService) -> None:
     area = service._area
     assert area.answer(3, b"image", [(8, 0, 0, False), (4, 7, 3, True)], b"a\0b\0", b"pruned")
