@@ -479,6 +479,9 @@ def main(words: list[str]) -> int:
     except TaskError as error:
         print(f"build: {name}: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"build: {name}: {error}; check the path, its rights and free space", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
     return 0

@@ -228,15 +228,25 @@ def is_compact(head: bytes) -> bool:
     return head.startswith(MAGIC) or (bool(head) and head == MAGIC[: len(head)])
 
 
+def _read(where: str, method: Callable[[int], bytes], size: int) -> bytes:
+    """Call a method of the file. Raises LogError."""
+    try:
+        return method(size)
+    except OSError as error:
+        raise LogError(
+            f"cannot read the log {where}: {error.strerror}; check the file and its disk"
+        ) from error
+
+
 def read_lines(file: BufferedReader, where: str, head: str = FIRST) -> Iterator[bytes]:
     """The lines of a log's file in either form, as the JSON log has them; the last may be cut short. Raises LogError.
 
     `head`: hash of the line before the first one, which is in another file.
     """
-    if not is_compact(file.peek(1)):
-        while line := file.readline(LINE_MAX):
+    if not is_compact(_read(where, file.peek, 1)):
+        while line := _read(where, file.readline, LINE_MAX):
             yield line
         return
     expander = Expander(where, Place(0, 0, head))
-    while data := file.read(READ_BYTES):
+    while data := _read(where, file.read, READ_BYTES):
         yield from expander.feed(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from pathlib import Path
@@ -137,7 +138,7 @@ def batch(
         first_options(options)
     if parquet is not None:
         import_pyarrow()
-        if parquet.resolve() == results_path.resolve():
+        if os.path.realpath(parquet) == os.path.realpath(results_path):
             raise UsageError("--parquet and --results name the same file; name two")
     named = problems_of(problems, engine == "ray")
     for each in named.values():
@@ -153,7 +154,7 @@ def batch(
         named_device = (
             click.get_current_context().get_parameter_source("device") is ParameterSource.COMMANDLINE
         )
-        folder = str(archive.resolve()) if archive is not None else ""
+        folder = os.path.realpath(archive) if archive is not None else ""
         settings = Settings(
             options, engine, address, cascade, attempts, parallel, named_device, folder, notify
         )
@@ -208,7 +209,7 @@ def problems_of(words: tuple[str, ...], resolve: bool) -> dict[str, str]:
         name, path = (name, path) if is_named else (word, word)
         if name in problems:
             raise UsageError(f"--problem {word}: the name {name} is there twice")
-        problems[name] = str(Path(path).resolve()) if resolve else path
+        problems[name] = os.path.realpath(path) if resolve else path
     return problems
 
 

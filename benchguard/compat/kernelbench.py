@@ -20,6 +20,8 @@ import msgspec
 
 from ..errors import UsageError
 from ..grade.compare import CompareResult, compare
+from ..grade.result import RESULT_MAX
+from ..ipc.bounded_file import read_bounded
 from ..ipc.json_text import UNREADABLE, unique
 
 _EAGER = """
@@ -112,7 +114,7 @@ def fast_p(found: Sequence[Speedup], threshold: float) -> float:
 
 def _read(path: Path) -> Speedup:
     try:
-        document = msgspec.json.decode(unique(path.read_bytes()), type=_Document)
+        document = msgspec.json.decode(unique(read_bounded(path, RESULT_MAX)), type=_Document)
         if document.schema != "neutrino-bench/compare/1":
             raise ValueError(f"its schema is {document.schema!r}")
         ratios = [case.ratio for case in document.cases]

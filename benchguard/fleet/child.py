@@ -8,11 +8,12 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import BenchguardError
 from ..ipc.json_text import json_line
+from ..ipc.memory_file import memory_file
 from ..ipc.own_python import own_python
 from ..ipc.processes import end_with
 from ..ipc.text import describe_exit, last_line, one_line
@@ -34,7 +35,7 @@ async def grade_in_child(order: bytes, environment: Mapping[str, str] | None = N
     """
     parsed = parse_order(order)
     options = parsed.grade_options().limited(parsed.job.problem)
-    with _memory_file(order) as stdin:
+    with memory_file("neutrino-order", order) as stdin:
         child = await asyncio.create_subprocess_exec(
             *own_python(_GRADE),
             str(os.getpid()),
@@ -86,18 +87,6 @@ async def _tail(stream: asyncio.StreamReader) -> str:
     while data := await stream.read(1 << 16):
         tail = (tail + data)[-_STDERR_BYTES:]
     return tail.decode("utf-8", "replace")
-
-
-@contextlib.contextmanager
-def _memory_file(content: bytes) -> Iterator[int]:
-    descriptor = os.memfd_create("neutrino-order")
-    try:
-        with os.fdopen(os.dup(descriptor), "wb") as stream:
-            stream.write(content)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _answer(order: Order, submission: Path) -> Answer:

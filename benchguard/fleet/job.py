@@ -109,10 +109,15 @@ def job_of(name: str, problem: str, submission: Submission) -> Job:
     try:
         place = path.resolve(strict=True)
         is_folder = place.is_dir()
+        # A store of contents links to files without a suffix.
+        by_link = not is_folder and place.suffix not in LANGUAGES and path.suffix in LANGUAGES
+        name_there = path.name if by_link else place.name
         names = files_of(place) if is_folder else (place.name,)
         root = place if is_folder else place.parent
         files = {each: contents_of(root, each) for each in names}
-        return _checked(Job(name, problem, place.name, is_folder, files))
+        if by_link:
+            files = {name_there: files[place.name]}
+        return _checked(Job(name, problem, name_there, is_folder, files))
     except (OSError, RuntimeError) as error:  # RuntimeError: a link to itself, before Python 3.13
         raise UsageError(
             f"the submission {path} cannot be read: {getattr(error, 'strerror', error)}"

@@ -6,7 +6,8 @@ import hashlib
 from pathlib import Path
 
 from ..errors import UsageError
-from ..quarantine.submission import files_of, hash_of
+from ..ipc.bounded_file import read_bounded
+from ..quarantine.submission import FILE_BYTES_MAX, files_of, hash_of
 
 
 def sha256_of(problem: str) -> str:
@@ -20,6 +21,6 @@ def sha256_of(problem: str) -> str:
     if path.is_dir():
         return hash_of(path, files_of(path))
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(read_bounded(path, FILE_BYTES_MAX)).hexdigest()
     except OSError as error:
         raise UsageError(f"the problem {path} cannot be read: {error.strerror}") from error

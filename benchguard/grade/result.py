@@ -8,6 +8,8 @@ from typing import Literal
 import msgspec
 
 from .. import exit_status
+from ..archive.manifest import RESULT_MAX
+from ..ipc.bounded_file import read_bounded
 from ..ipc.json_text import json_document, unique
 from ..problem.spec import Returned
 from ..replay.clocks import Clocks
@@ -209,8 +211,11 @@ class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_result(path: str | Path) -> GradeResult:
-    """Read a result that `to_json` wrote. For other documents raises what UNREADABLE of ipc/json_text.py lists."""
-    return msgspec.json.decode(unique(Path(path).read_bytes()), type=GradeResult)
+    """Read a result that `to_json` wrote.
+
+    Raises OSError, and for other documents what UNREADABLE of ipc/json_text.py lists.
+    """
+    return msgspec.json.decode(unique(read_bounded(path, RESULT_MAX)), type=GradeResult)
 
 
-__all__ = ["SCHEMA", "STATUS", "Evidence", "GradeResult", "GradedCase", "Verdict"]
+__all__ = ["RESULT_MAX", "SCHEMA", "STATUS", "Evidence", "GradeResult", "GradedCase", "Verdict"]

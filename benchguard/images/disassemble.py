@@ -15,6 +15,7 @@ import msgspec
 from ..errors import BenchguardError, UsageError
 from ..ipc.json_text import UNREADABLE
 from ..ipc.lines import LineError
+from ..ipc.memory_file import memory_file
 from ..ipc.text import one_line
 from ..quarantine.confined import Program, run_confined, scratch_folder
 from ..quarantine.contract import LINE_MAX, Confine, Task, missing_features
@@ -64,23 +65,20 @@ def disassemble(cubin: bytes, symbol: int, seconds: float = SECONDS) -> Disassem
             "--sass needs nvdisasm; install it with `pip install nvidia-cuda-nvdisasm`, or put a CUDA toolkit in PATH"
         )
     collected = _Collected()
-    code = os.memfd_create("neutrino-cubin", os.MFD_CLOEXEC)
-    try:
-        with os.fdopen(os.dup(code), "wb") as stream:
-            stream.write(cubin)
-        os.lseek(code, 0, os.SEEK_SET)
-        with identity.claimed_user() as user, scratch_folder(user) as scratch:
-            confine = Confine(
-                str(scratch), (str(tool.parent),), user=user, memory_bytes=MEMORY_BYTES, processes=PROCESSES
-            )
-            request = msgspec.Raw(msgspec.json.encode(Request(str(tool), code, symbol)))
-            environment = quarantine_environment(os.environ, scratch, tool)
-            order = Task(WORKER, request, (code,), confine)
-            deadline = time.monotonic() + seconds
-            program = Program("nvdisasm", order, environment, deadline, LINE_MAX, LINES_MAX)
-            ended = run_confined(program, "any", collected.handle)
-    finally:
-        os.close(code)
+    with (
+        memory_file("neutrino-cubin", cubin) as code,
+        identity.claimed_user() as user,
+        scratch_folder(user) as scratch,
+    ):
+        confine = Confine(
+            str(scratch), (str(tool.parent),), user=user, memory_bytes=MEMORY_BYTES, processes=PROCESSES
+        )
+        request = msgspec.Raw(msgspec.json.encode(Request(str(tool), code, symbol)))
+        environment = quarantine_environment(os.environ, scratch, tool)
+        order = Task(WORKER, request, (code,), confine)
+        deadline = time.monotonic() + seconds
+        program = Program("nvdisasm", order, environment, deadline, LINE_MAX, LINES_MAX)
+        ended = run_confined(program, "any", collected.handle)
     if ended.timed_out:
         raise BenchguardError(
             f"nvdisasm took more than {seconds:g} s and was killed; the image may be hostile"

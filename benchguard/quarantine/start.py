@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from ..errors import UsageError
+from ..ipc.memory_file import memory_file
 from .contract import Order, Reading, Task
 from .group import Group
 from .sandbox import filesystem
@@ -65,14 +66,6 @@ def command(events: int, sandbox: Sandbox, group: Group, path: Sequence[str] | N
     return [sys.executable, "-I", "-c", _START, package, os.pathsep.join(_python_path()), *words]
 
 
-@contextmanager
-def request(order: Order | Reading | Task) -> Iterator[int]:
-    """A memfd with the order, for the stage's standard input."""
-    descriptor = os.memfd_create("neutrino-order", os.MFD_CLOEXEC)
-    try:
-        with os.fdopen(os.dup(descriptor), "wb") as stream:
-            stream.write(msgspec.json.encode(order))
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        yield descriptor
-    finally:
-        os.close(descriptor)
+def request(order: Order | Reading | Task) -> AbstractContextManager[int]:
+    """A file in memory with the order, for the stage's standard input."""
+    return memory_file("neutrino-order", msgspec.json.encode(order))

@@ -66,7 +66,8 @@ def submission_of(
     root = place if whole else place.parent
     files = files_of(place) if whole else (place.name,)
     main = _main_of(place, files, language) if whole else place.name
-    detected_language = language or LANGUAGES.get(Path(main).suffix)
+    # A store of contents links to files without a suffix.
+    detected_language = language or LANGUAGES.get(Path(main).suffix) or LANGUAGES.get(source.suffix)
     if detected_language is None:
         raise UsageError(
             f"cannot tell the language of {place / main if whole else place}; use a suffix of "
@@ -96,9 +97,9 @@ def check_outside(path: Path, submissions: Iterable[str | os.PathLike[str]]) -> 
 
     The output would replace a file of the submission, or later grades would copy it to where the submission can read.
     """
-    place = path.resolve()
+    place = Path(os.path.realpath(path))  # Path.resolve() raises RuntimeError for a link to itself
     for each in submissions:
-        if place.is_relative_to(Path(each).resolve()):
+        if place.is_relative_to(os.path.realpath(each)):
             raise UsageError(f"{path} is a part of the submission {each}; name another path")
 
 
@@ -235,6 +236,8 @@ def _status_of(path: Path, root: Path) -> os.stat_result:
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode):
             target = path.resolve(strict=True)
+            if target.is_relative_to(root) and target.is_dir():
+                raise UsageError(f"the submission's {path} is a link to a folder; replace it by the folder")
             if not target.is_relative_to(root) or not target.is_file():
                 raise UsageError(
                     f"the submission's link {path} leads outside the submission; replace it by the file"

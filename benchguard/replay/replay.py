@@ -14,6 +14,7 @@ from typing import Any
 from ..capture import Capture
 from ..gpu.turns import Turns
 from ..ipc.child import Ended, converse
+from ..ipc.memory_file import memory_file
 from .buffers import (
     STRICT_SETS,
     Buffers,
@@ -271,11 +272,7 @@ def _run(
 def run_unconfined(
     request: Request, target: Target, memory_max: int, handle: Callable[[bytes], bool]
 ) -> Ended:
-    question = os.memfd_create("neutrino-request", os.MFD_CLOEXEC)
-    try:
-        with open(question, "wb", closefd=False) as file:
-            file.write(encode(request))
-        os.lseek(question, 0, os.SEEK_SET)
+    with memory_file("neutrino-request", encode(request)) as question:
         return converse(
             command(),
             environment={**replay_environment(os.environ), **target.environment},
@@ -287,8 +284,6 @@ def run_unconfined(
             lines_max=LINES_MAX,
             memory_max=memory_max,
         )
-    finally:
-        os.close(question)
 
 
 def _descriptors(request: Request) -> list[int]:

@@ -336,6 +336,19 @@ def test_old_python_is_refused_in_one_line(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_full_disk_is_told_in_one_line(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", "build/x")
+
+    monkeypatch.setitem(script.TASKS, "clean", full)
+    assert script.main(["clean"]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "build: clean:" in error and "'build/x'" in error
+
+
 def test_failing_command_fails_the_task(script: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(script.TaskError, match=r"python.* ended with 3; look above"):
         script.execute([sys.executable, "-c", "raise SystemExit(3)"], "look above")

@@ -19,6 +19,7 @@ import msgspec
 from ...errors import BenchguardError, UsageError
 from ...ipc.json_text import UNREADABLE
 from ...ipc.lines import LineError
+from ...ipc.memory_file import memory_file
 from ...ipc.text import one_line
 from ...quarantine.confined import Program, run_confined, scratch_folder
 from ...quarantine.contract import LINE_MAX, Confine, Task
@@ -169,32 +170,29 @@ def _checked(
 def _run(engine: Engine, task: Job, digest: str) -> tuple[_Collected, str]:
     """Run the engine. Returns its files, and why it failed (empty: it succeeded)."""
     collected = _Collected()
-    code = os.memfd_create("neutrino-image", os.MFD_CLOEXEC)
-    try:
-        with os.fdopen(os.dup(code), "wb") as stream:
-            stream.write(task.image)
-        os.lseek(code, 0, os.SEEK_SET)
-        with identity.claimed_user() as user, scratch_folder(user) as scratch:
-            confine = Confine(
-                str(scratch),
-                (*engine.readable, str(PACKAGE)),
-                user=user,
-                memory_bytes=MEMORY_BYTES,
-                processes=PROCESSES,
-                file_bytes=FILE_BYTES_MAX,
-            )
-            request = Request(
-                list(engine.words), task.kernel, code, digest, task.vendor, task.capability,
-                dict(engine.options), task.seconds, task.benchmark,
-            )  # fmt: skip
-            environment = quarantine_environment(os.environ, scratch, Path(engine.words[0]))
-            order = Task(WORKER, msgspec.Raw(msgspec.json.encode(request)), (code,), confine)
-            lines = len(ANSWERS) * (FILE_BYTES_MAX // CHUNK + 1) + 16
-            deadline = time.monotonic() + task.seconds + START_SECONDS
-            program = Program("the engine", order, environment, deadline, 2 * CHUNK + LINE_MAX, lines)
-            ended = run_confined(program, "any", collected.handle)
-    finally:
-        os.close(code)
+    with (
+        memory_file("neutrino-image", task.image) as code,
+        identity.claimed_user() as user,
+        scratch_folder(user) as scratch,
+    ):
+        confine = Confine(
+            str(scratch),
+            (*engine.readable, str(PACKAGE)),
+            user=user,
+            memory_bytes=MEMORY_BYTES,
+            processes=PROCESSES,
+            file_bytes=FILE_BYTES_MAX,
+        )
+        request = Request(
+            list(engine.words), task.kernel, code, digest, task.vendor, task.capability,
+            dict(engine.options), task.seconds, task.benchmark,
+        )  # fmt: skip
+        environment = quarantine_environment(os.environ, scratch, Path(engine.words[0]))
+        order = Task(WORKER, msgspec.Raw(msgspec.json.encode(request)), (code,), confine)
+        lines = len(ANSWERS) * (FILE_BYTES_MAX // CHUNK + 1) + 16
+        deadline = time.monotonic() + task.seconds + START_SECONDS
+        program = Program("the engine", order, environment, deadline, 2 * CHUNK + LINE_MAX, lines)
+        ended = run_confined(program, "any", collected.handle)
     if ended.timed_out:
         collected.timed_out = True
         return collected, f"the engine took more than {task.seconds:g} s"

@@ -101,3 +101,9 @@ def test_run_that_cannot_be_examined_says_so_and_keeps_its_status(
 def test_fail_on_with_a_run_that_cannot_be_examined_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FindingsError):
         _findings(broken(tmp_path / "log"), tmp_path / "log", ("error",), quiet=True)
+
+
+def test_log_that_cannot_be_read_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """Reading its first bytes fails with EIO. It was said of standard output."""
+    assert status_of("findings", "/proc/self/mem") != 0
+    assert "cannot read the log /proc/self/mem: Input/output error" in capsys.readouterr().err

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from benchguard.errors import BenchguardError, UsageError
+from benchguard.fleet import batch_results
 from benchguard.fleet.batch import Batch, Settings
 from benchguard.fleet.batch_entry import Entry, Keys, entries_of
 from benchguard.fleet.batch_results import SCHEMA, BatchLine, BatchResults
@@ -68,6 +69,20 @@ def test_file_of_other_content_is_refused_and_stays(tmp_path: Path, content: byt
     path = tmp_path / "notes"
     path.write_bytes(content)
     with pytest.raises(UsageError, match="name a"):
+        BatchResults(path)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("begin", [b"", b'{"schema":"neutrino-bench/batch/1"'])
+def test_line_that_is_too_long_is_refused_and_what_follows_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: bytes
+) -> None:
+    """It was taken for the torn last line, and removed with all that follows."""
+    monkeypatch.setattr(batch_results, "LINE_MAX", 1000)
+    path = tmp_path / "r.jsonl"
+    content = stored(path, line_of("1")) + begin + bytes(2000) + b"\nvaluable\n"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match="name another file"):
         BatchResults(path)
     assert path.read_bytes() == content
 

@@ -199,7 +199,7 @@ def _large(folder: Path) -> None:
     ("prepare", "why"),
     [
         (_link_outside, "leads outside the submission"),
-        (_link_to_a_folder, "leads outside the submission"),
+        (_link_to_a_folder, "is a link to a folder"),
         (_link_to_itself, "cannot be read"),
         (_pipe, "neither a file nor a folder"),
         (_not_utf8, "is not UTF-8"),
@@ -239,6 +239,15 @@ def test_invalid_options_refused(folder: Path, arguments: tuple[str, str, str, s
         submission_of(folder / arguments[0], *arguments[1:])
 
 
+def test_link_with_a_suffix_to_a_file_without_one_has_a_language(tmp_path: Path) -> None:
+    """As in stores that name a file by its content: Hugging Face's cache, bazel's."""
+    (tmp_path / "5f0c").write_text("x")
+    (tmp_path / "kernel.ptx").symlink_to("5f0c")
+    assert submission_of(tmp_path / "kernel.ptx", None, None, "arguments").language == "ptx"
+    job = job_of("0", "problem.py", tmp_path / "kernel.ptx")
+    assert (job.name, job.files) == ("kernel.ptx", {"kernel.ptx": b"x"})
+
+
 def test_unknown_suffix_refused(tmp_path: Path) -> None:
     (tmp_path / "x.txt").touch()
     with pytest.raises(
@@ -258,6 +267,8 @@ def test_output_in_a_submission_is_refused(tmp_path: Path, place: str) -> None:
         check_outside(folder / place, [folder])
     check_outside(tmp_path / "result.json", [folder])
     check_outside(folder / "result.json", [folder / "submission.py"])
+    (tmp_path / "loop").symlink_to("loop")
+    check_outside(tmp_path / "loop", [folder])
 
 
 @pytest.mark.parametrize(("seconds", "is_late"), [(-1.0, True), (1e6, False)])
