@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #define NB_HIDDEN __attribute__((visibility("hidden")))
-#define NB_EXPORT __attribute__((visibility("default")))
 
 extern const unsigned nb_export_count NB_HIDDEN;
 extern const char *const nb_export_names[] NB_HIDDEN; /* [nb_export_count + 1], the last NULL */

@@ -8,7 +8,7 @@
 #include "core/image/msgpack.h"
 
 #define NOTE_METADATA  32 /* NT_AMDGPU_METADATA */
-#define NOTE_ALIGNMENT 4
+#define NOTE_ALIGNMENT UINT64_C(4)
 
 static const char note_owner[] = "AMDGPU";
 static const char hidden_prefix[] = "hidden_"; /* .value_kind of arguments that the compiler adds */
@@ -24,12 +24,12 @@ static bool find_in_notes(struct nb_view notes, struct nb_view *metadata)
     Elf64_Nhdr note;
     for (uint64_t at = 0; nb_view_read(notes, at, &note, sizeof note);) {
         const uint64_t name_at = at + sizeof note;
-        const uint64_t at_metadata = name_at + ((note.n_namesz + UINT64_C(3)) & ~UINT64_C(3));
+        const uint64_t at_metadata = name_at + ((note.n_namesz + NOTE_ALIGNMENT - 1) & ~(NOTE_ALIGNMENT - 1));
         char owner[sizeof note_owner];
         if (note.n_type == NOTE_METADATA && note.n_namesz == sizeof owner &&
             nb_view_read(notes, name_at, owner, sizeof owner) && memcmp(owner, note_owner, sizeof owner) == 0)
             return nb_view_narrow(notes, at_metadata, note.n_descsz, metadata);
-        at = at_metadata + ((note.n_descsz + UINT64_C(3)) & ~UINT64_C(3));
+        at = at_metadata + ((note.n_descsz + NOTE_ALIGNMENT - 1) & ~(NOTE_ALIGNMENT - 1));
     }
     return false;
 }
