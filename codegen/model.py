@@ -80,10 +80,6 @@ class Function:
         types = ", ".join(parameter.type.canonical for parameter in self.parameters)
         return f"{self.returns.canonical}({types}{', ...' if self.variadic else ''})"
 
-    @property
-    def parameter_list(self) -> str:
-        return ", ".join(parameter.declaration for parameter in self.parameters) or "void"
-
 
 @dataclass(frozen=True)
 class EntryPoint:

@@ -33,7 +33,6 @@ def is_pipe(number):
         return False
 events = next(number for number in range(3, 64) if is_pipe(number))
 """
-FINISHED = b'{"event":"finished","seconds":{}}\n'
 
 
 @pytest.fixture(autouse=True)

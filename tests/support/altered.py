@@ -120,9 +120,6 @@ class Altered:
         size = ELEMENTS[kind].size
         self.append(kind, self.table(kind)[index * size :][:size])
 
-    def operation_kind(self, index: int, kind: OperationKind) -> None:
-        self.set(Kind.OPERATION, index, "kind", kind)
-
     def bytes(self) -> bytes:
         data = bytearray(CAPTURE.size)
         entries = bytearray()

@@ -20,7 +20,6 @@ from tests.support.log_lines import call, end, launch, session
 
 LAUNCHES = 600
 LINES = [session(), *(launch(f"k{n}", None, None, time_ns=n) for n in range(LAUNCHES)), end(time_ns=LAUNCHES)]
-CUT = '{"kind":"continued"'
 
 
 def write(path: Path, part_bytes: int | None = PART_BYTES_MIN, replace: bool = False) -> LogWriter:

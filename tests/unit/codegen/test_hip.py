@@ -145,7 +145,10 @@ def test_nested_sections_are_read(seven: Api) -> None:
 def test_renumbered_function_keeps_its_own_name(seven: Api) -> None:
     assert "hipGetDeviceProperties" not in seven.by_name
     properties = seven.by_name["hipGetDevicePropertiesR0600"]
-    assert properties.parameter_list == "hipDeviceProp_tR0600 *prop, int deviceId"
+    assert [each.declaration for each in properties.parameters] == [
+        "hipDeviceProp_tR0600 *prop",
+        "int deviceId",
+    ]
     assert seven.source_names["hipGetDeviceProperties"] == "hipGetDevicePropertiesR0600"
 
 

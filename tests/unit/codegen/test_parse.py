@@ -32,8 +32,12 @@ def test_every_function_is_read(api: Api) -> None:
 
 def test_old_abis_keep_their_own_prototypes(api: Api) -> None:
     """cuMemAlloc without a suffix takes 32-bit sizes and addresses: _v2's prototype would corrupt memory."""
-    assert api.by_name["cuMemAlloc"].parameter_list == "CUdeviceptr_v1 *dptr, unsigned int bytesize"
-    assert api.by_name["cuMemAlloc_v2"].parameter_list == "CUdeviceptr *dptr, size_t bytesize"
+    old, new = (
+        [each.declaration for each in api.by_name[name].parameters]
+        for name in ("cuMemAlloc", "cuMemAlloc_v2")
+    )
+    assert old == ["CUdeviceptr_v1 *dptr", "unsigned int bytesize"]
+    assert new == ["CUdeviceptr *dptr", "size_t bytesize"]
     assert api.by_name["cuMemAlloc"].parameters[0].type.pointee is not None
     assert api.by_name["cuMemAlloc"].parameters[0].type.pointee.canonical == "unsigned int"
     assert api.by_name["cuMemAlloc_v2"].parameters[0].type.canonical == "unsigned long long *"

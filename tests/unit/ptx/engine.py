@@ -59,10 +59,6 @@ class Engine:
             raise PtxError(why.value.decode())
         return Module(self, handle)
 
-    def parses(self, data: bytes) -> int:
-        """Parse a text. 0: accepted, 1: refused with a reason; anything else is a bug in the parser."""
-        return int(self.library.engine_parse(data, ctypes.c_size_t(len(data))))
-
 
 class Module:
     def __init__(self, engine: Engine, handle: int) -> None:

@@ -55,16 +55,6 @@ struct ptx_module *engine_load(const char *text, size_t bytes, char *why, size_t
     return module;
 }
 
-/* Runs the parser only, for hostile texts. */
-int engine_parse(const char *text, size_t bytes)
-{
-    struct ptx_module *module = NULL;
-    struct ptx_diagnostic diagnostic = {0};
-    const int result = ptx_module_parse(text, bytes, &module, &diagnostic);
-    ptx_module_free(module);
-    return result == 0 ? 0 : diagnostic.text[0] != 0 ? 1 : 2;
-}
-
 int engine_run(struct ptx_module *module, const char *name, const uint32_t *shape, uint32_t shared,
                const void *parameters, const struct memory *ranges, size_t count, uint64_t timeout_ns,
                unsigned workers, char *why, size_t room)
