@@ -37,7 +37,7 @@ EXTRAS = {
 """The extras of pyproject.toml that a task may need, and what each of them includes."""
 
 TIERS = {"--all": "quick or full", "--nightly": "nightly"}
-"""Options of `test`, and the pytest markers that they select (tests/conftest.py)."""
+"""Options of `test`, and the pytest markers that they select (tests/tiers.py)."""
 
 SHOWN_LINES = 10
 """Lines that the demo prints of each step's output."""
@@ -428,7 +428,10 @@ def hand_written_c() -> list[Path]:
     """C and CUDA sources and headers, except generated ones and stand-ins for a vendor's."""
     folders = ("hook", "preload", "engine", "sim", "examples", "tests")
     found = [
-        path for name in folders for path in (ROOT / name).rglob("*") if path.suffix in {".c", ".h", ".cu"}
+        path
+        for name in folders
+        for path in (ROOT / name).rglob("*")
+        if path.suffix in {".c", ".h", ".cu", ".cuh"}
     ]
     return sorted(path.relative_to(ROOT) for path in found if "golden" not in path.parts)
 
