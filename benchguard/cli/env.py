@@ -55,7 +55,7 @@ FORMATS = ("shell", "env-file", "dockerfile", "json")
     "--policy",
     metavar="FILE|NAME",
     shell_complete=lambda ctx, parameter, typed: complete_policy(typed),  # noqa: ARG005
-    help="Let programs obey this policy, and implies --require: a file, or observe, grading, quarantine or strict.",
+    help="Make programs obey this policy (implies --require): a file, or observe, grading, quarantine or strict.",
 )
 @click.option(
     "--require", is_flag=True, help="Make driver calls fail in a process that no supervisor records."

@@ -38,8 +38,8 @@ from .output import notify
 @click.option(
     "--popcorn",
     is_flag=True,
-    help="Also write GPU MODE's `key: value` lines to descriptor POPCORN_FD, and exit with GPU MODE's status: 0 or "
-    "110 to 114.",
+    help="Also write GPU MODE's `key: value` lines to descriptor POPCORN_FD, and exit with GPU MODE's status: 0, "
+    "110, 111, 112 or 114.",
 )
 @click.option(
     "--bundle",

@@ -63,7 +63,7 @@ NAME = "capture"
         ),
         "strict": "Take the samples of a grade, for a capture that may come from an adversary: run the process in the "
         "sandbox of a submission, unmap memory that could help a later sample, fill outputs with a pattern, and check "
-        "the outputs of every sample. Of 10 or more input sets, use 8 to 12 once.",
+        "the outputs of every sample. With 10 or more input sets, use 8 to 12 once.",
         "require_sandbox": "Refuse a strict replay in a partial sandbox.",
         "require_evidence": "Exit with 8 if a check of a strict replay could not tell.",
         "warm_samples": Flag(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 from types import FrameType
 
+from ..exit_status import INTERRUPTED
+
 TERMINATING = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -25,7 +27,7 @@ def raise_on_termination() -> None:
 
 def status_of(interrupt: BaseException | None) -> int:
     """128 + n for signal n, as a shell reports it."""
-    return 128 + (interrupt.number if isinstance(interrupt, Terminated) else signal.SIGINT)
+    return 128 + interrupt.number if isinstance(interrupt, Terminated) else INTERRUPTED
 
 
 def _raise(number: int, _: FrameType | None) -> None:

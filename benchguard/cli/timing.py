@@ -10,10 +10,10 @@ from .options import Command, Flag, options_of
 
 _TIMING: dict[str, str | Flag] = {
     "cold": "How to make the data caches cold before each sample: write and read scratch memory (flush), only write it "
-    "(memset; biased), or not at all (none). Without adversary also: map other memory behind the same addresses "
-    "(remap), or replay copies of the state in turn (rotate). Or read all captured memory after a flush, so that each "
-    "sample finds it in the cache as far as it fits (warm).  [default: flush; none on the CPU driver, except for "
-    "`replay` without --strict]",
+    "(memset; biased), or not at all (none). Or read all captured memory after a flush, so that each sample finds it "
+    "in the cache as far as it fits (warm). Only for captures that you trust (`replay` and `compare` of captures, "
+    "without --strict): map other memory behind the same addresses (remap), or replay copies of the state in turn "
+    "(rotate).  [default: flush; none on the CPU driver, except for `replay` without --strict]",
     "icache": "Instruction cache: replay copies of the code in turn (cold), or one copy (warm).",
     "flush_cache": "Empty the instruction caches before each sample: by a kernel on AMD devices, else as --icache "
     "cold.",
