@@ -169,7 +169,7 @@ class Announcements:
     def check(self, sample: int, input_set: int, slot: int, busy_slots: frozenset[int] | set[int]) -> bool:
         """Return whether this is the first sample of its input set. Raises SlotError.
 
-        `held` are the slots that the judge has not returned yet.
+        `busy_slots` are the slots that the judge has not returned yet.
         """
         plan = self._plan
         if sample >= SAMPLES_MAX:

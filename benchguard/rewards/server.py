@@ -35,7 +35,7 @@ class ServerOptions:
     """Options of the reward server.
 
     Attributes:
-        host: address to listen at. Every address but 127.0.0.1 and ::1 needs a token.
+        host: address to listen at. Every address but a loopback one (127.0.0.0/8, ::1) needs a token.
         port: TCP port; 0: a free one.
         token: clients must send it as `Authorization: Bearer TOKEN`. Empty: none is needed.
         grades: submissions that are graded at the same time.
