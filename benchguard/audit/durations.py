@@ -26,7 +26,7 @@ class HostTime:
 class GpuTime:
     """Time between events around launches on the GPU, in nanoseconds; median and p99 are within 1 %.
 
-    `launches` were timed. Of `early` ones the time includes waiting for the launch to be queued.
+    `launches` were timed. The time of an `early` launch includes the wait until the launch was queued.
     """
 
     launches: int

@@ -45,4 +45,4 @@ RUNTIME_CALLS = {
     "cuDevicePrimaryCtxReset": "cudaDeviceReset",
     "cuGraphLaunch": "cudaGraphLaunch",
 }
-"""By the driver call's name in the documentation. What `-cudart shared` programs call on the CPU driver's runtime."""
+"""Calls that `-cudart shared` programs make on the CPU driver's runtime, by the driver call's documented name."""

@@ -1,4 +1,4 @@
-"""What PTX and cubins declare of their kernels. Both are hostile input."""
+"""Declarations of kernels in PTX and cubins. Both are hostile input."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class CaseSender:
         self._thread.start()
 
     def result(self) -> Cases:
-        """What `find` returned. Call it when the runner has ended. Raises what `find` raised."""
+        """Return the value of `find`, or raise its exception. Call this when the runner has ended."""
         self._theirs.close()
         self._thread.join()
         if self._failure is not None:

@@ -45,7 +45,7 @@ class Vendor:
     sim: Path
     """The packaged CPU driver with this vendor's functions."""
     sim_spec: str
-    """What `--driver` calls it."""
+    """The value of `--driver` that names this CPU driver."""
     device_nodes: tuple[str, ...] = ()
     """Device files, one of which exists on each machine with such a GPU; empty if no such check is known."""
 

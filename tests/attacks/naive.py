@@ -70,7 +70,7 @@ class Naive:
     """One case of a problem, and one submission. `arrays` are its buffers on the device."""
 
     tensors = False
-    """Of CaseMemory, which an entry binds: this suite does not ask for torch's tensors."""
+    """A field of CaseMemory, which an entry binds: this suite does not ask for torch's tensors."""
 
     def __init__(self, problem: str, submission: Path, wanted: str | None) -> None:
         suite = load(problem)

@@ -1,4 +1,4 @@
-"""What HIP alone has in a region: its names for copies, sets and allocations, its symbols, its last error.
+"""Features of HIP alone in a region: its names for copies, sets and allocations, its symbols, its last error.
 
 Calls that CUDA's driver has too are tested for both (apis.py).
 """

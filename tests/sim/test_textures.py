@@ -485,7 +485,7 @@ def test_destroying_a_texture_waits_for_kernels_that_use_it(driver: Driver) -> N
     ],
 )
 def test_unsupported_form_is_refused(driver: Driver, instruction: str) -> None:
-    """One that PTX has fails its launch, another one the load."""
+    """A form that PTX has fails the launch, any other form fails the load."""
     module = ctypes.c_void_p()
     loaded = driver.result("cuModuleLoadData", ctypes.byref(module), kernel(instruction).encode())
     if loaded == 0:

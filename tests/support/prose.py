@@ -35,7 +35,7 @@ PHRASES = re.compile(
 """Constructions in which the reader has to guess the noun."""
 
 BEGINNINGS = re.compile(
-    r"(?:^|(?<=[.;:] ))(?:What|Whose|Who|Of|One that|Nobody|Nothing|As [a-z]+_[a-z]+,|Where a) [a-z][^?]*$"
+    r"(?:^|(?<=[.;:] ))(?:What|Whose|Who|Of|One that|Nobody|Nothing|As [a-z]+_[a-z]+,|Where a) [\w`][^?]*$"
 )
 """Sentences that begin with a pronoun or a preposition; a question may."""
 

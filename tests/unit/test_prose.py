@@ -11,6 +11,9 @@ from tests.support.prose import findings_in, main
 FORBIDDEN = {
     "a.py": [
         "# What patches timers is removed.\n",
+        "# What `find` returned.\n",
+        "# Of `early` launches, the time is longer.\n",
+        "# What PTX declares.\n",
         '"""Nobody reads this."""\n',
         'raise UsageError("the answer is no message that a reader expects")\n',
         'text = f"{path}: whose problem it is"\n',

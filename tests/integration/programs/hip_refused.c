@@ -1,4 +1,4 @@
-/* What HIP alone has and no replay can repeat. */
+/* Calls that HIP alone has and no replay can repeat. */
 #include "hip_region.h"
 
 static void callback(hipStream_t stream, hipError_t status, void *data)

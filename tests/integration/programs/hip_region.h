@@ -1,4 +1,4 @@
-/* What HIP programs with a region share. */
+/* Functions that HIP programs with a region share. */
 #ifndef HIP_REGION_H
 #define HIP_REGION_H
 

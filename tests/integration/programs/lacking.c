@@ -1,4 +1,4 @@
-/* What HIP has no words for: linked into a test's program beside libcuda-over-hip.so, which lacks it. */
+/* Functions that HIP lacks: linked into a test's program beside libcuda-over-hip.so, which lacks it. */
 enum { NOT_SUPPORTED = 801 };
 
 /* A caller's arguments are left where they are. */

@@ -21,7 +21,7 @@ def test_every_test_capture_opens(build: Callable[[Path], Path], tmp_path: Path)
 
 @pytest.mark.parametrize("n", [1, 1024, 300_000])
 def test_saxpy_capture_has_its_memory(n: int, tmp_path: Path) -> None:
-    """Of 300,000 elements, memory is more than one blob."""
+    """The memory of 300,000 elements is more than one blob."""
     x, y, after = map(captures.floats, captures.saxpy_values(n))
     with Capture.open(captures.saxpy_capture(tmp_path / "x.ncap", n)) as capture:
         named = {each.name: each for each in capture.ranges}

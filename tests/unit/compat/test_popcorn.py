@@ -1,4 +1,4 @@
-"""What GPU MODE's runners read, byte for byte."""
+"""The output that GPU MODE's runners read, byte for byte."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def reasons(tests: TimeTests) -> list[str]:
 
 
 def test_honest_samples_are_never_accused() -> None:
-    """Of 600 replays, with every size that a grade may have, and outliers as on a busy machine, where the noise of few
+    """600 replays have every size that a grade may have, and outliers as on a busy machine, where the noise of few
     samples may be as large as their time."""
     draw = random.Random(1)
     for number in range(600):

@@ -13,7 +13,7 @@ from benchguard.problem.seeding import generator, seeded
 
 
 def test_public_seeds_match_tensara() -> None:
-    """Of `printf vector-addition | md5sum` the first four bytes, little-endian; 31 bits of them."""
+    """The seed is 31 bits of the first four bytes of `printf vector-addition | md5sum`, little-endian."""
     assert Problem.get_seed("vector-addition") == 0x79507E1E
     assert Problem.get_seed("") == 0xD98C1DD4 & 0x7FFFFFFF
 

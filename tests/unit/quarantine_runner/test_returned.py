@@ -47,7 +47,7 @@ class Tensor:
 
 
 class Array:
-    """What CuPy's arrays have."""
+    """The attribute that CuPy's arrays have."""
 
     def __init__(self, address: int, typestr: str, shape: tuple[int, ...], strides: Any = None) -> None:
         self.__cuda_array_interface__ = {
