@@ -23,10 +23,10 @@ CONTROL = HONEST / "changed_only.cu"
 """It reads its output, too."""
 
 
-OPTIONS = {"driver": "sim", "cold": "none", "samples": 14, "timeout": 200, "blocks": 3}
+OPTIONS = {"driver": "sim", "cold": "none", "samples": 14, "timeout": 800, "blocks": 3}
 
 pytestmark = [
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(2400),
     pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed"),
 ]
 
