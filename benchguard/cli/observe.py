@@ -247,7 +247,10 @@ def _report(
         if is_stdout(summary_path):
             print_document(text)
         else:
-            write_text(summary_path, text + "\n")
+            try:
+                write_text(summary_path, text + "\n")
+            except BenchguardError as error:
+                raise BenchguardError(f"{error}; the log {log.path} is whole") from error
     if not quiet:
         from .observe_text import render
 

@@ -61,17 +61,12 @@ def has_popcorn_pipe(environment: Mapping[str, str] = os.environ) -> bool:
 
 def write_popcorn(result: GradeResult, environment: Mapping[str, str] = os.environ) -> int:
     """Write a result to POPCORN_FD and return GPU MODE's exit status: NO_PIPE if the descriptor cannot be written."""
+    if not has_popcorn_pipe(environment):
+        return NO_PIPE
     try:
-        descriptor = int(environment["POPCORN_FD"])
-        with open(descriptor, "w", encoding="utf-8", closefd=False) as stream:
+        with open(int(environment["POPCORN_FD"]), "w", encoding="utf-8", closefd=False) as stream:
             stream.writelines(line + "\n" for line in popcorn_lines(result))
-    except (
-        KeyError,
-        ValueError,
-        OverflowError,
-        TypeError,
-        OSError,
-    ):  # TypeError: open() calls 2**40 not an integer
+    except OSError:
         return NO_PIPE
     return popcorn_status(result)
 

@@ -187,9 +187,8 @@ class BatchResults:
 
     def _repair(self, start: int, data: bytes) -> None:
         """Remove the start of a line. A file of other content is refused, and stays as it is."""
-        is_last = (
-            start + len(data) == os.fstat(self._file).st_size
-        )  # else a line that is too long was cut here
+        # A line that is too long was cut by _lines(), and others may follow.
+        is_last = start + len(data) == os.fstat(self._file).st_size
         if not (is_last and (_START.startswith(data[: len(_START)]) or data.strip(b"\0") == b"")):
             raise UsageError(f"{self.path} does not end as the results of a batch do; name another file")
         os.ftruncate(self._file, start)

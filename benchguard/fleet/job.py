@@ -109,15 +109,12 @@ def job_of(name: str, problem: str, submission: Submission) -> Job:
     try:
         place = path.resolve(strict=True)
         is_folder = place.is_dir()
-        # A store of contents links to files without a suffix.
-        by_link = not is_folder and place.suffix not in LANGUAGES and path.suffix in LANGUAGES
-        name_there = path.name if by_link else place.name
-        names = files_of(place) if is_folder else (place.name,)
-        root = place if is_folder else place.parent
-        files = {each: contents_of(root, each) for each in names}
-        if by_link:
-            files = {name_there: files[place.name]}
-        return _checked(Job(name, problem, name_there, is_folder, files))
+        if is_folder:
+            files = {each: contents_of(place, each) for each in files_of(place)}
+            return _checked(Job(name, problem, place.name, True, files))
+        # Stores of contents have links with a suffix to files without one: the suffix tells the language.
+        file = place.name if place.suffix in LANGUAGES else path.name
+        return _checked(Job(name, problem, file, False, {file: contents_of(place.parent, place.name)}))
     except (OSError, RuntimeError) as error:  # RuntimeError: a link to itself, before Python 3.13
         raise UsageError(
             f"the submission {path} cannot be read: {getattr(error, 'strerror', error)}"

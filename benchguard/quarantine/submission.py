@@ -66,7 +66,7 @@ def submission_of(
     root = place if whole else place.parent
     files = files_of(place) if whole else (place.name,)
     main = _main_of(place, files, language) if whole else place.name
-    # A store of contents links to files without a suffix.
+    # Stores of contents have links with a suffix to files without one.
     detected_language = language or LANGUAGES.get(Path(main).suffix) or LANGUAGES.get(source.suffix)
     if detected_language is None:
         raise UsageError(
