@@ -50,7 +50,7 @@ class Template:
 class GpuModeCase:
     """A suite.TestCase. Its inputs are drawn twice, and the reference runs once, to find their structure."""
 
-    own_verdict = True
+    own_verdict = has_own_check = True
 
     def __init__(
         self, task: Task, name: str, arguments: Mapping[str, Any], distributions: tuple[str, ...]

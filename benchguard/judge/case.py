@@ -91,6 +91,7 @@ class CaseJudge:
         self._returned: Returned | None = None
         self._places: Sequence[Place] = ()
         self._samples: Samples | None = None
+        self._ended: Samples | None = None
         self._slots: SlotReader | None = None
         self._stream: Stream | None = None
 
@@ -215,7 +216,7 @@ class CaseJudge:
         return Expected(self._checked, self._factors()), [shared.descriptor]
 
     def checked(self) -> Checked:
-        """End the round, and return its results. The last round frees all memory."""
+        """End the round, and return its results. Call free() after they are sent, because that takes a while."""
         if self._slots is None or self._samples is None or self._sets is None:
             raise UsageError("results of this case were requested before its secret inputs")
         reader, samples, stream = self._slots, self._samples, self._stream
@@ -223,27 +224,23 @@ class CaseJudge:
         if stream is not None:
             stream.finish()
         self._slots = self._samples = self._stream = None
-        try:
-            if stream is not None and stream.trouble is not None:
-                raise stream.trouble
-            if isinstance(reader.trouble, SlotError):
-                raise FaultError(f"the replay announces {reader.trouble}; its results cannot be trusted")
-            if reader.trouble is not None:
-                raise reader.trouble
-            return self._summary(samples, reader.announcements.by_set)
-        finally:
-            if self._rounds_left == 0:
-                self.close()
+        self._ended = samples
+        if stream is not None and stream.trouble is not None:
+            raise stream.trouble
+        if isinstance(reader.trouble, SlotError):
+            raise FaultError(f"the replay announces {reader.trouble}; its results cannot be trusted")
+        if reader.trouble is not None:
+            raise reader.trouble
+        return self._summary(samples, reader.announcements.by_set)
 
-    def close(self) -> None:
-        """Free all memory."""
-        if self._slots is not None:
-            self._slots.finish()
-        if self._stream is not None:
-            self._stream.close()
-        if self._sets is not None:
+    def free(self) -> None:
+        """Free the memory of a round that has ended; after the last round, all memory."""
+        if self._ended is None:
+            return
+        self._ended = None
+        if self._rounds_left == 0 and self._sets is not None:
             self._sets.pool.close()
-        self._slots = self._samples = self._sets = None
+            self._sets = None
 
     def _make(self) -> _Made:
         """Make the sets. If memory is short, try references in float32 first, then fewer sets."""
@@ -319,10 +316,18 @@ class CaseJudge:
         narrowed = [stored.narrowed(each) for each in sets.factors]
         return replace(sets, stored=stored, factors=narrowed)
 
-    def _own(self, of_set: int, copy: Copy) -> str | None:
-        """The problem's own verdict on one set's outputs: None, or why they are wrong."""
+    def _own(self, of_set: int, copy: Copy, is_near: bool) -> str | None:
+        """The problem's own verdict on one set's outputs: None, or why they are wrong.
+
+        `is_near`: the outputs are right by the set's tolerances.
+        """
+        assert self._sets is not None
+        if not self._case.has_own_check:
+            if self._sets.supply is not None:
+                self._arrays_of(of_set)  # raises if the replay changed the inputs
+            return None
         reason = self._asked(of_set, copy)
-        if reason is not None or self._are_near(of_set, copy):
+        if reason is not None or self._are_near(of_set, copy, is_near):
             return reason
         answers = self._answers(of_set)
         buffers = self._spec.checked
@@ -356,8 +361,14 @@ class CaseJudge:
         with self._tools.problem:
             return self._case.verify(inputs, expected, actual)
 
-    def _are_near(self, of_set: int, copy: Copy) -> bool:
-        """Whether outputs are right by the tolerances of their dtypes, so that a check which accepts them saw them."""
+    def _are_near(self, of_set: int, copy: Copy, is_near: bool) -> bool:
+        """Whether outputs are right by the tolerances of their dtypes, so that a check which accepts them saw them.
+
+        `is_near` is the answer for the set's tolerances, and so for the dtypes' where the set has no factors.
+        """
+        assert self._sets is not None
+        if not self._sets.factors[of_set]:
+            return is_near
         answers, tolerances = self._answers(of_set), self._case.tolerances
         return all(
             each.is_comparable
@@ -366,6 +377,8 @@ class CaseJudge:
                 answers[each.buffer.name],
                 each.buffer.dtype,
                 tolerances[each.buffer.name],
+                pool=self._tools.parts,
+                threads=self._tools.threads,
             ).wrong
             for each in self._places
         )
@@ -396,7 +409,7 @@ class CaseJudge:
         assert self._sets is not None
         for number, state in enumerate(samples.sets):
             if state.same and state.mismatch is None and not self._sets.plan.is_streamed(number):
-                reason = self._own(number, state.copy)
+                reason = self._own(number, state.copy, state.is_near)
                 if reason is not None:
                     state.mismatch = samples.mismatch(state.sample, number, reason)
         firsts = [state.mismatch for state in samples.sets if state.mismatch is not None]

@@ -28,8 +28,8 @@ from .streaming import Stream
 Copy = Mapping[str, Array]
 """Outputs by buffer, row-major and flat, as stored."""
 
-Second = Callable[[int, Copy], str | None]
-"""The problem's own verdict on a set's outputs: None, or why they are wrong."""
+Second = Callable[[int, Copy, bool], str | None]
+"""The problem's own verdict on a set's outputs: None, or why they are wrong. The last argument is `is_near`."""
 
 Nearby = Callable[[int], Iterable[Mapping[str, Array]]]
 """The reference's answers to inputs that are a few roundings away from those of a set (nearby.py)."""
@@ -37,13 +37,17 @@ Nearby = Callable[[int], Iterable[Mapping[str, Array]]]
 
 @dataclass
 class SetState:
-    """`copied` is set when `copy` exists. `same` counts samples with equal bits, the copied sample included."""
+    """`copied` is set when `copy` exists. `same` counts samples with equal bits, the copied sample included.
+
+    `is_near`: all elements of the copy are comparable and within the set's tolerances.
+    """
 
     copied: threading.Event = field(default_factory=threading.Event)
     copy: Copy = field(default_factory=dict)
     sample: int = 0
     same: int = 0
     differs: bool = False
+    is_near: bool = False
     mismatch: Mismatch | None = None
 
 
@@ -121,14 +125,14 @@ class Samples:
         finally:
             state.copied.set()  # even if copying failed, so that waiting threads fail instead of hanging
         release()
-        state.mismatch = self._judge(number, of_set, state.copy)
+        state.mismatch, state.is_near = self._judge(number, of_set, state.copy)
         if self._stream is not None and self._stream.has(of_set):
             self._end_streamed(number, of_set, state)
             self._stream.next(of_set)
 
     def _end_streamed(self, number: int, of_set: int, state: SetState) -> None:
         """Ask the problem's own check while the inputs are still there, and free the set's memory."""
-        reason = self._own(of_set, state.copy) if self._own is not None else None
+        reason = self._own(of_set, state.copy, state.is_near) if self._own is not None else None
         if reason is not None:
             state.mismatch = self.mismatch(number, of_set, reason)
         state.copy = self.expected[of_set] = {}
@@ -146,9 +150,9 @@ class Samples:
         release()
         with self._lock:
             state.differs = True
-        mismatch = self._judge(number, of_set, copy)
+        mismatch, is_near = self._judge(number, of_set, copy)
         if mismatch is None and self._own is not None:
-            reason = self._own(of_set, copy)
+            reason = self._own(of_set, copy, is_near)
             mismatch = None if reason is None else self.mismatch(number, of_set, reason)
         if mismatch is not None:
             with self._lock:
@@ -159,8 +163,11 @@ class Samples:
         buffer = self.places[0].buffer
         return Mismatch(number, of_set, self._distributions[of_set], buffer.name, 0, _count(buffer), reason)
 
-    def _judge(self, number: int, of_set: int, copy: Copy) -> Mismatch | None:
-        """Compare by the tolerances. If the problem has its own verdict, only measure the errors."""
+    def _judge(self, number: int, of_set: int, copy: Copy) -> tuple[Mismatch | None, bool]:
+        """Compare by the tolerances. Returns the mismatch, and whether outputs are near the expected ones.
+
+        If the problem has its own verdict, there is no mismatch.
+        """
         outputs = []
         for place in self.places:
             buffer = place.buffer
@@ -180,10 +187,11 @@ class Samples:
                 self.max_absolute = max(self.max_absolute, comparison.max_absolute)
                 self.max_relative = max(self.max_relative, comparison.max_relative)
         wrong = [each for each in outputs if each.comparison.wrong]
+        is_near = not wrong and len(outputs) == len(self.places)
         if not wrong or self._own is not None or self._is_right_nearby(of_set, wrong):
-            return None
+            return None, is_near
         buffer, comparison = wrong[0].buffer, wrong[0].comparison
-        return Mismatch(
+        mismatch = Mismatch(
             number,
             of_set,
             self._distributions[of_set],
@@ -192,6 +200,7 @@ class Samples:
             comparison.elements,
             mismatch_text(buffer, comparison),
         )
+        return mismatch, is_near
 
     def _is_right_nearby(self, of_set: int, wrong: Sequence[Output]) -> bool:
         """Whether rounding decides the wrong elements.

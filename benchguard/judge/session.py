@@ -68,6 +68,11 @@ class Session:
         except (Exception, SystemExit) as error:
             return trouble_of(error, doing), []
 
+    def free(self) -> None:
+        """Free memory that is no longer needed. Call it after an answer is sent."""
+        for each in self._cases:
+            each.free()
+
     def _open(self, ask: Ask) -> Opened:
         if self._suite is not None:
             raise UsageError("a problem is open; this process judges one")

@@ -40,6 +40,7 @@ def main(descriptor: int, parent: int, load: Load | None = None) -> None:
         finally:
             for each in descriptors:
                 os.close(each)
+        session.free()
 
 
 def open_suite(problem: str, adapter: str, options: Mapping[str, str]) -> Suite:

@@ -56,13 +56,13 @@ class ProblemCase:
         self.problem = author.problem
         self.name = str(test_case["name"])[:200]
         self.where = f"{author.path}: case {self.name!r}"
-        self._verifies = type(self.problem).verify_result is not Problem.verify_result
+        self.has_own_check = type(self.problem).verify_result is not Problem.verify_result
         self._is_wide = self.problem.reference_dtype == "float64"
         self._says_dtype = any(
             "reference_dtype" in vars(each) for each in type(self.problem).__mro__[:-1] if each is not Problem
         )
         own = self.problem.own_verdict
-        self.own_verdict = self._verifies and self.problem.tolerances is None if own is None else own
+        self.own_verdict = self.has_own_check and self.problem.tolerances is None if own is None else own
 
     @property
     def input_bytes(self) -> int:
@@ -200,7 +200,7 @@ class ProblemCase:
     ) -> str | None:
         """Compare with the float64 reference by verify_result, and if that rejects the outputs, with the reference in
         the kernel's precision, as Tensara's harness does."""
-        if not self._verifies:
+        if not self.has_own_check:
             return None
         checked = self.spec.checked
         outputs = [actual[each.name] for each in checked]

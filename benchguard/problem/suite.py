@@ -51,6 +51,11 @@ class TestCase(Protocol):
         """Whether only `verify` decides, without comparison by elements."""
         ...
 
+    @property
+    def has_own_check(self) -> bool:
+        """Whether `verify` or `verify_returned` may reject outputs; otherwise the judge does not call them."""
+        ...
+
     def inputs(self, seed: int, distribution: str) -> dict[str, Array]:
         """The inputs, in the spec's shapes and dtypes. Values other than constants depend on the seed."""
         ...

@@ -270,6 +270,41 @@ def test_exception_of_own_verdict_reported() -> None:
             process.answer(Checked)
 
 
+def test_case_without_own_check_not_asked() -> None:
+    """`verify` raises, but the case says that it rejects nothing. Wrong outputs stay wrong."""
+    ask = Ask("verify raises", "test", adapter_options={"without check": ""})
+    with judge() as process:
+        replaying = secrets_of(process, ask)
+        for number in range(4):
+            replaying.sample(number, wrong if number == 2 else honest)
+        process.ask(AskChecked(0))
+        checked, _ = process.answer(Checked)
+        assert checked.first is not None and (checked.wrong, checked.first.sample) == (1, 2)
+
+
+@pytest.mark.parametrize("problem", ["near", "near, wide"])
+def test_own_check_asked_about_scaled_outputs_unless_near(problem: str) -> None:
+    """The check raises for scaled outputs. Wider tolerances of a set do not make outputs near."""
+
+    def beyond(inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> None:
+        honest(inputs, outputs)
+        outputs["y"][...] *= np.float32(1 + 2e-5)
+
+    for solve, is_near in ((honest, True), (beyond, False)):
+        with judge() as process:
+            replaying = secrets_of(process, Ask(problem, "test"))
+            for number in range(4):
+                replaying.sample(number, solve)
+            process.ask(AskChecked(0))
+            if is_near:
+                checked, _ = process.answer(Checked)
+                assert checked.wrong == 0
+                assert (checked.factors.get("y", 1.0) > 2) is (problem == "near, wide")
+            else:
+                with pytest.raises(BenchguardError, match="KeyError: 'scaled outputs'"):
+                    process.answer(Checked)
+
+
 def test_dead_judge_reports_status_and_place() -> None:
     text = trouble("die")
     assert "exit status 7" in text and "last output: last words" in text

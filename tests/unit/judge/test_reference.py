@@ -18,7 +18,7 @@ from benchguard.problem.spec import Buffer, CaseSpec, DType, Tolerance
 class Given:
     """A case with given expected values."""
 
-    own_verdict = False
+    own_verdict = has_own_check = False
     distributions = ("own",)
 
     def __init__(self, values: Any, dtype: DType = "float32", tolerance: Tolerance | None = None) -> None:
