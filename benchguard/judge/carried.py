@@ -27,7 +27,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from numpy.random import default_rng
 from numpy.typing import NDArray
+
+from .medians import median, medians
 
 EFFECT_MIN = 0.02
 P_MAX = 1e-3
@@ -75,7 +78,7 @@ def first_use(rows: Sequence[tuple[float, bool]], sets: Sequence[int] | None = N
     if few or count > ONE_USE_MAX or not (np.isfinite(times).all() and (times > 0).all()):
         return FirstUse(one_use, repeated, 1.0, False, "")
     relative = np.log(times) - np.log(_around(times))
-    slower = math.expm1(float(np.median(relative[once]) - np.median(relative[~once])))
+    slower = math.expm1(median(relative[once]) - median(relative[~once]))
     p_value = _by_chance(_ranks(relative), once)
     unlikely = p_value < P_MAX
     if sets is not None:
@@ -105,21 +108,21 @@ def untestable(one_use: int, repeated: int, one_use_sets: int, repeated_sets: in
 
 
 def _median(values: Floats) -> float:
-    return float(np.median(values)) if len(values) else math.nan
+    return median(values) if len(values) else math.nan
 
 
 def _around(times: Floats) -> Floats:
     """The median of each value and its neighbours; at the ends, the median of the outermost window."""
     size = min(NEIGHBOURS, len(times))
-    medians = np.median(sliding_window_view(times, size), axis=1)
-    return np.pad(medians, (size // 2, len(times) - len(medians) - size // 2), mode="edge")
+    around = medians(sliding_window_view(times, size))
+    return np.pad(around, (size // 2, len(times) - len(around) - size // 2), mode="edge")
 
 
 def _of_sets(relative: Floats, once: Mask, sets: NDArray[np.int64]) -> tuple[Floats, Mask]:
     """Ranks of the sets' medians, and the places of one-use sets."""
     numbers, first = np.unique(sets, return_index=True)
-    medians = np.array([np.median(relative[sets == each]) for each in numbers])
-    return _ranks(medians), once[first]
+    of_sets = np.array([median(relative[sets == each]) for each in numbers])
+    return _ranks(of_sets), once[first]
 
 
 def _ranks(values: Floats) -> Floats:
@@ -133,20 +136,20 @@ def _by_chance(ranks: Floats, once: Mask) -> float:
     """The share of random draws, of equally many places, whose sum of ranks is at least as large."""
     observed = ranks[once].sum()
     places = _draw_permutations(len(ranks), int(once.sum()))
-    reached = int((ranks[places].sum(axis=1) >= observed - 1e-9).sum())
+    reached = int((ranks[places].sum(axis=0) >= observed - 1e-9).sum())
     return (1 + reached) / (1 + PERMUTATIONS)
 
 
-def _draw_permutations(among: int, count: int) -> NDArray[np.int64]:
-    """PERMUTATIONS draws of `count` different places (Floyd's algorithm; Bentley, CACM 30(9), 1987).
+def _draw_permutations(among: int, count: int) -> NDArray[np.int32]:
+    """PERMUTATIONS draws of `count` different places, a column each (Floyd's algorithm; Bentley, CACM 30(9), 1987).
 
     The seed is fixed, so that equal times give equal results.
     """
-    random = np.random.default_rng(0x6E6575)
-    permutations = np.full((PERMUTATIONS, count), -1, np.int64)
+    random = default_rng(0x6E6575)
+    permutations = np.empty((count, PERMUTATIONS), np.int32)
     for place in range(count):
         last = among - count + place
-        wish = random.integers(0, last + 1, PERMUTATIONS)
-        duplicates = (permutations[:, :place] == wish[:, None]).any(axis=1)
-        permutations[:, place] = np.where(duplicates, last, wish)
+        wish = random.integers(0, last + 1, PERMUTATIONS).astype(np.int32)
+        duplicates = (permutations[:place] == wish).any(axis=0)
+        permutations[place] = np.where(duplicates, last, wish)
     return permutations

@@ -31,6 +31,7 @@ from ..problem.spec import Buffer, DType, Tolerance
 from ..problem.suite import TestCase
 from .compare import Comparison, compare
 from .formats import Array, decoded, is_float
+from .medians import median
 from .reference import Expected, expected_of
 
 RUNS = 8
@@ -140,7 +141,7 @@ class Range:
 def _typical(numbers: Array) -> float:
     """The median size of the numbers that are not zero."""
     sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
-    return float(np.median(sizes)) if len(sizes) else 0.0
+    return median(sizes) if len(sizes) else 0.0
 
 
 def answers_nearby(

@@ -24,6 +24,7 @@ import numpy as np
 
 from ..problem.spec import DType, Tolerance
 from .formats import FLOATS, Array, Doubles, FloatFormat, decoded, rounded
+from .medians import median
 
 SAMPLE = 1 << 16
 ELEMENTS_MIN = 32
@@ -70,7 +71,7 @@ def errors_of(pairs: Sequence[tuple[Array, Array]], dtype: DType, tolerance: Tol
             return Errors(len(numbers))
         nearest = rounded(targets, FLOATS[dtype])
         grids = tuple((_on_grid(numbers, form), _on_grid(nearest, form)) for _, form in LOWER)
-        return Errors(len(numbers), float(np.median(np.abs(numbers - targets) / np.abs(targets))), grids)
+        return Errors(len(numbers), median(np.abs(numbers - targets) / np.abs(targets)), grids)
 
 
 def note(buffer: str, dtype: DType, errors: Errors, baseline: Errors | None = None) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from benchguard.judge.carried import FirstUse, _draw_permutations, first_use
+from benchguard.judge.carried import PERMUTATIONS, FirstUse, _draw_permutations, first_use
 
 Noise = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -143,9 +143,24 @@ def test_too_few_samples_no_result(rows: list[tuple[float, bool]]) -> None:
 
 def test_permutation_draws_distinct_and_uniform() -> None:
     permutations = _draw_permutations(12, 5)
-    assert all(len(set(row)) == 5 for row in permutations[:500].tolist())
+    assert permutations.shape == (5, PERMUTATIONS)
+    assert all(len(set(draw)) == 5 for draw in permutations.T[:500].tolist())
     shares = np.bincount(permutations.ravel(), minlength=12) / permutations.size
     assert np.abs(shares - 1 / 12).max() < 0.005
+
+
+@pytest.mark.parametrize(("among", "count"), [(16, 8), (110, 8), (24, 24), (300, 40)])
+def test_permutation_draws_follow_floyds_algorithm_on_one_seed(among: int, count: int) -> None:
+    """A draw at a time, in plain Python: equal times get the p-value that earlier versions gave them."""
+    random = np.random.default_rng(0x6E6575)
+    wishes = [random.integers(0, among - count + place + 1, PERMUTATIONS) for place in range(count)]
+    permutations = _draw_permutations(among, count)
+    for draw in range(0, PERMUTATIONS, 199):
+        places: list[int] = []
+        for place in range(count):
+            wish = int(wishes[place][draw])
+            places.append(among - count + place if wish in places else wish)
+        assert permutations[:, draw].tolist() == places
 
 
 def measure(runs: int) -> None:
