@@ -18,8 +18,11 @@ from ..judge.process import JudgeProcess
 from ..problem.returned import replayed_case
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
+from ..quarantine.quarantine import READING
 from ..quarantine.start import check_unreadable
 from ..quarantine.submission import check_outside
+from ..replay.confined import WaitingReplay
+from ..replay.target import target_of
 from ..shim.driver import Driver, discover
 from .archive import Archived, Evidence, archived
 from .judged_replay import with_slots
@@ -217,7 +220,10 @@ class ReplayedRun(GradeRun):
     def run(self) -> GradeResult:
         judge, opening = self.start()
         submission = self.submission(opening)
-        quarantined = self.quarantine(submission, opening)
+        target = target_of(self._api, self.options.driver)
+        sandbox = self.options.require_sandbox or "any"
+        self._waiting = self._stack.enter_context(WaitingReplay(target, self.options.device, sandbox))
+        quarantined = self.quarantine(submission, opening, replay=self._waiting)
         opened, ahead = opening.opened, opening.ahead
         finding = finding_of(quarantined)
         if finding is not None:
@@ -238,8 +244,11 @@ class ReplayedRun(GradeRun):
                 break
         return self.result(opened, submission, quarantined, cases, None)
 
-    def meanwhile(self) -> None:
+    def meanwhile(self, phase: str) -> None:
         from . import case  # noqa: F401, PLC0415 - numpy and the tests of times take 0.1 s to import
+
+        if phase == READING:
+            self._waiting.open_driver()
 
     def _secrets(self, opening: Opening, index: int) -> tuple[Secrets, list[int]]:
         """Wait for secret inputs and references. No replay is timed while the judge makes them."""
@@ -269,6 +278,7 @@ class ReplayedRun(GradeRun):
             opened.tolerances[index],
             self.left(),
             self.turns,
+            self._waiting,
             len(opened.cases) - index - 1,
             self._api,
         )

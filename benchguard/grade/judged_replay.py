@@ -20,6 +20,7 @@ from ..problem.spec import Returned
 from ..quarantine.reader import LIMITS
 from ..replay.buffers import Buffers, SharedInputs, SlotPool
 from ..replay.collect import Progress
+from ..replay.confined import WaitingReplay
 from ..replay.options import ReplayOptions
 from ..replay.replay import SAMPLING_SECONDS, replay_buffers
 from ..replay.result import ReplayResult
@@ -82,13 +83,15 @@ def judged_replay(
     sampling_seconds: float = SAMPLING_SECONDS,
     turns: Turns | None = None,
     api: Api | None = None,
+    waiting: WaitingReplay | None = None,
 ) -> tuple[ReplayResult, Checked]:
     """Replay the capture at `path` for at most `seconds`, and return the judge's results for its samples.
 
     Samples are taken until their times converge, or for `sampling_seconds`.
 
     `warm_samples` follow with the memory in the cache. The judge checks their outputs, too. `api` is of the driver that
-    the submission ran on: a capture that names another one would choose the driver that replays it.
+    the submission ran on: a capture that names another one would choose the driver that replays it. `waiting` is as in
+    replay_buffers().
 
     Raises UsageError for invalid replay options, CaptureError for a capture that cannot be used.
     """
@@ -125,7 +128,9 @@ def judged_replay(
             raise CaptureError(
                 f"it names a driver of {api_of(capture).upper()}, and was recorded on {api.upper()}"
             )
-        result = replay_buffers(capture, how, buffers, tell, options.memory_limit, sampling_seconds, turns)
+        result = replay_buffers(
+            capture, how, buffers, tell, options.memory_limit, sampling_seconds, turns, waiting
+        )
     judge.ask(AskChecked(secret.case))
     checked, _ = judge.answer(Checked)
     own = {number for number, name in enumerate(sets.distributions) if name == sets.own}

@@ -27,6 +27,7 @@ from ..problem.spec import Returned
 from ..quarantine.contract import Audit, Cases, Language, Quarantined
 from ..quarantine.reader import LIMITS
 from ..quarantine.submission import LANGUAGES, Submission
+from ..replay.confined import WaitingReplay
 from ..shim.driver import discover
 from ..shim.vendors import Api
 from .archive import result_bytes, source_sha256
@@ -263,9 +264,13 @@ class RegradeRun(ReplayedRun):
         )
 
     def quarantine(
-        self, submission: Submission, opening: Opening, inline: Inline | None = None
+        self,
+        submission: Submission,
+        opening: Opening,
+        inline: Inline | None = None,
+        replay: WaitingReplay | None = None,
     ) -> Quarantined:
-        del inline
+        del inline, replay
         self.report("examining the captures")
         cases, loaded = opening.find(), self._loaded
         absent = [each.name for each in cases.cases if each.name not in loaded.captures]

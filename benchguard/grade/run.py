@@ -26,6 +26,7 @@ from ..quarantine.lacking import lack_of
 from ..quarantine.quarantine import quarantine
 from ..quarantine.submission import Submission, submission_of
 from ..replay.clocks import Clocks
+from ..replay.confined import WaitingReplay
 from ..replay.driver_check import BLAMED, check_driver, check_seconds
 from ..replay.protocol import Device
 from ..replay.replay import WAIT_WORTH_A_NOTE, WAITING
@@ -47,6 +48,9 @@ from .specification import Finding
 from .vendor import api_of
 
 LEFT_OUT_SHOWN = 8
+CONTEXT_SECONDS = 5.0
+"""Time for a waiting replay to make its context: ten times what it took on H100s."""
+
 SUBMISSIONS_DEVICE = 0
 """The device of a quarantine, by number (quarantine/runner/driver.py)."""
 
@@ -116,8 +120,9 @@ class GradeRun:
         submission: Submission,
         opening: Opening,
         inline: Inline | None = None,
+        replay: WaitingReplay | None = None,
     ) -> Quarantined:
-        """Run the submission.
+        """Run the submission. `replay` starts beside it, and has its context on the GPU at the end.
 
         Raises BenchguardError if the machine has no compiler for it, or if the time before it is the reason why it ran
         out of time.
@@ -146,8 +151,11 @@ class GradeRun:
                 examiner=EXAMINER,
                 turn=turn if inline is None else None,
                 policy=options.policy or ("grading" if inline is not None else "quarantine"),
+                waiting=() if replay is None else (replay,),
             )
             self._check_driver(ended)
+            if replay is not None and ended.captures:
+                replay.hear(min(CONTEXT_SECONDS, self.left()))  # others may measure when this turn ends
         if ended.timed_out and left < options.seconds / 2:
             raise BenchguardError(
                 f"starting and opening the problem took {options.seconds - left:.0f} s of a time-out of "
@@ -160,10 +168,10 @@ class GradeRun:
 
     def _quarantine_reports(self, phase: str, case: str) -> None:
         self.report(phase, case)
-        self.meanwhile()
+        self.meanwhile(phase)
 
-    def meanwhile(self) -> None:
-        """Called, more than once, while the submission runs and this process has nothing to do."""
+    def meanwhile(self, phase: str) -> None:
+        """Called when a phase of the quarantine has begun, and this process has nothing to do."""
 
     def _check_driver(self, ended: Quarantined) -> None:
         """Raises BenchguardError if the submission may have failed because the driver does not work."""

@@ -1,4 +1,5 @@
-"""Messages between the supervisor and the judge: a header, a line of JSON, and descriptors sent with the header.
+"""Messages between the supervisor and the judge or a confined program: a header, a line of JSON, and descriptors sent
+with the header.
 
 The transport is a stream socket, because the description of a suite with many cases exceeds the size of a datagram.
 The kernel ends a read at the message that carried descriptors, so the descriptors belong to the header that was read
@@ -17,7 +18,7 @@ from collections.abc import Sequence
 HEADER = struct.Struct("<II")
 """Bytes of JSON that follow, and the number of descriptors."""
 
-MESSAGE_MAX = 16 << 20
+MESSAGE_MAX = 64 << 20
 DESCRIPTORS_MAX = 8
 
 
@@ -41,15 +42,17 @@ def send(end: socket.socket, data: bytes, descriptors: Sequence[int] = ()) -> No
         raise ClosedError from error
 
 
-def receive(end: socket.socket, deadline: float | None = None) -> tuple[bytes, tuple[int, ...]]:
-    """The next message and its descriptors, which the caller closes.
+def receive(
+    end: socket.socket, deadline: float | None = None, most: int = DESCRIPTORS_MAX
+) -> tuple[bytes, tuple[int, ...]]:
+    """The next message and its descriptors, at most `most`, which the caller closes.
 
     Raises ClosedError, MessageError, and TimeoutError when `deadline` of the monotonic clock passes. Every descriptor
     is closed before an exception is raised.
     """
     descriptors: list[int] = []
     try:
-        header = _exactly(end, HEADER.size, deadline, descriptors)
+        header = _exactly(end, HEADER.size, deadline, descriptors, most)
         size, count = HEADER.unpack(header)
         if size > MESSAGE_MAX or count != len(descriptors):
             raise MessageError(
@@ -62,7 +65,9 @@ def receive(end: socket.socket, deadline: float | None = None) -> tuple[bytes, t
         raise
 
 
-def _exactly(end: socket.socket, size: int, deadline: float | None, descriptors: list[int] | None) -> bytes:
+def _exactly(
+    end: socket.socket, size: int, deadline: float | None, descriptors: list[int] | None, most: int = 0
+) -> bytes:
     """Read `size` bytes; append descriptors that come with them to the list, if given."""
     received = bytearray()
     while len(received) < size:
@@ -72,7 +77,7 @@ def _exactly(end: socket.socket, size: int, deadline: float | None, descriptors:
             if descriptors is None:
                 data = end.recv(chunk_bytes)
             else:
-                data, came, _, _ = socket.recv_fds(end, chunk_bytes, DESCRIPTORS_MAX, socket.MSG_CMSG_CLOEXEC)
+                data, came, _, _ = socket.recv_fds(end, chunk_bytes, most, socket.MSG_CMSG_CLOEXEC)
                 descriptors.extend(came)
         except ConnectionResetError as error:
             raise ClosedError from error

@@ -18,7 +18,7 @@ from ..ipc.json_text import UNREADABLE
 from ..ipc.lines import LineError
 from ..ipc.text import describe_exit, last_line, one_line
 from .attend import Attendant
-from .contract import LINE_MAX, Broke, Confined, Reading, Task, missing_features
+from .contract import LINE_MAX, Broke, Confined, Task, missing_features
 from .group import Group
 from .private import REMOVE_SECONDS_MIN, remove
 from .sandbox.keeper import STATUS_LEFT
@@ -37,7 +37,7 @@ class Program:
     """
 
     name: str
-    order: Reading | Task
+    order: Task
     environment: Mapping[str, str]
     deadline: float
     line_max: int
@@ -92,46 +92,83 @@ def run_confined(program: Program, sandbox: Sandbox, handle: Callable[[bytes], b
     No process of the program survives, even if `handle` raises an exception. Raises BenchguardError if the program
     cannot be started.
     """
-    order, confine = program.order, program.order.confine
-    start = _Start(sandbox, confine.network, handle)
-    with ExitStack() as stack:
-        (events, events_theirs), (output, output_theirs) = _pipe(stack), _pipe(stack)
-        group = stack.enter_context(Group(confine.processes))
-        watch = Watch(confine.memory_bytes, confine.processes, Path(confine.scratch), program.name)
+    with Running(program, sandbox) as running:
+        return running.attend(handle, program.deadline)
+
+
+class Running:
+    """A program that has been started. A context manager, at whose end no process of the program lives.
+
+    The program must not see hostile bytes before attend(), because its memory and its time have no limit until then.
+    `keeper` is the number of its first process.
+    """
+
+    def __init__(self, program: Program, sandbox: Sandbox) -> None:
+        """Raises BenchguardError if the program cannot be started."""
+        self._program, self._sandbox = program, sandbox
+        self._is_attended = False
+        with ExitStack() as stack:
+            (self._events, events_theirs), (self._output, output_theirs) = _pipe(stack), _pipe(stack)
+            self._group = stack.enter_context(Group(program.order.confine.processes))
+            try:
+                self._child = subprocess.Popen(
+                    command(events_theirs, sandbox, self._group, program.path),
+                    env=dict(program.environment),
+                    cwd=program.order.confine.scratch,
+                    stdin=stack.enter_context(request(program.order)),
+                    stdout=output_theirs,
+                    stderr=output_theirs,
+                    pass_fds=[events_theirs, *program.order.descriptors],
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise BenchguardError(f"{program.name} cannot start: {error.strerror}") from error
+            self._stack = stack.pop_all()
+
+    @property
+    def keeper(self) -> int:
+        return self._child.pid
+
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._stack:
+            if not self._is_attended:
+                self.attend(lambda _: False, 0.0)
+
+    def has_ended(self) -> bool:
+        return self._child.poll() is not None
+
+    def attend(
+        self, handle: Callable[[bytes], bool], deadline: float, memory_bytes: int | None = None
+    ) -> Ended:
+        """As run_confined(), until `deadline`. `memory_bytes` replaces the order's limit on memory."""
+        self._is_attended = True
+        program, confine = self._program, self._program.order.confine
+        memory_max = confine.memory_bytes if memory_bytes is None else memory_bytes
+        start = _Start(self._sandbox, confine.network, handle)
         attendant = Attendant(
-            events,
-            output,
-            Deadline(program.deadline),
+            self._events,
+            self._output,
+            Deadline(deadline),
             start.handle,
-            watch,
-            group,
+            Watch(memory_max, confine.processes, Path(confine.scratch), program.name),
+            self._group,
             line_max=max(program.line_max, LINE_MAX),
             lines_max=program.lines_max,
         )
-        try:
-            child = subprocess.Popen(
-                command(events_theirs, sandbox, group, program.path),
-                env=dict(program.environment),
-                cwd=confine.scratch,
-                stdin=stack.enter_context(request(order)),
-                stdout=output_theirs,
-                stderr=output_theirs,
-                pass_fds=[events_theirs, *order.descriptors],
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise BenchguardError(f"{program.name} cannot start: {error.strerror}") from error
-        status, survivors = attendant(child)
-    return Ended(
-        status=_SIGNALLED - status if status > _SIGNALLED else status,
-        timed_out=attendant.timed_out,
-        features=start.features,
-        refusal=start.refusal,
-        excess=attendant.excess,
-        trouble=attendant.trouble,
-        survived=bool(survivors) or status == STATUS_LEFT,
-        output=attendant.text,
-    )
+        status, survivors = attendant(self._child)
+        return Ended(
+            status=_SIGNALLED - status if status > _SIGNALLED else status,
+            timed_out=attendant.timed_out,
+            features=start.features,
+            refusal=start.refusal,
+            excess=attendant.excess,
+            trouble=attendant.trouble,
+            survived=bool(survivors) or status == STATUS_LEFT,
+            output=attendant.text,
+        )
 
 
 @dataclass

@@ -90,23 +90,24 @@ class Order(msgspec.Struct, frozen=True, tag_field="task", tag="run"):
         return tuple(each for each in (self.channel, *inline) if each >= 0)
 
 
-class Reading(msgspec.Struct, frozen=True, tag_field="task", tag="read"):
-    """A request to the reader of raw captures (reader.py), in a sandbox of its own."""
+class ReadingStart(msgspec.Struct, frozen=True):
+    """The reader's order before the submission has ended. Its Reading comes on the socket `channel`."""
 
-    descriptors: tuple[int, ...]
-    """The raw captures. The reader opens no path."""
+    channel: int
+    examiner: str
+    """MODULE:FUNCTION, called with both captures of a case and its CaseSpec. Empty: only pack."""
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """The work of the reader of raw captures (reader.py), which waits in a sandbox of its own."""
+
+    raw_captures: tuple[int, ...]
+    """Their descriptors. The reader opens no path."""
     calls: tuple[str, ...]
     """The driver's exports, by slot."""
     cases: tuple[CaseSpec, ...]
-    confine: Confine
     deadline: float
     """By the monotonic clock."""
-    examiner: str = ""
-    """MODULE:FUNCTION, called with both captures of a case and its CaseSpec. Empty: only pack."""
-
-    @property
-    def readable(self) -> tuple[str, ...]:
-        return self.confine.readable
 
 
 class Task(msgspec.Struct, frozen=True, tag_field="task", tag="call"):
@@ -290,7 +291,7 @@ class Quarantined:
     trouble: str = ""
     """Why the captures cannot be used: invalid events or damaged raw captures, for example."""
     examined: tuple[str, ...] = ()
-    """For each case in `captures`, the examiner's result (Reading.examiner)."""
+    """For each case in `captures`, the result of ReadingStart.examiner."""
     returned: dict[int, Returned] = field(default_factory=dict)
     """By case, the results of its calls, as the submission's process reports them. replayed_case() accepts them."""
     is_ours: bool = False

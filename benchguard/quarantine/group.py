@@ -23,6 +23,13 @@ class Group:
         self.cgroup = _make_cgroup(processes)
         self._before = _children()
 
+    def leave_out(self, keeper: int) -> None:
+        """Take no notice of another group's keeper, which was started after this group was made.
+
+        It may look like an orphan of this group's: in a container without new privileges every process does.
+        """
+        self._before.add(keeper)
+
     def __enter__(self) -> Group:
         return self
 

@@ -26,21 +26,25 @@ from ..toolchain.paths import HIP_BRIDGE
 from ..version import __version__
 from .attend import Attendant
 from .cases import CaseSender
-from .contract import Audit, Cases, Confine, Order, Quarantined, Reading
+from .contract import FIRST_PHASES, Audit, Cases, Confine, Order, Quarantined, Reading
 from .events import Events, Progress
 from .group import Group
 from .pause import Pause
 from .private import Private, private, readable_interposer
-from .raw_captures import Packed, read_all
+from .raw_captures import Packed, Reader, read_all
 from .sandbox import environment, identity
 from .start import Sandbox, command, request
 from .submission import Submission, is_altered
 from .trouble import confinement_of, trouble_of
+from .waiting import Waiting
 from .watch import Watch, check_disk
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
 AUDIT_LOG = "audit.jsonl"
+READING = "reading the captures"
+"""The phase after the submission has ended."""
+
 READER_PROCESSES = 64
 """Threads that compress and processes that decompress, with room to spare."""
 
@@ -66,14 +70,15 @@ def quarantine(
     examiner: str = "",
     policy: str = "quarantine",
     turn: Turn | None = None,
+    waiting: Sequence[Waiting] = (),
 ) -> Quarantined:
     """Run `submission` for at most `timeout` seconds, and leave captures and the audit log in `folder`.
 
     `find_cases` is called in a thread, while the submission is imported or compiled. `progress` is called with the
     phase and the case. The submission may import or read `files` of the problem, by name. With `inline` nothing is
-    recorded, and the caller opens its results. `examiner` is that of contract.Reading, and `machine_code` that of
-    contract.Order. The submission obeys `policy`, a name or a path. It steps aside with `turn` for replays of others,
-    and the time-out does not count that time. Raises what `find_cases` raises,
+    recorded, and the caller opens its results. `examiner` is that of contract.ReadingStart, and `machine_code` that of
+    contract.Order. The submission obeys `policy`, a name or a path. The programs in `waiting` start beside it. It steps
+    aside with `turn` for replays of others, and the time-out does not count that time. Raises what `find_cases` raises,
     and BenchguardError or UsageError for failures that the submission did not cause; the result describes what the
     submission did.
     """
@@ -107,7 +112,26 @@ def quarantine(
             inline_order=inline.order if inline is not None else None,
         )
         run = _Run(order, sender, submission, interposer, folder, where, stack, cordon, deadline, turn)
-        return run.run(timeout, require_full, progress, examiner)
+        return run.run(timeout, require_full, progress, examiner, waiting)
+
+
+class _Beside:
+    """Starts the programs that work after the submission, when it is imported or compiled.
+
+    A program that cannot start now is started when its work is there.
+    """
+
+    def __init__(self, progress: Progress | None, group: Group, programs: Sequence[Waiting]) -> None:
+        self._progress, self._group, self._due = progress, group, [*programs]
+
+    def began(self, phase: str, case: int) -> None:
+        if self._progress is not None:
+            self._progress(phase, case)
+        while phase not in FIRST_PHASES and self._due:
+            program = self._due.pop()
+            with suppress(BenchguardError):
+                program.start()
+                self._group.leave_out(program.keeper)
 
 
 class _Run:
@@ -136,13 +160,16 @@ class _Run:
         require_full: bool,
         progress: Progress | None,
         examiner: str,
+        waiting: Sequence[Waiting],
     ) -> Quarantined:
         deadline = self._deadline
         sandbox: Sandbox = "full" if require_full else "any"
         confine, inline = self._order.confine, self._order.inline_order
         captures_folder = self._where.scratch / environment.CAPTURES
-        events = Events(progress)
         group = self._stack.enter_context(Group(confine.processes))
+        reader = self._stack.enter_context(Reader(self._confine_reader(), examiner, sandbox))
+        beside = _Beside(progress, group, () if inline is not None else (reader, *waiting))
+        events = Events(beside.began)
         (events_end, events_theirs), (output_end, output_theirs) = self._pipe(), self._pipe()
         watch = Watch(confine.memory_bytes, confine.processes, self._where.scratch)
         pause = Pause(self._turn, group) if self._turn is not None else None
@@ -175,6 +202,8 @@ class _Run:
         if run.log_error is not None and not attendant.excess:  # a submission may have filled the log's disk
             raise BenchguardError(run.log_error)
         wall = timeout - deadline.left()  # without pauses
+        if progress is not None:
+            progress(READING, -1)
         cases = self._sender.result().cases
         trouble = trouble_of(run, attendant, events)
         broke = None if trouble else events.broke
@@ -186,14 +215,12 @@ class _Run:
         packed = Packed(trouble=trouble)
         if not (trouble or broke or attendant.timed_out or inline is not None):
             order = Reading(
-                descriptors=(),
+                raw_captures=(),
                 calls=tuple(export.name for export in self._interposer.surface.exports),
                 cases=cases,
-                confine=self._confine_reader(),
                 deadline=deadline.at,
-                examiner=examiner,
             )
-            packed = read_all(captures_folder, self._folder, order, sandbox)
+            packed = read_all(captures_folder, self._folder, order, reader)
         timed_out = attendant.timed_out or packed.timed_out
         return Quarantined(
             captures=packed.captures,
@@ -214,10 +241,9 @@ class _Run:
         )
 
     def _confine_reader(self) -> Confine:
-        """The reader's permissions: the submission's user, but no folder of the submission's, and no network."""
+        """The reader's permissions: no folder of the submission's, and no network."""
         return msgspec.structs.replace(
             self._order.confine,
-            scratch=str(self._where.base / "reading"),
             readable=(os.path.realpath(PACKAGE / "codegen"),),  # a link, in a source tree
             processes=READER_PROCESSES,
             network=False,

@@ -19,11 +19,13 @@ from ..capture import CaptureError
 from ..ipc.json_text import UNREADABLE
 from ..ipc.lines import LineError
 from ..ipc.text import one_line
-from .confined import Program, run_confined
-from .contract import EVENTS_MAX, READER_LINE_MAX, ReadCase, ReaderEvent, Reading
+from .confined import Program, scratch_folder
+from .contract import EVENTS_MAX, READER_LINE_MAX, Confine, ReadCase, ReaderEvent, Reading, ReadingStart, Task
 from .reader import name_of
+from .sandbox import identity
 from .sandbox.environment import WORK, quarantine_environment
 from .start import Sandbox
+from .waiting import Waiting
 
 _NAME = re.compile(r"[0-9]{1,10}-[0-9]{1,10}\.nrec", re.ASCII)
 _ENTRIES_MAX = 4096
@@ -39,11 +41,43 @@ class Packed:
     timed_out: bool = False
 
 
-def read_all(source: Path, target: Path, order: Reading, sandbox: Sandbox) -> Packed:
+class Reader(Waiting):
+    """The reader's process, which may start before the raw captures are there.
+
+    `confine` has its permissions and limits, without a user and a scratch folder, which it gets when it starts.
+    `examiner` is that of ReadingStart.
+    """
+
+    def __init__(self, confine: Confine, examiner: str, sandbox: Sandbox) -> None:
+        super().__init__(sandbox)
+        self._confine, self._examiner = confine, examiner
+        self.scratch = Path()
+
+    @contextmanager
+    def program(self, channel: int) -> Iterator[Program]:
+        with identity.claimed_user() as user, scratch_folder(user) as scratch:
+            self.scratch = scratch
+            start = ReadingStart(channel, self._examiner)
+            yield Program(
+                name="reading the raw captures",
+                order=Task(
+                    function="benchguard.quarantine.reader:main",
+                    argument=msgspec.Raw(msgspec.json.encode(start)),
+                    descriptors=(channel,),
+                    confine=msgspec.structs.replace(self._confine, scratch=str(scratch), user=user),
+                ),
+                environment=quarantine_environment(os.environ, scratch, Path()),
+                deadline=0.0,  # its work has one
+                line_max=READER_LINE_MAX,
+                lines_max=EVENTS_MAX,
+            )
+
+
+def read_all(source: Path, target: Path, order: Reading, reader: Reader) -> Packed:
     """Pack the raw captures in `source` into `target`, and examine them, until `order.deadline`.
 
-    `order` lacks descriptors; its scratch folder is made here. All processes that wrote to `source` must have ended.
-    Invalid contents are reported, not raised. Raises BenchguardError if the sandbox does not start.
+    `order` lacks descriptors. All processes that wrote to `source` must have ended. Invalid contents are reported, not
+    raised. Raises BenchguardError if the sandbox does not start.
     """
     with ExitStack() as stack:
         try:
@@ -52,9 +86,7 @@ def read_all(source: Path, target: Path, order: Reading, sandbox: Sandbox) -> Pa
             return Packed(trouble=str(error))
         if not order.cases:
             return Packed()
-        scratch = Path(order.confine.scratch)
-        scratch.mkdir(mode=0o700)
-        return _Reader(msgspec.structs.replace(order, descriptors=tuple(descriptors)), target).run(sandbox)
+        return _Work(msgspec.structs.replace(order, raw_captures=tuple(descriptors)), target, reader).run()
 
 
 @contextmanager
@@ -97,25 +129,19 @@ def _is_plain(path: Path) -> bool:
 
 
 @dataclass
-class _Reader:
-    """The reader's process and its events."""
+class _Work:
+    """The reader's work and its events."""
 
     order: Reading
     target: Path
+    reader: Reader
     examined: list[str] = field(default_factory=list)
     trouble: str = ""
 
-    def run(self, sandbox: Sandbox) -> Packed:
-        scratch = Path(self.order.confine.scratch)
-        program = Program(
-            name="reading the raw captures",
-            order=self.order,
-            environment=quarantine_environment(os.environ, scratch, Path()),
-            deadline=self.order.deadline,
-            line_max=READER_LINE_MAX,
-            lines_max=EVENTS_MAX,
+    def run(self) -> Packed:
+        ended = self.reader.work(
+            msgspec.json.encode(self.order), self.order.raw_captures, self._handle, self.order.deadline
         )
-        ended = run_confined(program, sandbox, self._handle)
         if ended.timed_out or time.monotonic() > self.order.deadline:
             return Packed(trouble="the raw captures were not read before the time-out", timed_out=True)
         trouble = ended.excess or ended.trouble or ended.refusal or self.trouble
@@ -124,7 +150,7 @@ class _Reader:
         if trouble:
             return Packed(trouble=trouble)
         try:
-            return Packed(self._moved(scratch / WORK), tuple(self.examined))
+            return Packed(self._moved(self.reader.scratch / WORK), tuple(self.examined))
         except CaptureError as error:
             why = str(error)
         except OSError as error:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+import socket
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import msgspec
 
@@ -17,8 +18,10 @@ from ..capture import Capture, CaptureError
 from ..capture.pack import pack_descriptor
 from ..capture.validate import Limits
 from ..ipc.text import one_line
-from .contract import READER_LINE_MAX, ReadCase, ReaderEvent, Reading, Unreadable
+from ..problem.spec import CaseSpec
+from .contract import READER_LINE_MAX, ReadCase, ReaderEvent, Reading, ReadingStart, Unreadable
 from .named import function_named
+from .work import receive_work
 
 ELEMENTS_MAX = 1 << 17
 """Elements of one raw capture besides its memory: far more operations than a graded call has."""
@@ -30,13 +33,20 @@ AT_ONCE = 2
 """Raw captures that are packed at once."""
 
 TEXT_MAX = 1000
+Examine = Callable[[Capture, Capture, CaseSpec], Any]
 _REGION = re.compile(r"(0|[1-9][0-9]{0,5})/([01])", re.ASCII)
 
 
-def main(order: Reading, events: int) -> NoReturn:
-    """Carry out `order` in the working directory, send events to the descriptor `events`, and end the process."""
+def main(argument: bytes, events: int) -> NoReturn:
+    """Wait for a Reading, carry it out in the working directory, send events to the descriptor, end the process."""
     try:
-        for event in read(order, Path.cwd()):
+        start = msgspec.json.decode(argument, type=ReadingStart)
+        examine = function_named(start.examiner) if start.examiner else None
+        with socket.socket(fileno=start.channel) as channel:
+            work = receive_work(channel)
+        order = msgspec.json.decode(work.argument, type=Reading)
+        numbers = tuple(work.descriptors[each] for each in order.raw_captures)
+        for event in read(msgspec.structs.replace(order, raw_captures=numbers), Path.cwd(), examine):
             _send(events, event)
     except CaptureError as error:
         _send(events, Unreadable(one_line(str(error), TEXT_MAX)))
@@ -46,7 +56,7 @@ def main(order: Reading, events: int) -> NoReturn:
         os._exit(0)
 
 
-def read(order: Reading, target: Path) -> Iterator[ReadCase]:
+def read(order: Reading, target: Path, examine: Examine | None) -> Iterator[ReadCase]:
     """Pack exactly regions "CASE/0" and "CASE/1" of each case into `target`. Raises CaptureError, OSError."""
     captures = _pack(order, target)
     for case, spec in enumerate(order.cases):
@@ -55,7 +65,7 @@ def read(order: Reading, target: Path) -> Iterator[ReadCase]:
             if path is None:
                 raise CaptureError(f"region {case}/{number} was not recorded")
         with Capture.open(str(pair[0]), LIMITS) as one, Capture.open(str(pair[1]), LIMITS) as two:
-            found = function_named(order.examiner)(one, two, spec) if order.examiner else None
+            found = examine(one, two, spec) if examine is not None else None
         yield ReadCase(msgspec.json.encode(found).decode())
 
 
@@ -68,7 +78,7 @@ def _pack(order: Reading, target: Path) -> dict[tuple[int, int], Path]:
     """By case and number of the region. Hashing and compressing take most of the time, without Python's lock."""
     captures: dict[tuple[int, int], Path] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for place, made in pool.map(partial(_pack_one, order, target), count(), order.descriptors):
+        for place, made in pool.map(partial(_pack_one, order, target), count(), order.raw_captures):
             if place in captures:
                 raise CaptureError(f"region {place[0]}/{place[1]} was recorded twice")
             captures[place] = made.rename(target / name_of(*place))

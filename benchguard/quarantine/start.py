@@ -13,7 +13,7 @@ import msgspec
 
 from ..errors import UsageError
 from ..ipc.memory_file import memory_file
-from .contract import Order, Reading, Task
+from .contract import Order, Task
 from .group import Group
 from .sandbox import filesystem
 
@@ -66,6 +66,6 @@ def command(events: int, sandbox: Sandbox, group: Group, path: Sequence[str] | N
     return [sys.executable, "-I", "-c", _START, package, os.pathsep.join(_python_path()), *words]
 
 
-def request(order: Order | Reading | Task) -> AbstractContextManager[int]:
+def request(order: Order | Task) -> AbstractContextManager[int]:
     """A file in memory with the order, for the stage's standard input."""
     return memory_file("neutrino-order", msgspec.json.encode(order))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import cache
 from importlib.machinery import SourceFileLoader
 from types import ModuleType
 from typing import Any, TypeVar
@@ -18,21 +19,33 @@ _Struct = TypeVar("_Struct", Device, Prepared, Sample, Overhead)
 
 def open_engine(capture: int, limits: Limits, library: str | os.PathLike[str] = REPLAY) -> NativeEngine:
     """Read the capture behind a descriptor, which stays the caller's. Raises EngineError."""
-    try:
-        ffi = _load_abi()
-        loaded = ffi.dlopen(os.fspath(library))
-    except OSError as error:
-        advice = "install neutrino-bench again, or run `python build.py build` in its source"
-        raise EngineError(OURS, f"the replay engine cannot be loaded ({error}); {advice}") from error
+    ffi, loaded = load_engine(os.fspath(library))
     return NativeEngine(ffi, loaded, capture, limits)
 
 
-def _load_abi() -> Any:
-    """The module made from replay.h when the library was built (benchguard.toolchain.abi)."""
-    loader = SourceFileLoader("neutrino_replay_abi", str(REPLAY.parent / REPLAY_ABI))
-    module = ModuleType(loader.name)
-    loader.exec_module(module)
-    return module.ffi
+def open_driver(driver: str, device: int) -> None:
+    """Make the primary context of a device, and keep it until the process ends. Raises EngineError."""
+    ffi, library = load_engine()
+    error = ffi.new("char[]", library.NB_REPLAY_TEXT)
+    status = library.nb_replay_open_driver(os.fsencode(driver), device, error)
+    if status != library.NB_REPLAY_OK:
+        raise EngineError(status, ffi.string(error).decode(errors="replace"))
+
+
+@cache
+def load_engine(library: str = os.fspath(REPLAY)) -> tuple[Any, Any]:
+    """The interface that was made from replay.h when the library was built (benchguard.toolchain.abi), and the library.
+
+    Raises EngineError.
+    """
+    try:
+        loader = SourceFileLoader("neutrino_replay_abi", str(REPLAY.parent / REPLAY_ABI))
+        module = ModuleType(loader.name)
+        loader.exec_module(module)
+        return module.ffi, module.ffi.dlopen(library)
+    except OSError as error:
+        advice = "install neutrino-bench again, or run `python build.py build` in its source"
+        raise EngineError(OURS, f"the replay engine cannot be loaded ({error}); {advice}") from error
 
 
 class NativeEngine:

@@ -1,6 +1,6 @@
 """Start the replay process in a sandbox: it runs hostile kernels, and the driver compiles hostile code.
 
-Clocks are read by the supervisor, and shared memory and the capture are inherited descriptors, so the process needs no
+Clocks are read by the supervisor, and shared memory and the capture come as descriptors, so the process needs no
 file besides those of Python, of the engine and of the driver.
 """
 
@@ -8,78 +8,91 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
 from ..ipc import child
-from ..quarantine.confined import Program, run_confined, scratch_folder
+from ..quarantine.confined import Program, scratch_folder
 from ..quarantine.contract import Confine, Task
 from ..quarantine.sandbox import identity
 from ..quarantine.sandbox.environment import quarantine_environment
 from ..quarantine.start import Sandbox
+from ..quarantine.waiting import Waiting
 from .environment import replay_environment, sandboxed_names
-from .protocol import LINE_MAX, LINES_MAX, Request, encode
+from .protocol import LINE_MAX, LINES_MAX, OpenDriver, Request, encode
 from .target import Target
 from .worker import files, folders
 
-WORKER = "benchguard.replay.worker:run"
+WORKER = "benchguard.replay.worker:wait"
 PROCESSES = 1024
 """Threads of a driver and processes that decompress, with room to spare: the CPU driver has a thread for each core."""
 
 
-def replay_confined(
-    request: Request,
-    target: Target,
-    descriptors: Sequence[int],
-    memory_max: int,
-    handle: Callable[[bytes], bool],
-    sandbox: Sandbox,
-) -> tuple[child.Ended, dict[str, str]]:
-    """Run the replay process to its end; return how it ended, and each protection of its sandbox.
+class WaitingReplay(Waiting):
+    """A replay process, which may start before its request is known: it loads the engine, and the driver when told."""
 
-    A protection is "on", or the reason why it is off. If `sandbox` is "full", the process reads the capture only if
-    all are on. Raises BenchguardError.
-    """
-    with identity.claimed_user() as user, scratch_folder(user) as scratch:
-        environment, added = environment_of(target, scratch)
-        order = Task(
-            function=WORKER,
-            argument=msgspec.Raw(encode(request)),
-            descriptors=tuple(descriptors),
-            confine=Confine(
-                scratch=str(scratch),
-                readable=tuple(dict.fromkeys([*files(), *libraries_of(target)])),
-                hidden=(os.path.realpath(tempfile.gettempdir()),),
-                user=user,
-                memory_bytes=memory_max,
-                processes=PROCESSES,
+    def __init__(self, target: Target, device: int, sandbox: Sandbox) -> None:
+        super().__init__(sandbox)
+        self.target, self._device = target, device
+
+    @contextmanager
+    def program(self, channel: int) -> Iterator[Program]:
+        with identity.claimed_user() as user, scratch_folder(user) as scratch:
+            environment, added = environment_of(self.target, scratch)
+            yield Program(
+                name="the replay",
+                order=Task(
+                    function=WORKER,
+                    argument=msgspec.Raw(msgspec.json.encode(channel)),
+                    descriptors=(channel,),
+                    confine=Confine(
+                        scratch=str(scratch),
+                        readable=tuple(dict.fromkeys([*files(), *libraries_of(self.target)])),
+                        hidden=(os.path.realpath(tempfile.gettempdir()),),
+                        user=user,
+                        processes=PROCESSES,
+                    ),
+                    variables=added,
+                ),
+                environment=environment,
+                deadline=0.0,  # its work has one
+                line_max=LINE_MAX,
+                lines_max=LINES_MAX,
+                path=folders(),
+            )
+
+    def open_driver(self) -> None:
+        """Have a process that waits make its context. Only while this program has a turn on the GPU."""
+        self.tell(encode(OpenDriver(self.target.library, self._device)))
+
+    def replay(
+        self,
+        request: Request,
+        descriptors: Sequence[int],
+        memory_max: int,
+        handle: Callable[[bytes], bool],
+    ) -> tuple[child.Ended, dict[str, str]]:
+        """Run the replay process to its end; return how it ended, and each protection of its sandbox.
+
+        A protection is "on", or the reason why it is off. If the sandbox is to be "full", the process reads the capture
+        only if all are on. Raises BenchguardError.
+        """
+        ended = self.work(encode(request), descriptors, handle, request.deadline, memory_max)
+        survivors = "some processes of the replay survived SIGKILL" if ended.survived else ""
+        return (
+            child.Ended(
+                status=ended.status,
+                timed_out=ended.timed_out,
+                trouble=ended.trouble,
+                stderr=ended.output,
+                excess=ended.excess or survivors,
+                refusal=ended.refusal,
             ),
-            variables=added,
+            {**ended.features, **({"processes": survivors} if survivors else {})},
         )
-        program = Program(
-            name="the replay",
-            order=order,
-            environment=environment,
-            deadline=request.deadline,
-            line_max=LINE_MAX,
-            lines_max=LINES_MAX,
-            path=folders(),
-        )
-        ended = run_confined(program, sandbox, handle)
-    survivors = "some processes of the replay survived SIGKILL" if ended.survived else ""
-    return (
-        child.Ended(
-            status=ended.status,
-            timed_out=ended.timed_out,
-            trouble=ended.trouble,
-            stderr=ended.output,
-            excess=ended.excess or survivors,
-            refusal=ended.refusal,
-        ),
-        {**ended.features, **({"processes": survivors} if survivors else {})},
-    )
 
 
 def environment_of(target: Target, scratch: Path) -> tuple[dict[str, str], tuple[str, ...]]:

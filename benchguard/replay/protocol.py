@@ -7,10 +7,12 @@ in which hostile kernels ran: every length has a bound, every number a range.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from .convergence import Rule
 
@@ -127,7 +129,14 @@ class SlotRequest(msgspec.Struct, frozen=True):
     release: int
 
 
-class Request(msgspec.Struct, frozen=True):
+class OpenDriver(msgspec.Struct, frozen=True, tag="driver"):
+    """Make the device's primary context before the request comes. The process answers with one byte."""
+
+    driver: str
+    device: Word
+
+
+class Request(msgspec.Struct, frozen=True, tag="replay"):
     """A replay to make. `deadline` is in seconds of the monotonic clock.
 
     With `single_set` the engine holds the input set of one sample at a time. `inputs_ready` is the pipe on which the
@@ -364,3 +373,25 @@ Event: TypeAlias = Searched | Opened | Ready | Verified | Measured | Phase | Bat
 encode = msgspec.json.Encoder().encode
 decode_event = msgspec.json.Decoder(Event).decode
 decode_request = msgspec.json.Decoder(Request).decode
+decode_work = msgspec.json.Decoder(OpenDriver | Request).decode
+
+
+def renumbered(request: Request, number: Mapping[int, int]) -> Request:
+    """The request in a process whose descriptors have other numbers; -1 stays -1."""
+    to = {**number, -1: -1}
+    slots = request.slots
+    if slots is not None:
+        slots = replace(
+            slots,
+            descriptor=to[slots.descriptor],
+            announce=to[slots.announce],
+            release=to[slots.release],
+        )
+    return replace(
+        request,
+        capture=to[request.capture],
+        inputs_descriptor=to[request.inputs_descriptor],
+        outputs_descriptor=to[request.outputs_descriptor],
+        inputs_ready=to[request.inputs_ready],
+        slots=slots,
+    )

@@ -30,7 +30,7 @@ from .buffers import (
 from .caches import caches_of
 from .clocks import ClockWatch, summarise_clocks, throttled_at
 from .collect import Collector, Progress
-from .confined import replay_confined
+from .confined import WaitingReplay
 from .convergence import TAGGED_MAX, rule_of, text_of
 from .driver_check import BLAMED, DriverCheck, check_driver
 from .environment import replay_environment
@@ -108,11 +108,13 @@ def replay_buffers(
     memory_bytes: int = 0,
     sampling_seconds: float = SAMPLING_SECONDS,
     turns: Turns | None = None,
+    waiting: WaitingReplay | None = None,
 ) -> ReplayResult:
     """Like replay(), for callers that share the memory of inputs and outputs with the replay process.
 
     `memory_bytes` limits the host memory of the process besides that shared memory; 0: half of the machine's.
     `sampling_seconds` limits the time for samples of a stop rule. `turns` are those of a grade, and count its waits.
+    `waiting` makes a strict replay; None: a process that starts now.
     """
     seed = int.from_bytes(os.urandom(7), "little") if options.seed is None else options.seed & SEED_MAX
     rule = rule_of(options.until, options.samples, patient=options.require_converged)
@@ -179,7 +181,10 @@ def replay_buffers(
         )
         shared = sum(map(_size_of, _shared(request)))
         memory_max = memory_bytes or (request.limits.host_bytes if options.strict else 0)
-        ran = _run(request, target, progress, memory_max + shared if memory_max else 0, options)
+        if options.strict and waiting is None:
+            sandbox = options.require_sandbox or "any"
+            waiting = stack.enter_context(WaitingReplay(target, options.device, sandbox))
+        ran = _run(request, target, progress, memory_max + shared if memory_max else 0, waiting)
         settings = Settings(
             cold=caches.name,
             icache="cold" if caches.cold_code else "warm",
@@ -243,9 +248,9 @@ def _run(
     target: Target,
     progress: Callable[[Progress], None] | None,
     memory_max: int,
-    options: ReplayOptions,
+    waiting: WaitingReplay | None,
 ) -> _Ran:
-    """Run the replay process to its end, in a sandbox if the capture is an adversary's."""
+    """Run the replay process to its end, in the sandbox of `waiting` if the capture is an adversary's."""
     watch = ClockWatch()
 
     def on_ready(ready: Ready) -> None:
@@ -257,11 +262,8 @@ def _run(
     collector = Collector(request, progress, on_ready)
     confinement: dict[str, str] = {}
     try:
-        if options.strict:
-            sandbox = options.require_sandbox or "any"
-            ended, confinement = replay_confined(
-                request, target, _descriptors(request), memory_max, collector.handle, sandbox
-            )
+        if waiting is not None:
+            ended, confinement = waiting.replay(request, _descriptors(request), memory_max, collector.handle)
         else:
             ended = run_unconfined(request, target, memory_max, collector.handle)
     finally:

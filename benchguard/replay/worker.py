@@ -8,16 +8,30 @@ from __future__ import annotations
 
 import mmap
 import os
+import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 from ..ipc.processes import end_with
 from . import loop
 from .contract import EngineError
-from .protocol import BAD_CAPTURE, CANNOT, OURS, Event, Failed, Request, Searched, decode_request, encode
+from .protocol import (
+    BAD_CAPTURE,
+    CANNOT,
+    OURS,
+    Event,
+    Failed,
+    Request,
+    Searched,
+    decode_request,
+    decode_work,
+    encode,
+    renumbered,
+)
 
 REQUEST_MAX = 64 << 20
 _NEEDED = ("benchguard", "msgspec", "cffi", "_cffi_backend", "pycparser", "pyseccomp")
@@ -57,13 +71,34 @@ def _origins() -> Iterator[Path]:
 
 
 def main(events: int, parent: int) -> None:
-    """Replay what is requested, send what happens, and end the process."""
+    """Replay what is requested on standard input, send what happens, and end the process."""
     end_with(parent)
-    run(sys.stdin.buffer.read(REQUEST_MAX), events)
+    _run(lambda: decode_request(sys.stdin.buffer.read(REQUEST_MAX)), events)
 
 
-def run(text: bytes, events: int) -> None:
-    """Replay as the request in `text` says, send events to the descriptor, and end the process."""
+def wait(channel: bytes, events: int) -> None:
+    """As main(), with the request from a socket (replay/confined.py), whose number `channel` is."""
+    _run(lambda: _awaited(int(channel)), events)
+
+
+def _awaited(channel: int) -> Request:
+    """The request. Opens the driver before, if the supervisor asks for it."""
+    from ..quarantine.work import receive_work  # noqa: PLC0415 - a process without a sandbox needs none of this
+    from .binding import load_engine, open_driver  # noqa: PLC0415
+
+    load_engine()
+    with socket.socket(fileno=channel) as end:
+        while True:
+            work = receive_work(end)
+            order = decode_work(work.argument)
+            if isinstance(order, Request):
+                return renumbered(order, work.descriptors)
+            with suppress(EngineError):  # the replay meets the same error, and reports it
+                open_driver(order.driver, order.device)
+            end.send(b".")
+
+
+def _run(awaited: Callable[[], Request], events: int) -> None:
     os.dup2(2, 1)  # what a driver prints is for people
 
     def send(event: Event) -> None:
@@ -72,8 +107,7 @@ def run(text: bytes, events: int) -> None:
             data = data[os.write(events, data) :]
 
     try:
-        request = decode_request(text)
-        _replay(request, send)
+        _replay(awaited(), send)
     except EngineError as error:
         send(Failed(error.status, loop.line(str(error)), "open"))
     except Exception as error:  # the supervisor reports it in one line

@@ -143,6 +143,9 @@ struct nb_replay;
 int nb_replay_open(int descriptor, const struct nb_replay_limits *limits, struct nb_replay **replay,
                    char *error);
 
+/* Make the primary context of a device, and keep it until the process ends: a replay then finds it. */
+int nb_replay_open_driver(const char *driver, uint32_t device, char *error);
+
 /* Reasons why the capture cannot be replayed, by index; NULL beyond the last. */
 const char *nb_replay_refusal(const struct nb_replay *replay, uint32_t index);
 

@@ -34,7 +34,7 @@ import msgspec  # noqa: E402
 from benchguard.capture import CaptureError, codec  # noqa: E402
 from benchguard.gpu.turns import Turns  # noqa: E402
 from benchguard.grade.case import CaseWork, grade_case  # noqa: E402
-from benchguard.grade.examine import examined_of  # noqa: E402
+from benchguard.grade.examine import EXAMINER, examined_of  # noqa: E402
 from benchguard.grade.grade import ReplayedRun  # noqa: E402
 from benchguard.grade.judged_replay import SecretInputs  # noqa: E402
 from benchguard.grade.options import GradeOptions  # noqa: E402
@@ -42,9 +42,9 @@ from benchguard.grade.result import GradedCase  # noqa: E402
 from benchguard.judge.contract import Ask, AskChecked, AskSecrets, Checked, Secrets  # noqa: E402
 from benchguard.quarantine import quarantine  # noqa: E402
 from benchguard.quarantine.contract import Quarantined, Reading  # noqa: E402
-from benchguard.quarantine.raw_captures import Packed  # noqa: E402
+from benchguard.quarantine.named import function_named  # noqa: E402
+from benchguard.quarantine.raw_captures import Packed, Reader  # noqa: E402
 from benchguard.quarantine.reader import name_of, read  # noqa: E402
-from benchguard.quarantine.start import Sandbox  # noqa: E402
 from benchguard.replay import replay  # noqa: E402
 from tests.attacks.running import placed  # noqa: E402
 from tests.fuzz.raw_mutation import mutated  # noqa: E402
@@ -176,10 +176,10 @@ class Subject:
         submission = run.submission(opening)
         read_all = quarantine.read_all
 
-        def keep(source: Path, target: Path, order: Reading, sandbox: Sandbox) -> Packed:
+        def keep(source: Path, target: Path, order: Reading, reader: Reader) -> Packed:
             self.raws = [path.read_bytes() for path in sorted(source.glob("*.nrec"))]
             self._order, self._target = order, target
-            return read_all(source, target, order, sandbox)
+            return read_all(source, target, order, reader)
 
         quarantine.read_all = keep
         try:
@@ -205,9 +205,9 @@ class Subject:
             for each in descriptors:
                 stack.callback(os.close, each)
             deadline = time.monotonic() + self._options.seconds
-            order = msgspec.structs.replace(self._order, descriptors=tuple(descriptors), deadline=deadline)
+            order = msgspec.structs.replace(self._order, raw_captures=tuple(descriptors), deadline=deadline)
             try:
-                (event,) = read(order, self._target)
+                (event,) = read(order, self._target, function_named(EXAMINER))
             except CaptureError as error:
                 if "\n" in str(error):
                     raise RuntimeError(f"a message of several lines: {error}") from error

@@ -18,8 +18,7 @@ from benchguard.problem.spec import CaseSpec
 from benchguard.quarantine import quarantine as supervisor
 from benchguard.quarantine.contract import Quarantined, Reading
 from benchguard.quarantine.private import remove
-from benchguard.quarantine.raw_captures import Packed
-from benchguard.quarantine.start import Sandbox
+from benchguard.quarantine.raw_captures import Packed, Reader
 from tests.conftest import ROOT
 from tests.integration.quarantining import HEAD, confined
 from tests.support.waiting import wait_until
@@ -149,9 +148,9 @@ def ask_for_one_case(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None
     """Have the reader look for a case's raw captures, though the submission is not called."""
     read_all = supervisor.read_all
 
-    def changed(source: Path, target: Path, order: Reading, sandbox: Sandbox) -> Packed:
+    def changed(source: Path, target: Path, order: Reading, reader: Reader) -> Packed:
         wanted = msgspec.structs.replace(order, cases=(CaseSpec("small", ()),), **changes)
-        return read_all(source, target, wanted, sandbox)
+        return read_all(source, target, wanted, reader)
 
     monkeypatch.setattr(supervisor, "read_all", changed)
 

@@ -16,12 +16,22 @@ from benchguard.capture.model import Device, Meta
 from benchguard.problem.spec import CaseSpec
 from benchguard.quarantine.contract import Confine, Reading
 from benchguard.quarantine.private import remove
-from benchguard.quarantine.raw_captures import Packed, read_all
+from benchguard.quarantine.raw_captures import Packed, Reader, read_all
 from tests.support.raw_captures import RawCaptureWriter
 
 ARENA = 0x300000000000
 DEVICE = Device(Vendor.CUDA, 13000, 9, 0, 16, 1 << 20, 1 << 33, ARENA, 1 << 40, "00112233" * 4, "a GPU")
 Read = Callable[..., Packed]
+
+
+def written_pair(folder: Path) -> None:
+    """The raw captures of a case."""
+    for number in (0, 1):
+        raw = RawCaptureWriter(region=number)
+        raw.add(Kind.DEVICE, DEVICE)
+        raw.add(Kind.META, Meta("region", f"0/{number}"))
+        raw.end()
+        raw.write(folder / f"1-{number}.nrec")
 
 
 @pytest.fixture
@@ -32,12 +42,7 @@ def read(native: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Read]:
     base.chmod(0o755)
     for name in ("raw", "target", "modules"):
         (base / name).mkdir(mode=0o755)
-    for number in (0, 1):
-        raw = RawCaptureWriter(region=number)
-        raw.add(Kind.DEVICE, DEVICE)
-        raw.add(Kind.META, Meta("region", f"0/{number}"))
-        raw.end()
-        raw.write(base / "raw" / f"1-{number}.nrec")
+    written_pair(base / "raw")
     monkeypatch.setenv("PYTHONPATH", str(base / "modules"))
 
     def run(body: str, target: Path | None = None) -> Packed:
@@ -45,14 +50,14 @@ def read(native: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Read]:
             f"import os, shutil\ndef examine(*_):\n    name = 'case-0-1.ncap'\n    {body}\n    return 'facts'\n"
         )
         order = Reading(
-            descriptors=(),
+            raw_captures=(),
             calls=("cuInit",),
             cases=(CaseSpec("small", ()),),
-            confine=Confine(str(base / "reading"), (str(base / "modules"),), memory_bytes=1 << 30),
             deadline=time.monotonic() + 60,
-            examiner="taken_over:examine",
         )
-        return read_all(base / "raw", target or base / "target", order, "any")
+        confine = Confine("", (str(base / "modules"),), memory_bytes=1 << 30)
+        with Reader(confine, "taken_over:examine", "any") as reader:
+            return read_all(base / "raw", target or base / "target", order, reader)
 
     yield run
     remove(base)

@@ -3,7 +3,7 @@ program of ours sees a byte that the submission wrote.
 
     python -I -m benchguard.quarantine.sandbox.stage EVENTS SUPERVISOR SANDBOX CGROUP
 
-with an Order, a Reading or a Task on its standard input. EVENTS is the descriptor for events, and SUPERVISOR the
+with an Order or a Task on its standard input. EVENTS is the descriptor for events, and SUPERVISOR the
 parent's number. SANDBOX is "full" to run the submission only if all protections are on, "probe" to run nothing, or
 "any". CGROUP is the folder of a cgroup to enter, or empty.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from ...ipc.processes import end_with
-from ..contract import CONFINE, FEATURES, Broke, Confined, Event, Order, Reading, Task, missing_features
+from ..contract import CONFINE, FEATURES, Broke, Confined, Event, Order, Task, missing_features
 from ..named import function_named
 from . import (
     environment,
@@ -41,9 +41,7 @@ STATUS_REFUSED = 3
 def main(arguments: list[str]) -> None:
     """Fork: the parent becomes the keeper, the child the quarantine. Does not return."""
     events, supervisor, sandbox, cgroup = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3]
-    order: Order | Reading | Task = msgspec.json.decode(
-        sys.stdin.buffer.read(ORDER_MAX), type=Order | Reading | Task
-    )
+    order: Order | Task = msgspec.json.decode(sys.stdin.buffer.read(ORDER_MAX), type=Order | Task)
     places = filesystem.places(order.readable, order.confine.network)
     who = identity.decide(order.confine.user, places.needed, order.confine.scratch)
     bounded = _enter(cgroup)
@@ -70,17 +68,13 @@ def main(arguments: list[str]) -> None:
     if isinstance(order, Task):
         function_named(order.function)(bytes(order.argument), events)
         os._exit(0)
-    if isinstance(order, Reading):
-        from ..reader import main as read  # noqa: PLC0415
-
-        read(order, events)
     from ..runner import main as run  # noqa: PLC0415
 
     run(order, events)
 
 
 def _confine(
-    order: Order | Reading | Task,
+    order: Order | Task,
     places: filesystem.Places,
     who: identity.Identity,
     parent: int,

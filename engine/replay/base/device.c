@@ -46,7 +46,7 @@ static int find_persisting(struct nb_replay *replay)
     return replay->persists ? nb_called(replay, result, "cuCtxResetPersistingL2Cache") : NB_REPLAY_OK;
 }
 
-static int open_device(struct nb_replay *replay)
+static int retain(struct nb_replay *replay)
 {
     const struct nb_driver *driver = &replay->driver;
     const CUresult result = driver->cuInit(0);
@@ -59,7 +59,19 @@ static int open_device(struct nb_replay *replay)
         return nb_fail(replay, NB_REPLAY_OURS, "device %u does not exist; the driver has %d",
                        replay->options.device, count);
     NB_TRY(NB_CALL(replay, cuDeviceGet, &replay->device, (int)replay->options.device));
-    NB_TRY(NB_CALL(replay, cuDevicePrimaryCtxRetain, &replay->context, replay->device));
+    return NB_CALL(replay, cuDevicePrimaryCtxRetain, &replay->context, replay->device);
+}
+
+NB_REPLAY_EXPORT int nb_replay_open_driver(const char *driver, uint32_t device, char *error)
+{
+    struct nb_replay replay = {.error = error, .options.device = device};
+    NB_TRY(nb_driver_open(&replay.driver, driver, error));
+    return retain(&replay);
+}
+
+static int open_device(struct nb_replay *replay)
+{
+    NB_TRY(retain(replay));
     NB_TRY(NB_CALL(replay, cuCtxSetCurrent, replay->context));
     NB_TRY(learn(replay));
     NB_TRY(find_persisting(replay));

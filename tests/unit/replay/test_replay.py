@@ -14,6 +14,7 @@ import benchguard
 from benchguard.capture import Capture
 from benchguard.ipc.child import Ended
 from benchguard.replay.collect import Progress
+from benchguard.replay.confined import WaitingReplay
 from benchguard.replay.protocol import (
     FAILED,
     NO_SET,
@@ -33,7 +34,6 @@ from benchguard.replay.protocol import (
 )
 from benchguard.replay.replay import run_unconfined
 from benchguard.replay.result import ReplayResult
-from benchguard.replay.target import Target
 from tests.support.captures import CAPTURES, GRANULE
 from tests.unit.replay.fake_engine import DEVICE, OVERHEAD, PREPARED, sample
 
@@ -64,18 +64,17 @@ def replay(native: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rep
         command = [sys.executable, "-I", "-S", "-c", code]
         replaying = sys.modules["benchguard.replay.replay"]
         monkeypatch.setattr(replaying, "command", lambda: command)
-        monkeypatch.setattr(replaying, "replay_confined", without_sandbox)
+        monkeypatch.setattr(replaying.WaitingReplay, "replay", without_sandbox)
         return benchguard.replay(path, driver="sim", samples=20, **options)
 
     def without_sandbox(
+        waiting: WaitingReplay,
         request: Request,
-        target: Target,
         _: object,
         memory_max: int,
         handle: Callable[[bytes], bool],
-        __: bool,
     ) -> tuple[Ended, dict[str, str]]:
-        return run_unconfined(request, target, memory_max, handle), {}
+        return run_unconfined(request, waiting.target, memory_max, handle), {}
 
     import benchguard.replay.replay  # so that it can be patched
 
