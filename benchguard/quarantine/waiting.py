@@ -98,7 +98,7 @@ class Waiting(ABC):
         return self._running.attend(handle, deadline, memory_bytes)
 
     def _send(self, message: bytes, descriptors: Sequence[int], seconds: float) -> bool:
-        """Return False if the program has ended. One that does not read is ended by attend()."""
+        """Return whether the program is there to get the message. attend() ends a program that does not read it."""
         assert self._end is not None
         self._end.settimeout(max(seconds, _SECONDS_MIN))
         try:
