@@ -45,6 +45,9 @@ PART_MIN = 1 << 20
 """Below this many elements, another thread costs more than it saves."""
 
 LARGEST = FLOATS["float64"].largest
+LESS = 1 - 2.0**-51
+"""A difference of at most x * LESS * size is a relative error of at most x, whatever both are rounded to."""
+
 Number: TypeAlias = float | int
 Mask = NDArray[np.bool_]
 
@@ -108,30 +111,79 @@ def compare(
 
 def _floats(actual: Array, expected: Array, *, dtype: DType, tolerance: Tolerance) -> Comparison:
     """Compare chunk by chunk. An element within its bound is right by all rules, because bounds are finite and so
-    exclude Inf and NaN. The other elements are checked again by all rules."""
+    exclude Inf and NaN. Chunks with other elements are checked again by all rules."""
     size = min(CHUNK, max(1, len(actual)))
-    numbers, targets, bounds = np.empty(size), np.empty(size), np.empty(size)
-    within = np.empty(size, np.bool_)
+    numbers, scratch, mask = np.empty(size), np.empty(size), np.empty(size, np.bool_)
     total = Comparison(0)
     with np.errstate(all="ignore"):
         for start in range(0, len(actual), size):
             stored, chunk = actual[start : start + size], expected[start : start + size]
             n = len(stored)
-            a, e, b, ok = numbers[:n], targets[:n], bounds[:n], within[:n]
-            decode(dtype, stored, a)
-            np.copyto(e, chunk)
-            np.subtract(a, e, out=a)
-            np.abs(a, out=a)
-            np.abs(e, out=e)
-            np.multiply(e, tolerance.rtol, out=b)
-            np.add(b, tolerance.atol, out=b)
-            np.minimum(b, LARGEST, out=b)
-            np.less_equal(a, b, out=ok)
-            if ok.all():
-                total += Comparison(n, 0, None, *_errors(a, e, b, ok, dtype, tolerance))
+            differences, b, m = numbers[:n], scratch[:n], mask[:n]
+            decode(dtype, stored, differences)
+            np.subtract(differences, chunk, out=differences)
+            np.abs(differences, out=differences)
+            absolute = float(differences.max())
+            relative: float | None = 0.0
+            if absolute != 0.0:
+                known = total.max_relative
+                relative = _relative_error(differences, absolute, chunk, known, dtype, tolerance, b, m)
+            if relative is None:
+                total += _again(stored, chunk, m, dtype, tolerance)
             else:
-                total += _again(stored, chunk, ok, dtype, tolerance)
+                total += Comparison(n, 0, None, absolute, relative)
     return total
+
+
+def _relative_error(
+    differences: Doubles,
+    absolute: float,
+    expected: Array,
+    known: float,
+    dtype: DType,
+    tolerance: Tolerance,
+    scratch: Doubles,
+    mask: Mask,
+) -> float | None:
+    """The largest relative error of a chunk, or less if it is at most `known`. None if an element exceeds its bound;
+    `mask` then has the elements that do not.
+
+    `absolute` is the largest difference. Divides only the elements that may exceed `known`, the largest relative error
+    of earlier chunks. Most elements are compared once: a difference within `known` times the expected size is also
+    within the relative tolerance, if that is larger. float64 is divided as a whole, because `known` times a small
+    number may underflow there. Overwrites `scratch`.
+    """
+    is_within = absolute <= tolerance.atol
+    if not absolute <= LARGEST or (not is_within and (known > tolerance.rtol or dtype == "float64")):
+        _find_within(differences, expected, tolerance, scratch, mask)
+        if not mask.all():
+            return None
+        is_within = True
+    np.abs(expected, out=scratch)
+    if dtype == "float64":
+        return _errors(differences, scratch.copy(), scratch, mask, dtype, tolerance)[1]
+    np.multiply(scratch, known * LESS, out=scratch)
+    np.greater(differences, scratch, out=mask)
+    if not mask.any():
+        return 0.0
+    at = np.flatnonzero(mask)
+    apart, sizes = differences[at], np.abs(expected[at].astype(np.float64))
+    if not is_within and not (apart <= sizes * tolerance.rtol + tolerance.atol).all():
+        _find_within(differences, expected, tolerance, scratch, mask)
+        return None
+    large = sizes > max(tolerance.atol, FLOATS[dtype].smallest_normal)
+    return float((apart[large] / sizes[large]).max(initial=0.0))
+
+
+def _find_within(
+    differences: Doubles, expected: Array, tolerance: Tolerance, scratch: Doubles, mask: Mask
+) -> None:
+    """Set `mask` for elements within their bounds. Overwrites `scratch`."""
+    np.abs(expected, out=scratch)
+    np.multiply(scratch, tolerance.rtol, out=scratch)
+    np.add(scratch, tolerance.atol, out=scratch)
+    np.minimum(scratch, LARGEST, out=scratch)
+    np.less_equal(differences, scratch, out=mask)
 
 
 def _errors(

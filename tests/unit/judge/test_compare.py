@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import benchguard.judge.compare as compare_module
 from benchguard.judge.compare import CHUNK, Comparison, check_tolerance, compare
 from benchguard.judge.formats import FLOATS, decoded, numpy_dtype, rounded, stored_dtype
 from benchguard.problem.spec import DType, Tolerance
@@ -94,6 +95,93 @@ def test_compare_agrees_with_oracle(
         np.testing.assert_array_equal(comparison.first[1:], [expected[index], numbers[index]])
     differences = [abs(a - e) for a, e in zip(numbers, expected, strict=True)]
     assert comparison.max_absolute == max((each for each in differences if math.isfinite(each)), default=0.0)
+
+
+def whole(actual: np.ndarray, expected: np.ndarray, name: DType, tolerance: Tolerance) -> Comparison:
+    """The formula over a whole output: no chunks, and each relative error divided."""
+    numbers, targets = decoded(name, actual), expected.astype(np.float64)
+    differences, sizes = np.abs(numbers - targets), np.abs(targets)
+    right = differences <= np.minimum(sizes * tolerance.rtol + tolerance.atol, LARGEST)
+    for at in np.flatnonzero(~right):
+        right[at] = is_right(float(numbers[at]), float(targets[at]), name, tolerance)
+    wrong = np.flatnonzero(~right)
+    finite = np.isfinite(differences)
+    large = finite & (sizes > max(tolerance.atol, FLOATS[name].smallest_normal))
+    return Comparison(
+        len(actual),
+        len(wrong),
+        (int(wrong[0]), float(targets[wrong[0]]), float(numbers[wrong[0]])) if len(wrong) else None,
+        float(differences[finite].max(initial=0.0)),
+        float((differences[large] / sizes[large]).max(initial=0.0)),
+    )
+
+
+@pytest.mark.parametrize("name", FLOAT_NAMES)
+@pytest.mark.parametrize("wide", [True, False])
+def test_chunks_give_the_errors_of_the_whole_output(
+    name: DType, wide: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most chunks are not divided. Later chunks have smaller and larger errors, zeros, tiny and odd numbers."""
+    monkeypatch.setattr(compare_module, "CHUNK", 32)
+    random = np.random.default_rng(5)
+    tolerances = [
+        Tolerance(*pair)
+        for pair in [
+            (0, 0),
+            (1e-3, 0),
+            (0, 1e-3),
+            (1e-6, 1e-4),
+            (1e-2, 1e-2),
+            (1e300, 1e300),
+            (1e-320, 1e-300),
+        ]
+    ]
+    right = 0
+    for turn in range(60):
+        n = int(random.integers(1, 400))
+        expected = random.standard_normal(n) * 10.0 ** random.integers(-4, 3)
+        tiny = random.random(n) < random.choice([0.0, 0.1])
+        expected[tiny] *= 2.0 ** -random.integers(100, 1060, int(tiny.sum()))
+        expected[random.random(n) < random.choice([0.0, 0.3])] = 0.0
+        odd = random.random(n) < random.choice([0.0, 0.0, 0.02])
+        expected[odd] = random.choice(ODD, int(odd.sum()))
+        with np.errstate(all="ignore"):
+            expected = expected if wide else expected.astype(np.float32)
+            error = random.choice([0.0, 1e-7, 1e-4, 1e-2]) * random.standard_normal(n)
+            actual = stored(name, expected.astype(np.float64) * (1 + error * (random.random(n) < 0.7)))
+            bits = actual.view(f"u{actual.dtype.itemsize}")
+            changed = random.random(n) < random.choice([0.0, 0.0, 0.01])
+            bits[changed] = random.integers(0, 1 << 8, int(changed.sum()))
+            for tolerance in tolerances:
+                comparison, found = (
+                    compare(actual, expected, name, tolerance),
+                    whole(actual, expected, name, tolerance),
+                )
+                assert str(comparison) == str(found), (turn, tolerance)  # a NaN is not equal to itself
+                right += found.wrong == 0
+    assert 40 < right < 60 * len(tolerances)
+
+
+@pytest.mark.parametrize("step", range(-4, 5))
+@pytest.mark.parametrize("name", FLOAT_NAMES)
+def test_relative_error_of_a_later_chunk_counts_to_the_last_bit(name: DType, step: int) -> None:
+    """The second chunk has an error of about 1/2 that is up to four units in the last place above or below the
+    first's."""
+    expected = np.full(CHUNK + 1, 1 + 9 * 2.0**-52)
+    expected[CHUNK] += step * 2.0**-52
+    comparison = compare(stored(name, np.full(CHUNK + 1, 0.5)), expected, name, Tolerance(0.6, 0))
+    assert comparison.max_relative == ((expected - 0.5) / expected).max()
+
+
+def test_relative_error_of_a_small_float64_counts() -> None:
+    """2^-52 of a number so small that slightly less than 2^-52 of it, the first chunk's error, rounds to 2^-52."""
+    expected = np.full(CHUNK + 1, 1 + 2.0**-12)
+    actual = expected.copy()
+    actual[0] += 2.0**-52
+    expected[CHUNK] = 2.0**-1013
+    actual[CHUNK] = 2.0**-1013 + 2.0**-1065
+    assert compare(actual[:CHUNK], expected[:CHUNK], "float64", Tolerance(0, 1e-3)).max_relative < 2.0**-52
+    assert compare(actual, expected, "float64", Tolerance(0, 1e-3)).max_relative == 2.0**-52
 
 
 @given(st.sampled_from(INTEGERS), st.data(), st.sampled_from([0.0, 1.0, 2.5]), st.sampled_from([0.0, 0.1]))
