@@ -64,11 +64,15 @@ Send: TypeAlias = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class Buffers:
-    """The inherited memory: what the inputs' parts are in, and where the outputs' parts and the output slots are."""
+    """The inherited memory: what the inputs' parts are in, and where the outputs' parts and the output slots are.
+
+    `wait` is called before the first sample, to wait until the memory is prepared.
+    """
 
     inputs: memoryview
     outputs: memoryview
     slots: memoryview = field(default_factory=lambda: memoryview(b""))
+    wait: Callable[[], None] = lambda: None
 
 
 def run(
@@ -130,6 +134,7 @@ class _Loop:
             return
         self._begin("prepare")
         device, prepared = self._engine.prepare(self._request.driver, self._request.options)
+        self._buffers.wait()
         self._send(Ready(device, prepared, self._notes()))
         if self._request.verify:  # of the recorded inputs, so before others take their place
             self._begin("verify")

@@ -10,13 +10,16 @@ import mmap
 import os
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from ..ipc.processes import end_with
+from ..ipc.slots import map_first_slots
 from . import loop
 from .contract import EngineError
 from .protocol import (
@@ -124,6 +127,10 @@ def _replay(request: Request, send: loop.Send) -> None:
         outputs=_map(request.outputs_descriptor, writable=True),
         slots=_map(request.slots.descriptor if request.slots else -1, writable=True),
     )
+    if request.slots is not None:
+        mapping = threading.Thread(target=map_first_slots, args=(request.slots, buffers.slots), daemon=True)
+        mapping.start()
+        buffers = replace(buffers, wait=mapping.join)
     engine = open_engine(request.capture, request.limits)
     if request.checked is not None:  # no judge, so no reader has searched the images
         _search(request, send)

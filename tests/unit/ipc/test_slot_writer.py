@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import time
 from collections.abc import Iterator
@@ -9,7 +10,15 @@ from contextlib import suppress
 
 import pytest
 
-from benchguard.ipc.slots import ANNOUNCEMENT, SlotError, SlotWriter
+from benchguard.ipc.slots import (
+    ANNOUNCEMENT,
+    MADV_POPULATE_WRITE,
+    SLOTS_MAPPED,
+    SlotError,
+    SlotWriter,
+    map_first_slots,
+)
+from benchguard.replay import loop
 from benchguard.replay.convergence import Count
 from benchguard.replay.protocol import OURS, Done, Failed, SlotPart, SlotRequest
 from tests.unit.replay.fake_engine import FakeEngine, events_of, request
@@ -63,6 +72,38 @@ def test_sample_copied_and_announced(other: Judge) -> None:
     assert (number, input_set) == (0, 7)
     assert other.memory[slot * STRIDE :][:STRIDE] == bytes([100] * 8 + [0] * 24 + [200] * 4 + [0] * 28)
     assert writer.copy_seconds > 0
+
+
+def test_first_slots_mapped_without_change() -> None:
+    """A memfd has no pages at first. The writer takes the last slots first, and their pages are there then."""
+    slots, stride = SLOTS_MAPPED + 3, 3 * mmap.PAGESIZE
+    descriptor = os.memfd_create("slots")
+    os.ftruncate(descriptor, slots * stride)
+    memory = mmap.mmap(descriptor, slots * stride)
+    try:
+        memory.madvise(MADV_POPULATE_WRITE, 0, mmap.PAGESIZE)
+    except OSError:
+        pytest.skip("this kernel has no MADV_POPULATE_WRITE")
+    memory[-1] = 5
+    map_first_slots(SlotRequest(-1, slots, stride, (), -1, -1), memoryview(memory))
+    assert os.fstat(descriptor).st_blocks * 512 == mmap.PAGESIZE + SLOTS_MAPPED * stride
+    assert memory[-1] == 5 and not any(memory[:-1])
+    os.close(descriptor)
+
+
+def test_mapping_of_slots_ends_before_the_first_sample() -> None:
+    """The thread that maps them would disturb the samples."""
+    calls: list[list[str]] = []
+    engine = FakeEngine()
+    loop.run(
+        engine,
+        request(Count(20)),
+        loop.Buffers(memoryview(b""), memoryview(b""), wait=lambda: calls.append(list(engine.calls))),
+        lambda _: None,
+        time.monotonic,
+    )
+    (before,) = calls
+    assert before == ["prepare"]
 
 
 def test_slot_reused_only_after_return(other: Judge) -> None:
