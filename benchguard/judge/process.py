@@ -25,7 +25,7 @@ from .. import exit_status
 from ..errors import BenchguardError, UsageError
 from ..ipc.messages import ClosedError, MessageError, receive, send
 from ..ipc.own_python import own_python
-from ..ipc.processes import kill_group
+from ..ipc.processes import kill_group, wait_for_end
 from ..ipc.text import describe_exit, last_line
 from ..problem.errors import ProblemError
 from .contract import Answer, Question, Trouble, decode_answer, encode
@@ -116,8 +116,7 @@ class JudgeProcess:
     ) -> None:
         self._end.close()  # the judge ends when its socket closes
         if kind is None and self._failure is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._child.wait(GRACE_SECONDS)
+            wait_for_end(self._child, GRACE_SECONDS)
         kill_group(self._child)
         self._errors.close()
 
@@ -166,16 +165,15 @@ class JudgeProcess:
         raise self._fail(f"the judge answered with {type(reply).__name__}, expected {kind.__name__}")
 
     def _died(self) -> BenchguardError:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._child.wait(GRACE_SECONDS)
+        wait_for_end(self._child, GRACE_SECONDS)
         kill_group(self._child)
         ended = describe_exit(self._child.returncode, last_words(self._errors.text()))
         return self._fail(f"the judge's process ended: {ended}. It runs the problem's code: look there first")
 
     def _hangs(self, seconds: float, awaited: str) -> BenchguardError:
-        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+        with contextlib.suppress(ProcessLookupError):
             os.kill(self._child.pid, signal.SIGABRT)  # faulthandler then prints a traceback
-            self._child.wait(GRACE_SECONDS)
+            wait_for_end(self._child, GRACE_SECONDS)
         kill_group(self._child)
         place = place_of_crash(self._errors.text())
         where = f", at {place}" if place else ""
