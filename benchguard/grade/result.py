@@ -172,7 +172,8 @@ class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class GradeResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The result of a grade. `reason` is empty for a pass, else that of the first case that did not pass.
 
-    `seconds` has the time that each part of the grade took.
+    `seconds` has the time that each part of the grade took. `submission: driver` and `submission: compile` overlap for
+    CUDA C++: the driver's context is made while nvcc runs. Neither contains waits for the other, or for the judge.
     """
 
     schema: Schema

@@ -169,7 +169,8 @@ CONFINE = "confine"
 FIRST_PHASES = frozenset({CONFINE, "arm", "driver"})
 """Phases before any code of the submission runs: set up the sandbox, with --inline hide the secrets, set up the driver.
 
-The driver is set up later for Python, whose code may set variables that the driver reads.
+The driver is set up later for Python, whose code may set variables that the driver reads. Its context is made while
+nvcc reads the submission, so that phase is `compile`.
 """
 
 
@@ -197,7 +198,7 @@ class Finished(msgspec.Struct, frozen=True, tag_field="event", tag="finished"):
     """The runner called the submission for all cases."""
 
     seconds: dict[str, float]
-    """Duration of import, compile, warm-up and record, as the runner claims."""
+    """Duration of driver, import, compile, warm-up and record, as the runner claims. The driver's overlaps nvcc's."""
 
 
 Event: TypeAlias = Confined | Began | Broke | Gave | Finished

@@ -23,6 +23,7 @@ import argparse
 import ctypes
 import json
 import multiprocessing
+import os
 import statistics
 import tempfile
 from collections.abc import Callable, Mapping
@@ -39,6 +40,7 @@ from benchguard.quarantine.runner.arrays import DeviceArray, torch_in_use
 from benchguard.quarantine.runner.cuda_entry import load_cuda
 from benchguard.quarantine.runner.driver import Driver
 from benchguard.quarantine.runner.python_entry import load_python
+from benchguard.quarantine.runner.reporting import Reporter
 from benchguard.quarantine.runner.returned import outputs_of
 from benchguard.region import Memory
 
@@ -77,7 +79,9 @@ class Naive:
         self.case = next(each for each in suite.cases if wanted in (None, each.spec.name))
         order = order_of(submission, suite.entry)
         self.driver = Driver()
-        self.entry = load_cuda(order, self.driver) if submission.suffix == ".cu" else load_python(order)
+        is_cuda = submission.suffix == ".cu"
+        reporter = Reporter(os.open(os.devnull, os.O_WRONLY))
+        self.entry = load_cuda(order, self.driver, reporter) if is_cuda else load_python(order)
         self.torch = torch_in_use()
         self.inputs: Mapping[str, Any] = self.case.inputs(SEED, self.case.distributions[0])
         self.arrays: dict[str, DeviceArray] = {}

@@ -12,7 +12,7 @@ from benchguard.errors import BenchguardError
 from benchguard.grade.grade import grade
 from benchguard.grade.result import GradeResult
 from benchguard.quarantine import lacking
-from benchguard.quarantine.runner.compilers import NO_NVCC
+from benchguard.quarantine.runner.compilers import NO_NVCC, find_nvcc
 from benchguard.quarantine.sandbox import environment as of_quarantine
 from benchguard.quarantine.watch import ShortageError
 from benchguard.replay import driver_check
@@ -22,7 +22,22 @@ from tests.support.mixed import HONEST, KINDS, PROBLEM
 
 Fail = Callable[..., None]
 PYTHON = KINDS["launched"][1].source
+CUDA = """
+__global__ void add(const float *a, const float *b, float *c, size_t n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        c[i] = a[i] + b[i];
+}
+
+extern "C" void solution(const float *a, const float *b, float *c, size_t n)
+{
+    add<<<(n + 127) / 128, 128>>>(a, b, c, n);
+}
+"""
 SAMPLES = 8
+NO_CONTEXT = "cuDevicePrimaryCtxRetain=fail(CUDA_ERROR_OUT_OF_MEMORY)"
+needs_nvcc = pytest.mark.skipif(find_nvcc() is None, reason="there is no nvcc")
 
 
 @pytest.fixture
@@ -73,6 +88,43 @@ def test_driver_that_fails_later_and_still_fails_is_an_error(
     fail(rules, quarantine=True, clean=True)
     with pytest.raises(BenchguardError, match=f"the driver of this machine does not work: {words}"):
         graded(tmp_path, "s.py", PYTHON)
+
+
+@needs_nvcc
+def test_driver_that_does_not_initialise_for_cuda_is_an_error(tmp_path: Path, fail: Fail) -> None:
+    """nvcc has not been started yet."""
+    fail("cuInit=fail(CUDA_ERROR_NO_DEVICE)", quarantine=True)
+    result = graded(tmp_path, "s.cu", CUDA)
+    assert (result.verdict, result.status) == ("error", 70)
+    assert "cuInit returned CUDA_ERROR_NO_DEVICE" in result.reason
+
+
+@needs_nvcc
+def test_context_that_fails_beside_nvcc_and_still_fails_is_an_error(tmp_path: Path, fail: Fail) -> None:
+    fail(NO_CONTEXT, quarantine=True, clean=True)
+    with pytest.raises(
+        BenchguardError, match="the driver of this machine does not work: device 0: cuDevicePr"
+    ):
+        graded(tmp_path, "s.cu", CUDA)
+
+
+@needs_nvcc
+def test_context_that_fails_beside_nvcc_only_is_the_submissions_failure(tmp_path: Path, fail: Fail) -> None:
+    """nvcc reads the submission at that time, which could keep the context from being made."""
+    fail(NO_CONTEXT, quarantine=True)
+    result = graded(tmp_path, "s.cu", CUDA)
+    assert result.verdict == "failed"
+    assert "cuDevicePrimaryCtxRetain returned CUDA_ERROR_OUT_OF_MEMORY" in result.reason
+
+
+@pytest.mark.parametrize("rules", ["", "cuDevicePrimaryCtxRetain=delay(5s)"])
+@needs_nvcc
+def test_cuda_passes_whether_context_or_nvcc_is_ready_first(tmp_path: Path, fail: Fail, rules: str) -> None:
+    fail(rules, quarantine=True)
+    result = graded(tmp_path, "s.cu", CUDA)
+    assert result.verdict == "pass", result.reason
+    if rules:
+        assert result.seconds["submission: driver"] >= 5.0
 
 
 def test_driver_that_fails_in_the_replay_is_an_error(tmp_path: Path, fail: Fail) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 from typing import NoReturn
 
 from ..cases import receive_cases
 from ..contract import Cases, Gave, Order
-from .cuda_entry import load_cuda, load_ptx
+from .cuda_entry import cuda_driver, load_cuda, load_ptx
 from .driver import Driver
 from .entry import Entry
 from .hip_entry import hip_driver, load_hip
@@ -50,6 +51,7 @@ def _run(order: Order, reporter: Reporter) -> None:
         cases = _cases(order)
         inline = InlineRounds(order.inline_order, cases.cases, reporter)
     entry, driver = _load(order, reporter)
+    reporter.rest()  # the judge's time is not the submission's
     cases = cases or _cases(order)
     inputs = Inputs(cases.inputs)
     for number, case in enumerate(cases.cases):
@@ -81,9 +83,15 @@ def _load(order: Order, reporter: Reporter) -> tuple[Entry, Driver]:
     if order.language == "python":
         reporter.begin("import")
         entry = load_python(order)
-        return entry, Driver()  # after the import, which may set variables that the driver reads at start
+        began = time.monotonic()
+        driver = Driver()  # after the import, which may set variables that the driver reads at start
+        took = time.monotonic() - began
+        reporter.overlapped("driver", took, took)
+        return entry, driver
     reporter.begin("driver")
-    driver = hip_driver() if order.language == "hip" else Driver()
+    driver = {"cuda": cuda_driver, "ptx": Driver, "hip": hip_driver}[order.language]()
     reporter.begin("compile")
-    load = {"cuda": load_cuda, "ptx": load_ptx, "hip": load_hip}[order.language]
+    if order.language == "cuda":
+        return load_cuda(order, driver, reporter), driver
+    load = load_ptx if order.language == "ptx" else load_hip
     return load(order, driver), driver

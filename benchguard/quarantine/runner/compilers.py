@@ -7,6 +7,8 @@ import os
 import re
 import shutil
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -57,10 +59,50 @@ def _places() -> Iterator[Path]:
             yield Path(home) / "bin" / "nvcc"
 
 
+class Compilation:
+    """A run of nvcc, which goes on while this process does other work."""
+
+    def __init__(self, command: Sequence[str], source: Path, output: Path, folder: Path) -> None:
+        """Raises SubmissionError if nvcc cannot be started."""
+        self._source, self._output = source, output
+        self._log = b""
+        self.ended = 0.0
+        """The time of the monotonic clock at which nvcc had ended, after finish()."""
+        self._process = _spawn(command, folder)
+        # A thread reads what nvcc writes: more than a pipe holds would stop nvcc until finish().
+        self._reader = threading.Thread(target=self._read, name="nvcc", daemon=True)
+        self._reader.start()
+
+    def finish(self) -> Path:
+        """Wait for nvcc, and return the file that it wrote. Raises SubmissionError with the first error."""
+        self._reader.join()
+        status, log = self._process.wait(), self._log.decode(errors="replace")
+        if status == 0 and self._output.is_file():
+            return self._output
+        if _NO_HOST_COMPILER.search(log):
+            raise SubmissionError(
+                f"{NO_HOST_COMPILER}; install g++, or name one with -ccbin", log, lacks=NO_HOST_COMPILER
+            )
+        raise SubmissionError(first_error(log, self._source) or f"nvcc ended with status {status}", log)
+
+    def _read(self) -> None:
+        self._log, _ = self._process.communicate()
+        self.ended = time.monotonic()
+
+
 def compile_library(
     nvcc: Path, source: Path, arch: str, flags: Flags, scratch: Path, machine_code: bool = True
 ) -> Path:
-    """Make a shared library with PTX and, with `machine_code`, machine code for `arch`. Raises SubmissionError.
+    """As start_library(), and wait for nvcc. Raises SubmissionError."""
+    return start_library(nvcc, source, arch, flags, scratch, machine_code).finish()
+
+
+def start_library(
+    nvcc: Path, source: Path, arch: str, flags: Flags, scratch: Path, machine_code: bool = True
+) -> Compilation:
+    """Begin to make a shared library with PTX and, with `machine_code`, machine code for `arch`.
+
+    Raises SubmissionError if nvcc cannot be started.
 
     The CUDA runtime is linked dynamically, so that the loader finds the version that suits the driver.
     """
@@ -71,8 +113,7 @@ def compile_library(
         "-shared", "-Xcompiler", "-fPIC", "--cudart=shared", f"-gencode=arch={virtual},code={code}",
         *_run_paths(nvcc, source),
     ]  # fmt: skip
-    _run(nvcc, [*words, *flags.link, *_driver_path(scratch)], source, flags, output, scratch)
-    return output
+    return _start(nvcc, [*words, *flags.link, *_driver_path(scratch)], source, flags, output, scratch)
 
 
 def _driver_path(scratch: Path) -> list[str]:
@@ -89,27 +130,26 @@ def _driver_path(scratch: Path) -> list[str]:
 
 
 def compile_ptx(nvcc: Path, source: Path, arch: str, flags: Flags, scratch: Path) -> bytes:
-    """Raises SubmissionError."""
+    """As start_ptx(), and wait for nvcc. Raises SubmissionError."""
+    return start_ptx(nvcc, source, arch, flags, scratch).finish().read_bytes()
+
+
+def start_ptx(nvcc: Path, source: Path, arch: str, flags: Flags, scratch: Path) -> Compilation:
+    """Begin to compile to PTX. Raises SubmissionError if nvcc cannot be started."""
     output = scratch / f"{_stem(source)}.ptx"
     words = ["--ptx", f"-arch={arch.replace('sm_', 'compute_')}"]
-    _run(nvcc, words, source, flags, output, scratch)
-    return output.read_bytes()
+    return _start(nvcc, words, source, flags, output, scratch)
 
 
-def _run(nvcc: Path, words: Sequence[str], source: Path, flags: Flags, output: Path, scratch: Path) -> None:
+def _start(
+    nvcc: Path, words: Sequence[str], source: Path, flags: Flags, output: Path, scratch: Path
+) -> Compilation:
     standard = () if flags.has_standard else ("-std=c++17",)
     optimise = () if any(each.startswith("-O") for each in flags.nvcc) else ("-O3",)
     options = [*optimise, *standard, RELAXED, *words, *flags.compile, *flags.nvcc]
     command = [str(nvcc), *options, f"-I{source.parent}"]
     source = _readable(source, scratch)
-    done = _start([*command, "-x", "cu", str(source), "-o", str(output)], scratch)
-    log = done.stdout.decode(errors="replace")
-    if done.returncode != 0 or not output.is_file():
-        if _NO_HOST_COMPILER.search(log):
-            raise SubmissionError(
-                f"{NO_HOST_COMPILER}; install g++, or name one with -ccbin", log, lacks=NO_HOST_COMPILER
-            )
-        raise SubmissionError(first_error(log, source) or f"nvcc ended with status {done.returncode}", log)
+    return Compilation([*command, "-x", "cu", str(source), "-o", str(output)], source, output, scratch)
 
 
 def _stem(source: Path) -> str:
@@ -137,8 +177,8 @@ def _run_paths(nvcc: Path, source: Path) -> list[str]:
 
     A dry run of nvcc prints the toolkit's folder.
     """
-    done = _start([str(nvcc), "--dryrun", "-x", "cu", str(source)], source.parent)
-    top = re.search(r"^#\$ TOP=(.+)$", done.stdout.decode(errors="replace"), re.MULTILINE)
+    output, _ = _spawn([str(nvcc), "--dryrun", "-x", "cu", str(source)], source.parent).communicate()
+    top = re.search(r"^#\$ TOP=(.+)$", output.decode(errors="replace"), re.MULTILINE)
     if top is None:
         return []
     folders = [Path(top[1].strip()).resolve() / name for name in ("lib64", "lib", "targets/x86_64-linux/lib")]
@@ -155,16 +195,15 @@ def compiler_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
 
 
-def _start(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
+def _spawn(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.run(
+        return subprocess.Popen(
             command,
             cwd=folder,
             env=compiler_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            check=False,
         )
     except OSError as error:
         raise SubmissionError(f"cannot run {command[0]}: {error.strerror}") from error

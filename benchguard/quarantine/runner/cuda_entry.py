@@ -5,23 +5,39 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ...problem.spec import Argument, Buffer, CaseSpec
 from ..contract import Convention, Order
-from .compilers import NO_NVCC, NO_NVRTC, compile_kernels, compile_library, compile_ptx, find_nvcc, find_nvrtc
+from .compilers import (
+    NO_NVCC,
+    NO_NVRTC,
+    Compilation,
+    compile_kernels,
+    find_nvcc,
+    find_nvrtc,
+    start_library,
+    start_ptx,
+)
 from .driver import Driver
 from .entry import Call, Entry, c_value, ordered
 from .launch import shape_of
 from .memory import CaseMemory
-from .reporting import SubmissionError
+from .reporting import Reporter, SubmissionError
 from .source import directive, flags_of, kernel_of, ptx_entry
 
 
-def load_cuda(order: Order, driver: Driver) -> Entry:
-    """Raises SubmissionError with the compiler's first error."""
+def cuda_driver() -> Driver:
+    """The driver for load_cuda(). nvcc needs no context, so it is made while nvcc runs."""
+    return Driver(context=find_nvcc() is None)
+
+
+def load_cuda(order: Order, driver: Driver, reporter: Reporter) -> Entry:
+    """`driver` is that of cuda_driver(). Raises SubmissionError with the compiler's first error."""
     path, scratch = Path(order.submission), Path(order.confine.scratch)
     source = path.read_text(errors="replace")
     flags = flags_of(directive(source, "nvcc")).including(order.beside)
@@ -34,10 +50,11 @@ def load_cuda(order: Order, driver: Driver) -> Entry:
                 f"install it, or make {order.entry} a __global__ function",
                 lacks=NO_NVCC,
             )
-        library = compile_library(nvcc, path, arch, flags, scratch, order.machine_code)
+        started = start_library(nvcc, path, arch, flags, scratch, order.machine_code)
+        library = _finish(started, driver, reporter, _import_elf_reader)
         return LibraryEntry(library, order.entry, path.name, order.convention)
     if nvcc is not None:
-        ptx = compile_ptx(nvcc, path, arch, flags, scratch)
+        ptx = _finish(start_ptx(nvcc, path, arch, flags, scratch), driver, reporter).read_bytes()
     else:
         nvrtc = find_nvrtc()
         if nvrtc is None:
@@ -49,6 +66,19 @@ def load_cuda(order: Order, driver: Driver) -> Entry:
         ptx = compile_kernels(nvrtc, path, arch, flags)
     name = ptx_entry(ptx, kernel, path.name)
     return KernelEntry(driver, ptx, name, path.name, directive(source, "launch"), order.convention)
+
+
+def _finish(
+    started: Compilation, driver: Driver, reporter: Reporter, prepare: Callable[[], None] = lambda: None
+) -> Path:
+    """Make the driver's context and prepare the loading while nvcc runs, then wait for nvcc. Raises SubmissionError."""
+    began = time.monotonic()
+    driver.make_context()
+    ready = time.monotonic()
+    prepare()
+    output = started.finish()
+    reporter.overlapped("driver", ready - began, max(0.0, ready - started.ended))
+    return output
 
 
 def load_ptx(order: Order, driver: Driver) -> Entry:
@@ -140,9 +170,15 @@ class LibraryEntry:
         return lambda: function(*values)
 
 
+def _import_elf_reader() -> None:
+    """Import what _symbols_of() needs. It takes longer than all other imports of the runner."""
+    import elftools.elf.elffile  # noqa: PLC0415
+    import elftools.elf.sections  # noqa: F401, PLC0415
+
+
 def _symbols_of(library: Path, entry: str) -> list[str]:
     """The exported symbol `entry`, or those of C++ functions of this name: people leave out extern "C"."""
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - it takes longer than all other imports of the runner
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
     from elftools.elf.sections import SymbolTableSection  # noqa: PLC0415
 
     mangled = re.compile(rf"_Z{len(entry)}{re.escape(entry)}\w*", re.ASCII)

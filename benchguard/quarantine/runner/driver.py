@@ -26,9 +26,12 @@ _PARAMETERS_MAX = 4096
 
 
 class Driver:
-    """A device's primary context, current in the calling thread. All methods raise SubmissionError."""
+    """A device's primary context, current in the calling thread. All methods raise SubmissionError.
 
-    def __init__(self, library: str = LIBRARY, device: int = 0) -> None:
+    With `context=False` the driver is initialised only, which is enough for `arch`, and make_context() does the rest.
+    """
+
+    def __init__(self, library: str = LIBRARY, device: int = 0, *, context: bool = True) -> None:
         try:
             self._library = ctypes.CDLL(library)
         except OSError as error:
@@ -37,6 +40,11 @@ class Driver:
         self._context = ctypes.c_void_p()
         self._call("cuInit", 0)
         self._call("cuDeviceGet", ctypes.byref(self._device), device)
+        if context:
+            self.make_context()
+
+    def make_context(self) -> None:
+        """Make the context, and make it current in the calling thread."""
         self._call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), self._device)
         self.make_current()
 

@@ -106,13 +106,27 @@ class Reporter:
         self._descriptor = descriptor
         self._seconds: dict[str, float] = {}
         self._since = time.monotonic()
+        self._rests = False
         self.phase = ""
 
     def begin(self, phase: RunnerPhase, case: int = -1) -> None:
         self._add()
         mark_phase(_PHASES.get(phase, "setup"), f"case {case}" if case >= 0 else "")
-        self.phase = phase
+        self.phase, self._rests = phase, False
         self.send(Began(phase, case))
+
+    def rest(self) -> None:
+        """Count the time from now to the next phase for none."""
+        self._add()
+        self._rests = True
+
+    def overlapped(self, phase: RunnerPhase, seconds: float, alone: float) -> None:
+        """Count `seconds` of work for another phase, which was done during the current one.
+
+        During `alone` seconds of it the current phase had nothing to do: they do not count for the current phase.
+        """
+        self._seconds[phase] = self._seconds.get(phase, 0.0) + seconds
+        self._since += alone
 
     def called(self, case: int, seconds: float) -> None:
         """Note the duration of a call on the host, which the grade compares with the replay's time."""
@@ -136,6 +150,6 @@ class Reporter:
 
     def _add(self) -> None:
         now = time.monotonic()
-        if self.phase:
+        if self.phase and not self._rests:
             self._seconds[self.phase] = self._seconds.get(self.phase, 0.0) + now - self._since
         self._since = now

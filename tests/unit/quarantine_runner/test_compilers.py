@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from benchguard.quarantine.runner.compilers import compile_library, compile_ptx, find_nvcc
+from benchguard.quarantine.runner.compilers import compile_library, compile_ptx, find_nvcc, start_ptx
 from benchguard.quarantine.runner.reporting import SubmissionError
 from benchguard.quarantine.runner.source import flags_of
 from benchguard.toolchain.paths import NATIVE
@@ -97,3 +98,18 @@ def test_name_that_a_shell_reads_otherwise_does_not_reach_nvcc(name: str, tmp_pa
     source.write_text(SOURCE)
     assert compile_ptx(nvcc, source, "sm_90", flags_of(None), scratch).decode() == SOURCE
     assert not (scratch / "x").exists()
+
+
+def test_nvcc_with_more_output_than_a_pipe_holds_ends_while_the_caller_works(tmp_path: Path) -> None:
+    """The caller makes the driver's context meanwhile, and reads nothing."""
+    nvcc, source, done = tmp_path / "nvcc", tmp_path / "k.cu", tmp_path / "done"
+    nvcc.write_text(f"#!/bin/sh\nhead -c 1000000 /dev/zero | tr '\\0' x\necho made >k.ptx\ntouch {done}\n")
+    nvcc.chmod(0o755)
+    source.write_text(SOURCE)
+    started = start_ptx(nvcc, source, "sm_90", flags_of(None), tmp_path)
+    until = time.monotonic() + 60
+    while not done.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert done.exists()
+    assert started.finish().read_text() == "made\n"
+    assert started.ended <= time.monotonic()
