@@ -7,10 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.gnuversions import GNUVerDefSection, GNUVerSymSection
-
 from .errors import CodegenError
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -40,6 +36,9 @@ class DriverExports:
 
 def read_exports(path: Path) -> DriverExports:
     """The functions that an x86-64 shared library exports. Raises CodegenError for other files."""
+    from elftools.common.exceptions import ELFError  # noqa: PLC0415 - it takes 20 ms to import
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+
     try:
         with path.open("rb") as stream:
             return _read(ELFFile(stream), path)
@@ -100,6 +99,8 @@ def _build_id(elf: Any) -> str | None:
 
 def _definitions(elf: Any) -> list[tuple[int, str, str | None]]:
     """(index, name, parent) of every version but the library's own name, which is flagged as base."""
+    from elftools.elf.gnuversions import GNUVerDefSection  # noqa: PLC0415
+
     section = next((s for s in elf.iter_sections() if isinstance(s, GNUVerDefSection)), None)
     if section is None:
         return []
@@ -117,6 +118,8 @@ def _version_tree(elf: Any) -> tuple[Version, ...]:
 
 def _versions_of_symbols(elf: Any) -> dict[int, str]:
     """Version name by index into .dynsym; only a symbol's default version counts."""
+    from elftools.elf.gnuversions import GNUVerSymSection  # noqa: PLC0415
+
     section = next((s for s in elf.iter_sections() if isinstance(s, GNUVerSymSection)), None)
     names = {index: name for index, name, _ in _definitions(elf)}
     if section is None or not names:

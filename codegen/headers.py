@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import re
 import shutil
@@ -14,6 +13,10 @@ from .errors import CodegenError
 from .vendor import CUDA, Vendor
 
 _VERSION = re.compile(r"^\s*#\s*define\s+CUDA_VERSION\s+(\d+)\s*$", re.MULTILINE)
+_NO_HEADERS = (
+    "no cuda.h with cudaTypedefs.h found: install the wheel nvidia-cuda-runtime, or a CUDA toolkit "
+    "and point CUDA_HOME at it"
+)
 _WHEELS = ("nvidia-cuda-runtime", "nvidia-cuda-runtime-cu12")
 
 
@@ -32,14 +35,17 @@ def find_headers(environment: Mapping[str, str] | None = None, minimum: int = 0)
 
     Headers older than `minimum` (a CUDA_VERSION) are passed over. Raises CodegenError if none are left.
     """
-    candidates = _all_headers(environment)
-    fitting = [headers for headers in candidates if headers.version >= minimum]
-    if not fitting:
-        raise CodegenError(
-            f"{candidates[0].origin}: its cuda.h {candidates[0].version} is too old, {minimum} is needed: "
-            "install the wheel nvidia-cuda-runtime"
-        )
-    return fitting[0]
+    old = []
+    for headers in _all_headers(environment):  # in this order, because a wheel takes longer to find
+        if headers.version >= minimum:
+            return headers
+        old.append(headers)
+    if not old:
+        raise CodegenError(_NO_HEADERS)
+    raise CodegenError(
+        f"{old[0].origin}: its cuda.h {old[0].version} is too old, {minimum} is needed: "
+        "install the wheel nvidia-cuda-runtime"
+    )
 
 
 def newest_headers(environment: Mapping[str, str] | None = None) -> Headers:
@@ -47,7 +53,10 @@ def newest_headers(environment: Mapping[str, str] | None = None) -> Headers:
 
     Raises CodegenError if no headers are found.
     """
-    return max(_all_headers(environment), key=lambda headers: headers.version)
+    newest = max(_all_headers(environment), key=lambda headers: headers.version, default=None)
+    if newest is None:
+        raise CodegenError(_NO_HEADERS)
+    return newest
 
 
 def headers_in(folder: Path, origin: str | None = None) -> Headers:
@@ -62,19 +71,11 @@ def headers_in(folder: Path, origin: str | None = None) -> Headers:
     return Headers(folder, int(match[1]), origin or f"folder {folder}")
 
 
-def _all_headers(environment: Mapping[str, str] | None) -> list[Headers]:
-    """Best first; never empty."""
-    headers = [
-        headers_in(folder, origin)
-        for folder, origin in _candidates(os.environ if environment is None else environment)
-        if (folder / "cuda.h").is_file() and (folder / "cudaTypedefs.h").is_file()
-    ]
-    if not headers:
-        raise CodegenError(
-            "no cuda.h with cudaTypedefs.h found: install the wheel nvidia-cuda-runtime, or a CUDA toolkit "
-            "and point CUDA_HOME at it"
-        )
-    return headers
+def _all_headers(environment: Mapping[str, str] | None) -> Iterator[Headers]:
+    """Best first."""
+    for folder, origin in _candidates(os.environ if environment is None else environment):
+        if (folder / "cuda.h").is_file() and (folder / "cudaTypedefs.h").is_file():
+            yield headers_in(folder, origin)
 
 
 def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
@@ -96,6 +97,8 @@ def _toolkits(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _wheel(name: str) -> Iterator[tuple[Path, str]]:
+    import importlib.metadata  # noqa: PLC0415 - it takes 10 ms to import, and a toolkit is found without it
+
     try:
         distribution = importlib.metadata.distribution(name)
     except importlib.metadata.PackageNotFoundError:

@@ -8,8 +8,9 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -17,12 +18,12 @@ import msgspec
 from benchguard.codegen.errors import CodegenError
 
 from ..toolchain.cache_folder import cache_folder
-from ..toolchain.compiler import Library, compile_library
+from ..toolchain.compiler import Compiler, Library, compile_library, find_compiler
 from ..toolchain.errors import ShimError
 from ..toolchain.paths import GENERIC_SHIM, GENERIC_SURFACE, SOURCE
 from ..toolchain.sources import fingerprint, hip_shim_library, shim_library
 from .driver import Driver
-from .tools import Tools, find_tools
+from .tools import Tools, find_tools, remembered_compiler
 
 _SURFACE = "surface.json"
 _FOLDERS = (SOURCE / "hook",)
@@ -67,12 +68,18 @@ def shim_for(
     Raises ShimError if our own sources do not compile, or if not even the generic shim is there.
     """
     environment = os.environ if environment is None else environment
+    name = driver.vendor.shim_name(driver.soname)
+
+    def place(compiler: Callable[[], Compiler]) -> tuple[Tools, Path]:
+        tools = find_tools(driver.path, driver.soname, driver.vendor, environment, compiler)
+        return tools, cache_folder("shim", environment) / _key(driver, tools, sanitize)
+
     try:
-        tools = find_tools(driver.path, driver.soname, driver.vendor, environment)
-        folder = cache_folder("shim", environment) / _key(driver, tools, sanitize)
-        name = driver.vendor.shim_name(driver.soname)
-        if _is_complete(folder, name):  # perhaps in an image, with a root that is read-only
-            return Shim(folder / name, folder / _SURFACE, built=False)
+        # The folder may be in an image, with a root that is read-only.
+        for compiler in (partial(remembered_compiler, environment), find_compiler):
+            tools, folder = place(compiler)
+            if _is_complete(folder, name):
+                return Shim(folder / name, folder / _SURFACE, built=False)
         _make(folder.parent)
     except (ShimError, CodegenError) as error:
         if driver.api == "hip":

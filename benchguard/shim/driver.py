@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
-
+from benchguard.codegen import exports as codegen_exports
 from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.exports import DriverExports, read_exports
 
 from ..toolchain.errors import DriverChoiceError, ShimError
+from .remembered import facts_of, remembered
 from .tools import find_tools
 from .vendors import CUDA, HIP, VENDORS, Api, Vendor
 
@@ -150,7 +150,7 @@ def read_driver(path: Path, origin: str) -> Driver:
         reason = getattr(error, "strerror", None) or "links to itself"
         raise DriverChoiceError(f"{path}: {reason}; pass {SPECS}") from error
     try:
-        exports, is_shim = _read_library(resolved, _version_of(resolved))
+        exports, is_shim = _read_library(resolved, facts_of(resolved))
     except CodegenError as error:
         raise DriverChoiceError(str(error)) from error
     vendor = next((each for each in VENDORS if each.probe in exports.names), None)
@@ -186,25 +186,25 @@ def _sim(vendor: Vendor, origin: str) -> Driver:
 @lru_cache(maxsize=8)
 def _read_library(path: Path, version: tuple[int, ...]) -> tuple[DriverExports, bool]:  # noqa: ARG001 - a key
     """The exports of a library, and whether it is a shim of ours. A grade asks several times; reading takes 30 ms."""
+    read_by = [Path(__file__), Path(codegen_exports.__file__)]
+    return remembered(
+        "exports", (), (path, *read_by), tuple[DriverExports, bool], lambda: _parse_library(path)
+    )
+
+
+def _parse_library(path: Path) -> tuple[DriverExports, bool]:
     exports = read_exports(path)
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - it takes 20 ms to import
+
     with path.open("rb") as stream:
         return exports, ELFFile(stream).get_section_by_name(_SHIM_NOTE) is not None
-
-
-def _version_of(path: Path) -> tuple[int, ...]:
-    """Facts that change when a file is replaced or written; empty for a missing file."""
-    try:
-        facts = path.stat()
-    except OSError:
-        return ()
-    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
 def _candidates(vendor: Vendor, environment: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
     for folder in re.split("[:;]", environment.get("LD_LIBRARY_PATH", "")):
         if folder:
             yield from ((Path(folder) / soname, "LD_LIBRARY_PATH") for soname in vendor.sonames)
-    listing = _loader_cache(_version_of(_CACHE_FILE))
+    listing = _loader_cache(facts_of(_CACHE_FILE))
     for soname in vendor.sonames:
         yield from ((path, "ld.so.cache") for path in cached_libraries(listing, soname))
     for folder in vendor.folders(environment):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchguard.codegen.headers import Headers, find_headers
 from benchguard.codegen.hip import HipHeaders, find_hip_headers, hip_headers_in
+from benchguard.codegen.preprocess import compiler_command
 
 from ..toolchain.compiler import Compiler, find_compiler
 from ..toolchain.errors import ShimError
 from ..toolchain.sources import HEADERS_MINIMUM
+from .remembered import remembered
 from .vendors import Vendor
 
 
@@ -24,13 +27,30 @@ class Tools:
     hip_headers: HipHeaders | None
 
 
-def find_tools(library: Path, soname: str, vendor: Vendor, environment: Mapping[str, str]) -> Tools:
+def find_tools(
+    library: Path,
+    soname: str,
+    vendor: Vendor,
+    environment: Mapping[str, str],
+    compiler: Callable[[], Compiler] = find_compiler,
+) -> Tools:
     """Find the tools for the shim of one driver library. Raises ShimError, CodegenError."""
     return Tools(
-        find_compiler(),
+        compiler(),
         find_headers(environment, HEADERS_MINIMUM),
         _find_hip_headers(library, soname, vendor, environment) if vendor.api == "hip" else None,
     )
+
+
+def remembered_compiler(environment: Mapping[str, str]) -> Compiler:
+    """As find_compiler(), but the version may be what an earlier run of the same program printed.
+
+    A program that starts another compiler may be the same while that compiler is a new one. So this is good enough to
+    find a shim that exists, and not to build one. Raises ShimError, CodegenError.
+    """
+    command = compiler_command()
+    program = Path(shutil.which(command[0]) or command[0]).resolve()
+    return remembered("compiler", command, (program,), Compiler, find_compiler, environment)
 
 
 def _find_hip_headers(

@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "policy": {"audit", "errors", "shim"},
     "problem": {"errors", "ipc"},
     "record": {"audit", "capture", "policy", "shim"},
-    "shim": {"codegen", "errors", "toolchain"},
+    "shim": {"codegen", "errors", "ipc", "toolchain"},
     "toolchain": {"codegen"},
     "audit": {"errors", "ipc", "shim", "toolchain"},
     "serve": {"audit", "errors", "ipc", "policy", "shim"},

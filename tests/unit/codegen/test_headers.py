@@ -26,6 +26,14 @@ def test_toolkit_precedes_the_wheel(tmp_path: Path) -> None:
     assert (result.version, result.origin) == (12010, f"toolkit {tmp_path / 'cuda'}")
 
 
+def test_wheel_is_not_looked_for_beside_a_toolkit_that_fits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each grade looks for headers, and a look into a wheel takes 10 ms."""
+    monkeypatch.setattr(headers, "_wheel", lambda name: pytest.fail(f"{name} was looked for"))
+    find_headers({"CUDA_HOME": str(toolkit(tmp_path / "cuda", 12010))}, minimum=12000)
+
+
 def test_toolkit_is_found_by_its_compiler(tmp_path: Path) -> None:
     """nvcc on the path, through a link, as distributions install it."""
     root = toolkit(tmp_path / "cuda", 12010)

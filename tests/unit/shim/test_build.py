@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,9 +20,10 @@ from benchguard.codegen.errors import CodegenError
 from benchguard.codegen.exports import read_exports
 from benchguard.codegen.hip import HipHeaders
 from benchguard.codegen.surface import Surface
-from benchguard.shim import build, tools
+from benchguard.shim import build, remembered, tools
 from benchguard.shim.build import Shim, shim_for
 from benchguard.shim.driver import Driver, discover
+from benchguard.toolchain.compiler import Compiler
 from benchguard.toolchain.errors import ShimError
 
 from .conftest import FUNCTIONS
@@ -69,6 +71,60 @@ def test_calls_reach_the_driver(shim: Shim, driver: Driver) -> None:
 def test_second_build_compiles_nothing(shim: Shim, driver: Driver, cache: dict[str, str]) -> None:
     again = shim_for(driver, environment=cache)
     assert (again.path, again.built) == (shim.path, False)
+
+
+def version_of_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file with the version that $CC prints. $CC starts another compiler, so that it stays the same file."""
+    version, compiler, log = folder / "version", folder / "compiler", folder / "calls"
+    version.write_text("gcc 1\n")
+    compiler.write_text(f"#!/bin/sh\necho called >>{log}\ncat {version}\n")
+    compiler.chmod(0o755)
+    log.touch()
+    monkeypatch.setenv("CC", str(compiler))
+    monkeypatch.setattr(remembered, "SETTLED_SECONDS", 0.0)
+    return version
+
+
+@pytest.fixture
+def builds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The compiler's version at each build. A build only makes two empty files."""
+    versions: list[str] = []
+
+    def compile_library(compiler: Compiler, _: object, output: Path, *__: object) -> None:
+        versions.append(compiler.version)
+        output.touch()
+        output.with_name("surface.json").touch()
+
+    monkeypatch.setattr(build, "compile_library", compile_library)
+    monkeypatch.setattr(build, "_prepare", lambda *_: None)
+    return versions
+
+
+def test_shim_that_exists_is_found_without_a_run_of_the_compiler(
+    driver: Driver, tmp_path: Path, builds: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    version_of_compiler(tmp_path, monkeypatch)
+    first = shim_for(driver, environment=environment)
+    (tmp_path / "calls").unlink()
+    again = shim_for(driver, environment=environment)
+    assert (again.path, again.built, builds) == (first.path, False, ["gcc 1"])
+    assert not (tmp_path / "calls").exists()
+
+
+def test_shim_is_built_under_the_version_that_the_compiler_prints_now(
+    driver: Driver, tmp_path: Path, builds: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not under the version that is remembered: $CC may start another compiler than before."""
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    version = version_of_compiler(tmp_path, monkeypatch)
+    first = shim_for(driver, environment=environment)
+    version.write_text("gcc 2\n")
+    shutil.rmtree(first.path.parent)
+    second = shim_for(driver, environment=environment)
+    assert second.built
+    assert second.path != first.path
+    assert builds == ["gcc 1", "gcc 2"]
 
 
 def test_two_builds_at_once_leave_one_whole_shim(driver: Driver, tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from benchguard.codegen.errors import CodegenError
+from benchguard.codegen.exports import DriverExports
 from benchguard.codegen.hip import HipHeaders
 from benchguard.errors import UsageError
-from benchguard.shim import driver, tools, vendors
+from benchguard.shim import driver, remembered, tools, vendors
 from benchguard.shim.build import shim_for
 from benchguard.shim.driver import cached_libraries, discover, find_obstacle
 from benchguard.shim.vendors import CUDA, HIP
@@ -264,3 +265,48 @@ def test_failed_ldconfig_is_asked_again(tmp_path: Path, monkeypatch: pytest.Monk
     assert LOADER_CACHE((0,)) == "found\n"
     program.unlink()
     assert LOADER_CACHE((0,)) == "found\n"
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Path]:
+    """The libraries that are parsed, from now on and with an empty cache, in processes that begin anew."""
+    paths: list[Path] = []
+
+    def parse(path: Path) -> tuple[DriverExports, bool]:
+        paths.append(path)
+        return read(path)
+
+    read = driver._parse_library
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(remembered, "SETTLED_SECONDS", 0.0)
+    monkeypatch.setattr(driver, "_parse_library", parse)
+    monkeypatch.setattr(driver, "_read_library", driver._read_library.__wrapped__)
+    return paths
+
+
+def test_driver_is_parsed_once_by_several_processes(driver_file: Path, parsed: list[Path]) -> None:
+    first, second = discover(str(driver_file)), discover(str(driver_file))
+    assert first == second
+    assert parsed == [driver_file]
+
+
+def test_driver_that_was_replaced_is_parsed_anew(
+    make_library: Callable[..., Path], parsed: list[Path]
+) -> None:
+    """As after an update of the driver: an export that the new one lacks must not be found."""
+    path = make_library("libcuda.so.1", "cuInit", "cuOld")
+    assert set(discover(str(path)).exports.names) == {"cuInit", "cuOld"}
+    path.unlink()
+    make_library("libcuda.so.1", "cuInit", "cuNew")
+    assert set(discover(str(path)).exports.names) == {"cuInit", "cuNew"}
+    assert parsed == [path, path]
+
+
+def test_shim_in_place_of_a_driver_is_refused_again(
+    driver_file: Path, parsed: list[Path], cache: dict[str, str]
+) -> None:
+    shim = shim_for(discover(str(driver_file)), environment=cache)
+    for _ in range(2):
+        with pytest.raises(ShimError, match="one of our shims"):
+            discover(str(shim.path))
+    assert parsed == [driver_file, shim.path]
