@@ -12,11 +12,11 @@ import secrets
 import shutil
 import struct
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import msgspec
+from msgspec.structs import replace
 
 from ..capture import Capture, CaptureError, CaptureWriter
 from ..capture.codec import MalformedError

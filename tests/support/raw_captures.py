@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from benchguard.capture.codec import encode
 from benchguard.capture.layout import (
     ALLOCATION,
@@ -43,7 +45,7 @@ class RawCaptureWriter:
         data.clear()
         if bulk:
             name = "before" if kind is Kind.GLOBAL else "content"
-            element = type(element)(**{**element.__dict__, name: Content(at, total)})
+            element = msgspec.structs.replace(element, **{name: Content(at, total)})
         raw = encode(kind, element, intern)
         self.operations += kind is Kind.OPERATION
         self.element(kind, raw + bytes(data) + bulk)

@@ -7,6 +7,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from hypothesis import strategies as st
 
 from benchguard.capture import CaptureWriter
@@ -125,11 +126,11 @@ def write(path: Path, found: Elements) -> Elements:
                     expected[kind].append(element)
                     continue
                 contents = {
-                    field.name: writer.content(value.raw)
-                    for field in dataclasses.fields(element)
-                    if isinstance(value := getattr(element, field.name), Bulk)
+                    name: writer.content(value.raw)
+                    for name in element.__struct_fields__
+                    if isinstance(value := getattr(element, name), Bulk)
                 }
-                expected[kind].append(dataclasses.replace(element, **contents))
+                expected[kind].append(msgspec.structs.replace(element, **contents))
                 writer.add(expected[kind][-1])
     return expected
 

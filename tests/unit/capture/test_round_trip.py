@@ -36,8 +36,8 @@ def assert_contents(capture: Capture, found: Elements) -> None:
         if kind in {Kind.BEFORE, Kind.AFTER}:
             continue
         for one, other in zip(elements, capture.table(kind), strict=True):
-            for name, value in vars(one).items():
-                if isinstance(value, Bulk):
+            for name in one.__struct_fields__:
+                if isinstance(value := getattr(one, name), Bulk):
                     assert capture.content(getattr(other, name)) == value.raw
 
 

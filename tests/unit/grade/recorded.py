@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+
+import msgspec
 
 from benchguard.capture import Capture
 from benchguard.capture.layout import ARENA, AllocationFlag, Role
@@ -24,7 +25,7 @@ RANGES = (
 
 
 def launch(**changes: object) -> Launch:
-    return dataclasses.replace(saxpy_launch(X, Y, N), **changes)  # type: ignore[arg-type]
+    return msgspec.structs.replace(saxpy_launch(X, Y, N), **changes)  # type: ignore[arg-type]
 
 
 def record(

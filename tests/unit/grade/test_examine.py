@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import msgspec
@@ -29,7 +28,9 @@ def test_captures_of_different_calls_are_unreplayable(tmp_path: Path) -> None:
 
 
 def test_finding_of_hostile_names_is_one_short_line(tmp_path: Path) -> None:
-    named = [dataclasses.replace(each, name="x\n\x1b" * 5000) for each in record(tmp_path / "0.ncap").ranges]
+    named = [
+        msgspec.structs.replace(each, name="x\n\x1b" * 5000) for each in record(tmp_path / "0.ncap").ranges
+    ]
     one, two = (record(tmp_path / f"{number}.ncap", ranges=named) for number in (1, 2))
     found = examine(one, two, SPEC).finding
     assert found is not None and found.verdict == "violation"

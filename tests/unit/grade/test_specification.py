@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from benchguard.capture.layout import AllocationFlag, Role
@@ -24,19 +24,21 @@ def test_honest_capture_is_accepted(tmp_path: Path) -> None:
     ("ranges", "words"),
     [
         pytest.param(
-            (INPUT, dataclasses.replace(OUTPUT, address=X)), "share memory", id="the output is the input"
+            (INPUT, msgspec.structs.replace(OUTPUT, address=X)), "share memory", id="the output is the input"
         ),
         pytest.param(
-            (INPUT, dataclasses.replace(OUTPUT, bytes=SIZE - 4)), "1020 bytes", id="a smaller output"
+            (INPUT, msgspec.structs.replace(OUTPUT, bytes=SIZE - 4)), "1020 bytes", id="a smaller output"
         ),
-        pytest.param((dataclasses.replace(INPUT, bytes=4), OUTPUT), "4 bytes", id="a smaller input"),
+        pytest.param((msgspec.structs.replace(INPUT, bytes=4), OUTPUT), "4 bytes", id="a smaller input"),
         pytest.param((INPUT,), "lacks buffer 'y'", id="no output"),
         pytest.param(
-            (INPUT, OUTPUT, dataclasses.replace(INPUT, address=SPARE)), "2 places", id="an input twice"
+            (INPUT, OUTPUT, msgspec.structs.replace(INPUT, address=SPARE)), "2 places", id="an input twice"
         ),
         pytest.param((*RANGES, Range(Y, 4, Role.STATE, "mine")), "does not have", id="memory of its own"),
         pytest.param(
-            (dataclasses.replace(INPUT, role=Role.STATE), OUTPUT), "is state", id="an input called constant"
+            (msgspec.structs.replace(INPUT, role=Role.STATE), OUTPUT),
+            "is state",
+            id="an input called constant",
         ),
     ],
 )
@@ -49,7 +51,7 @@ def test_mismatched_buffers_are_violation(tmp_path: Path, ranges: tuple[Range, .
 
 def test_outputs_sharing_memory_are_violation(tmp_path: Path) -> None:
     spec = CaseSpec("two", (*SPEC.arguments, Buffer("z", "float32", (SIZE // 4,), "output")))
-    ranges = (*RANGES, dataclasses.replace(OUTPUT, name="z"))
+    ranges = (*RANGES, msgspec.structs.replace(OUTPUT, name="z"))
     finding = check_capture(record(tmp_path / "x.ncap", ranges), spec)
     assert finding is not None
     assert "'y' and 'z' share memory" in finding.text

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from benchguard.capture.model import Attribute, Operation
@@ -91,7 +91,7 @@ def test_different_host_reads_are_different_work(tmp_path: Path) -> None:
 def test_different_memset_value_is_a_suspicion(tmp_path: Path) -> None:
     """As bytes of parameters and uploads: a barrier's epoch is another number in each call."""
     one = record(tmp_path / "1.ncap", operations=[fill(0, Y, 1, 64)])
-    two = record(tmp_path / "2.ncap", operations=[dataclasses.replace(fill(0, Y, 1, 64), value=2)])
+    two = record(tmp_path / "2.ncap", operations=[msgspec.structs.replace(fill(0, Y, 1, 64), value=2)])
     found = first_difference(one, two)
     assert found is not None and not found.of_work
     assert "value is 1 and 2" in found.text

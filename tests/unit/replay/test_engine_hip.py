@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from benchguard.capture.layout import ARENA, NOTHING, OperationFlag, StreamKind
 from benchguard.capture.model import GraphLaunch

@@ -6,6 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from benchguard.capture.layout import ARENA
 from benchguard.capture.model import Launch, Limit, Setting
@@ -145,7 +146,7 @@ def test_verification_reports_nondeterminism(tmp_path: Path) -> None:
 
 def test_cooperative_launch_with_limits_and_attributes_replays(tmp_path: Path) -> None:
     def cooperative(launch: Launch) -> Launch:
-        return Launch(**{**vars(launch), "attributes": (COOPERATIVE,), "shared_bytes": 65536})
+        return replace(launch, attributes=(COOPERATIVE,), shared_bytes=65536)
 
     path = one_kernel(
         tmp_path / "x.ncap",
@@ -162,7 +163,7 @@ def test_cooperative_launch_with_limits_and_attributes_replays(tmp_path: Path) -
 
 def test_launch_attribute_with_an_event_is_unreplayable(tmp_path: Path) -> None:
     def with_event(launch: Launch) -> Launch:
-        return Launch(**{**vars(launch), "attributes": (EVENT_OF_A_LAUNCH,)})
+        return replace(launch, attributes=(EVENT_OF_A_LAUNCH,))
 
     path = one_kernel(
         tmp_path / "x.ncap", FOLLOW, "follow", struct.pack("<QQ", ARENA + 8, 0), launch=with_event
@@ -286,7 +287,7 @@ def test_shared_memory_keeps_nothing_from_sample_to_sample(tmp_path: Path, scrub
     size = blocks * 4096
 
     def wide(launch: Launch) -> Launch:
-        return Launch(**{**vars(launch), "grid": (blocks, 1, 1), "block": (1024, 1, 1), "shared_bytes": 4096})
+        return replace(launch, grid=(blocks, 1, 1), block=(1024, 1, 1), shared_bytes=4096)
 
     path = one_kernel(tmp_path / "x.ncap", PEEK, "peek", b"\1" * size, launch=wide)
     _, samples = replayed(path, ["samples", 4, ARENA, size], driver=DRIVER, scrub=bool(scrub))
