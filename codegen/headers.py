@@ -12,7 +12,7 @@ from pathlib import Path
 from .errors import CodegenError
 from .vendor import CUDA, Vendor
 
-_VERSION = re.compile(r"^\s*#\s*define\s+CUDA_VERSION\s+(\d+)\s*$", re.MULTILINE)
+_VERSION = re.compile(rb"^\s*#\s*define\s+CUDA_VERSION\s+(\d+)\s*$", re.MULTILINE)
 _NO_HEADERS = (
     "no cuda.h with cudaTypedefs.h found: install the wheel nvidia-cuda-runtime, or a CUDA toolkit "
     "and point CUDA_HOME at it"
@@ -63,7 +63,7 @@ def headers_in(folder: Path, origin: str | None = None) -> Headers:
     """The headers in a folder. Raises CodegenError if cuda.h is missing or has no version."""
     path = folder / "cuda.h"
     try:
-        match = _VERSION.search(path.read_text(encoding="utf-8", errors="replace"))
+        match = _VERSION.search(path.read_bytes())
     except OSError as error:
         raise CodegenError(f"{path}: {error.strerror}; name a folder that holds cuda.h") from error
     if match is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from fnmatch import translate
 from typing import get_args
@@ -11,7 +11,7 @@ from typing import get_args
 from ..audit import layout
 from ..audit.cordon import Cordon
 from ..audit.layout import Action, Once, PolicyFlag, PolicySubject
-from ..shim.surface import Export, Surface
+from ..shim.surface import Surface
 from .codes import code_of
 from .facts import BOOLEANS, FactError, Place, Test, launches_kernels, place_of, test_of
 from .file import Phase, Policy, Rule
@@ -81,9 +81,9 @@ def compile_policy(policy: Policy, surface: Surface) -> Cordon:
     Raises UsageError: a rule names a call that the driver lacks, a fact that the call lacks, or a value or code that is
     invalid. The message has the line.
     """
-    table = _Table()
+    table, by_name = _Table(), _slots_by_name(surface)
     for number, rule in enumerate(policy.rules):
-        _add_rule(table, policy, number, rule, surface)
+        _add_rule(table, policy, number, rule, surface, by_name)
     if policy.windows:
         _add_windows(table, surface)
     packed = table.pack()
@@ -97,7 +97,9 @@ def compile_policy(policy: Policy, surface: Surface) -> Cordon:
     )
 
 
-def _add_rule(table: _Table, policy: Policy, number: int, rule: Rule, surface: Surface) -> None:
+def _add_rule(
+    table: _Table, policy: Policy, number: int, rule: Rule, surface: Surface, by_name: Mapping[str, Set[int]]
+) -> None:
     def fail(message: str, *keys: str) -> Exception:
         return policy.error(f"rule {rule.name!r}: {message}", number, *keys)
 
@@ -118,7 +120,7 @@ def _add_rule(table: _Table, policy: Policy, number: int, rule: Rule, surface: S
     phases = sum(1 << _PHASES[name] for name in set(rule.phase)) or _EVERY_PHASE
     once = {None: Once.NEVER, "process": Once.PROCESS, "context": Once.CONTEXT}[rule.once]
     table.rules.append(layout.POLICY_RULE.pack(Action[rule.action.upper()], phases, once, code))
-    for slot in _slots(rule, surface, lambda message: fail(message, "call")):
+    for slot in _slots(rule, surface, by_name, lambda message: fail(message, "call")):
         export = surface.exports[slot]
         if rule.action == "deny" and export.status is False:
             if LAUNCHES in rule.call:
@@ -139,7 +141,7 @@ def _add_rule(table: _Table, policy: Policy, number: int, rule: Rule, surface: S
         table.entry(slot, number + 1, number, first)
 
 
-def _slots(rule: Rule, surface: Surface, fail: object) -> list[int]:
+def _slots(rule: Rule, surface: Surface, by_name: Mapping[str, Set[int]], fail: object) -> list[int]:
     slots: set[int] = set()
     prefixes = (*(prefix for each in _PREFIXES.values() for prefix in each), "*", "?", "[")
     for pattern in (*rule.call, *rule.optional):
@@ -147,8 +149,7 @@ def _slots(rule: Rule, surface: Surface, fail: object) -> list[int]:
             raise fail(  # type: ignore[operator]
                 f"driver calls begin with cu or hip, unlike {pattern}; correct the name, or write {LAUNCHES!r}"
             )
-        is_match = _test_of(pattern)
-        matches = {slot for slot, export in enumerate(surface.exports) if is_match(export)}
+        matches = _matches(pattern, surface, by_name)
         is_ours = pattern.startswith((*_PREFIXES[surface.api], "*", "?", "["))
         if is_ours and not matches and pattern in rule.call:
             raise fail(  # type: ignore[operator]
@@ -158,14 +159,23 @@ def _slots(rule: Rule, surface: Surface, fail: object) -> list[int]:
     return sorted(slots)
 
 
-def _test_of(pattern: str) -> Callable[[Export], object]:
-    """The test whether a call matches a pattern: most patterns are names, and a driver has a thousand exports."""
+def _matches(pattern: str, surface: Surface, by_name: Mapping[str, Set[int]]) -> Set[int]:
+    """The slots of the calls that match a pattern. Most patterns are names, and a driver has a thousand exports."""
     if pattern == LAUNCHES:
-        return launches_kernels
+        return {slot for slot, export in enumerate(surface.exports) if launches_kernels(export)}
     if not set(pattern) & set("*?["):
-        return lambda export: pattern in (export.name, export.base)
+        return by_name.get(pattern, frozenset())
     match = re.compile(translate(pattern)).match
-    return lambda export: match(export.name) or match(export.base)
+    return {slot for slot, export in enumerate(surface.exports) if match(export.name) or match(export.base)}
+
+
+def _slots_by_name(surface: Surface) -> Mapping[str, Set[int]]:
+    """The slots of each call by its name, and of all forms of a call by their common name."""
+    slots: dict[str, set[int]] = {}
+    for slot, export in enumerate(surface.exports):
+        for name in (export.name, export.base):
+            slots.setdefault(name, set()).add(slot)
+    return slots
 
 
 def _add_windows(table: _Table, surface: Surface) -> None:

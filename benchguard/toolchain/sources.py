@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -233,8 +234,14 @@ def _digest(texts: Iterable[str], files: Iterable[Path]) -> str:
 
 
 def _tree(folder: Path) -> list[Path]:
-    suffixes = {".c", ".h", ".S", ".map", ".ptx", ".py", ".toml", ".txt"}
-    return sorted(path for path in folder.rglob("*") if path.suffix in suffixes and path.is_file())
+    suffixes = (".c", ".h", ".S", ".map", ".ptx", ".py", ".toml", ".txt")
+    names = [
+        f"{place}/{name}"
+        for place, _, files in os.walk(folder)  # a third of the time of rglob()
+        for name in files
+        if name.endswith(suffixes)
+    ]
+    return [path for path in map(Path, sorted(names)) if path.is_file()]
 
 
 def _sources(folder: Path, pattern: str = "*.c") -> list[Path]:

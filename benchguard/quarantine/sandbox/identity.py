@@ -54,8 +54,8 @@ def _free_users() -> list[int]:
         except OSError:
             continue
     free = [user for user in SANDBOXES if user not in users]
-    random.SystemRandom().shuffle(free)
-    return free
+    first = random.SystemRandom().randrange(len(free)) if free else 0
+    return free[first:] + free[:first]
 
 
 def _open_claims() -> int | None:
