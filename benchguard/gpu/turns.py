@@ -30,6 +30,11 @@ DEFAULT_FOLDER = "/tmp"
 
 POLL_SECONDS = 0.02
 WAIT_SECONDS, WAIT_SECONDS_MAX = 600.0, 1e6
+WAITING = "waiting for the GPU"
+"""The phase of a wait, in progress and in results."""
+
+WAIT_WORTH_A_NOTE = 0.1
+"""Seconds."""
 HOLDERS_MAX = 4
 
 Kind = Literal["alone", "together"]

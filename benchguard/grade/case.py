@@ -22,6 +22,7 @@ from ..replay.replay import SAMPLING_SECONDS
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
 from ..shim.vendors import Api
+from .conclusion import TimedCase
 from .cordon import CheckedAccesses, check_accesses
 from .evidence import CaptureFacts, KernelEvidence
 from .examine import ON_THE_DEVICE, examined_of
@@ -30,7 +31,6 @@ from .options import GradeOptions
 from .outcome import Findings, Outcome, evidence_of, outcome_of, unknown_globals
 from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
-from .run import TimedCase
 from .specification import Finding
 from .time_tests import TimeTests, longest_tail
 from .timing import (

@@ -17,7 +17,6 @@ from .evidence import CaptureFacts, facts_of
 from .specification import Finding, check_capture
 from .traces import first_difference
 
-EXAMINER = f"{__name__}:examine"
 ON_THE_DEVICE = "decide in a kernel instead of host code, or grade with --inline"
 TEXT_MAX = 1000
 REFUSALS = ("failed", "unreplayable", "violation")

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..adapters import check_options
-from ..archive import Store
 from ..errors import UsageError
 from ..judge.contract import Opened, Secrets
 from ..judge.process import JudgeProcess
@@ -24,20 +23,18 @@ from ..quarantine.submission import check_outside
 from ..replay.confined import WaitingReplay
 from ..replay.target import target_of
 from ..shim.driver import Driver, discover
-from .archive import Archived, Evidence, archived
-from .judged_replay import with_slots
 from .opening import Opening
 from .options import SIM_SAMPLES, GradeOptions
 from .progress import GradeProgress, Report
-from .provenance import searched
-from .quarantined import finding_of
-from .result import GradeResult
-from .run import GradeRun, TimedCase
+from .run import GradeRun
 from .vendor import api_of
 
 if TYPE_CHECKING:
+    from .archive import Archived
     from .case import CaseWork
+    from .conclusion import TimedCase
     from .inline import InlineRun
+    from .result import GradeResult
 
 
 def grade(
@@ -122,6 +119,8 @@ def graded(
         if each is not None:
             check_unreadable(each)
     if archive is not None:
+        from ..archive import Store  # noqa: PLC0415
+
         check_outside(archive, [submission])
         Store(archive)
     return _graded(problem, submission, (), options, progress, archive, began)
@@ -154,6 +153,8 @@ def _graded(
         if progress is not None:
             progress(GradeProgress("indexing the code of installed libraries"))
         before = time.monotonic()
+        from .provenance import searched  # noqa: PLC0415 - its reader of libraries takes 30 ms to import
+
         searched(options.forbid_library, options.allow_images)
         began += time.monotonic() - before  # a first index takes a while
     driver = discover(options.driver, api=api_of(options, submission))
@@ -164,6 +165,8 @@ def _graded(
             str(problem), Path(submission), options, progress, stack, others, smallest, began
         )
         result = run.run()
+        from .archive import Archived, Evidence, archived  # noqa: PLC0415 - imported meanwhile
+
         if archive is None or run.graded is None:
             return Archived(result)
         if progress is not None:
@@ -225,11 +228,12 @@ class ReplayedRun(GradeRun):
         self._waiting = self._stack.enter_context(WaitingReplay(target, self.options.device, sandbox))
         quarantined = self.quarantine(submission, opening, replay=self._waiting)
         opened, ahead = opening.opened, opening.ahead
+        from .case import grade_case  # noqa: PLC0415 - imported meanwhile
+        from .quarantined import finding_of  # noqa: PLC0415
+
         finding = finding_of(quarantined)
         if finding is not None:
             return self.result(opened, submission, quarantined, (), finding)
-        from .case import grade_case  # noqa: PLC0415
-
         prepared = [self._secrets(opening, index) for index in range(ahead)]
         cases: list[TimedCase] = []
         for index in range(len(opened.cases)):
@@ -245,7 +249,8 @@ class ReplayedRun(GradeRun):
         return self.result(opened, submission, quarantined, cases, None)
 
     def meanwhile(self, phase: str) -> None:
-        from . import case  # noqa: F401, PLC0415 - numpy and the tests of times take 0.1 s to import
+        """Import the rest: numpy and the tests of times alone take 0.1 s, which the submission's process needs, too."""
+        from . import archive, case, conclusion  # noqa: F401, PLC0415
 
         if phase == READING:
             self._waiting.open_driver()
@@ -264,13 +269,14 @@ class ReplayedRun(GradeRun):
         index: int,
         secrets: tuple[Secrets, list[int]],
     ) -> CaseWork:
+        from .case import CaseWork  # noqa: PLC0415
+        from .judged_replay import with_slots  # noqa: PLC0415
+
         (sets, ends), spec = secrets, opened.cases[index]
         returned = found.returned[index] if spec.returns is not None else None
         secret = with_slots(judge, index, sets, ends, returned)
         self.own([each for each in secret.ends if each not in ends])
         replayed = replayed_case(spec, returned) if returned is not None else spec
-        from .case import CaseWork  # noqa: PLC0415
-
         return CaseWork(
             replayed,
             found,

@@ -17,13 +17,14 @@ from ..problem.spec import CaseSpec
 from ..replay.protocol import Overhead
 from ..replay.result import time_block
 from ..replay.statistics import summarise
+from .conclusion import TimedCase
 from .logged_kernels import Logged, logged_kernels
 from .opening import Opening
 from .outcome import Outcome
 from .provenance import attributed, refusal_of
 from .quarantined import finding_of
 from .result import Checks, GradedCase, GradeResult, Inputs
-from .run import GradeRun, TimedCase
+from .run import GradeRun
 from .specification import Finding
 
 SAMPLES = 100

@@ -5,65 +5,42 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import cast
-
-from msgspec.structs import replace
+from typing import TYPE_CHECKING, cast
 
 from ..adapters.detect import adapter_of
 from ..errors import BenchguardError
-from ..gpu.turns import Turns, lock_folder
-from ..inline.supervise import Inline
-from ..ipc.text import joined
+from ..gpu.turns import WAIT_WORTH_A_NOTE, WAITING, Turns, lock_folder
 from ..judge.contract import Ask, AskThrowaway, Opened
 from ..judge.process import JudgeProcess
-from ..quarantine.contract import Convention, Quarantined, is_full
-from ..quarantine.lacking import lack_of
+from ..quarantine.contract import Convention, Quarantined
 from ..quarantine.quarantine import quarantine
 from ..quarantine.submission import Submission, submission_of
-from ..replay.clocks import Clocks
 from ..replay.confined import WaitingReplay
-from ..replay.driver_check import BLAMED, check_driver, check_seconds
-from ..replay.protocol import Device
-from ..replay.replay import WAIT_WORTH_A_NOTE, WAITING
-from ..replay.result import Settings
 from ..replay.target import gpus_of, target_of
 from ..shim.driver import discover
 from ..shim.interposer import interposer_for
 from ..shim.vendors import Api
-from ..version import __version__
-from .archive import captures_by_case
-from .examine import EXAMINER
 from .opening import POOL_BYTES, Opening
 from .options import GradeOptions
 from .progress import GradeProgress, Report
-from .quarantined import finding_of
-from .result import SCHEMA, AuditBlock, GradedCase, GradeResult, Sandbox, Source, Trust, Verdict
-from .score import score_of
-from .specification import Finding
 from .vendor import api_of
 
-LEFT_OUT_SHOWN = 8
+if TYPE_CHECKING:
+    from ..inline.supervise import Inline
+    from .conclusion import TimedCase
+    from .result import AuditBlock, GradeResult, Trust
+    from .specification import Finding
+
+EXAMINER = f"{__package__}.examine:examine"
 CONTEXT_SECONDS = 5.0
 """Time for a waiting replay to make its context: ten times what it took on H100s."""
 
 SUBMISSIONS_DEVICE = 0
 """The device of a quarantine, by number (quarantine/runner/driver.py)."""
-
-
-@dataclass(frozen=True)
-class TimedCase:
-    """A graded case. `seconds` has the time that each part took, and `confinement` the protections of the replay."""
-
-    case: GradedCase
-    device: Device | None = None
-    settings: Settings | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
-    confinement: dict[str, str] = field(default_factory=dict)
 
 
 class GradeRun:
@@ -92,6 +69,10 @@ class GradeRun:
         self.problem, self._path, self.options = problem, submission, options
         self.progress, self._stack = progress, stack
         self._api = self.api()
+        # The judge begins before the shim is looked for: a problem may take longer to open.
+        self._judge = stack.enter_context(JudgeProcess(options.seconds, left=self.left))
+        self._judge.ask(self.ask())
+        self._judge.ask(AskThrowaway())
         before = time.monotonic()
         self._interposer, _, _ = interposer_for(options.driver, self._api)
         now = time.monotonic()
@@ -108,12 +89,9 @@ class GradeRun:
         return api_of(self.options, self._path)
 
     def start(self) -> tuple[JudgeProcess, Opening]:
-        """Start the judge process, which opens the problem at once."""
-        judge = self._stack.enter_context(JudgeProcess(self.options.seconds, left=self.left))
-        judge.ask(self.ask())
-        judge.ask(AskThrowaway())
+        """The judge's process, which opens the problem."""
         self.report("opening the problem")
-        return judge, Opening(judge, self.options, self.own)
+        return self._judge, Opening(self._judge, self.options, self.own)
 
     def quarantine(
         self,
@@ -128,7 +106,7 @@ class GradeRun:
         out of time.
         """
         options, left = self.options, self.left()
-        waiting = partial(self.report, WAITING.phase)
+        waiting = partial(self.report, WAITING)
         with (
             self.turns.take("alone" if inline is not None else "together", waiting) as turn,
             self.timed("quarantine"),
@@ -161,9 +139,13 @@ class GradeRun:
                 f"starting and opening the problem took {options.seconds - left:.0f} s of a time-out of "
                 f"{options.seconds:g} s, and the submission ran out of the rest; raise --timeout"
             )
-        seconds = check_seconds(options.seconds, self.left())
-        if ended.broke is not None and lack_of(ended.broke, submission.language, seconds):
-            raise BenchguardError(f"this machine cannot compile the submission: {ended.broke.text}")
+        if ended.broke is not None:
+            from ..quarantine.lacking import lack_of  # noqa: PLC0415 - it imports the runner
+            from ..replay.driver_check import check_seconds  # noqa: PLC0415
+
+            seconds = check_seconds(options.seconds, self.left())
+            if lack_of(ended.broke, submission.language, seconds):
+                raise BenchguardError(f"this machine cannot compile the submission: {ended.broke.text}")
         return ended
 
     def _quarantine_reports(self, phase: str, case: str) -> None:
@@ -175,6 +157,9 @@ class GradeRun:
 
     def _check_driver(self, ended: Quarantined) -> None:
         """Raises BenchguardError if the submission may have failed because the driver does not work."""
+        from ..replay.driver_check import BLAMED, check_driver  # noqa: PLC0415 - imported meanwhile
+        from .quarantined import finding_of  # noqa: PLC0415
+
         finding = finding_of(ended)
         if finding is None or finding.verdict not in BLAMED:
             return
@@ -264,99 +249,32 @@ class GradeRun:
         timed: Sequence[TimedCase],
         finding: Finding | None,
     ) -> GradeResult:
+        from .conclusion import Conclusion, concluded  # noqa: PLC0415 - imported meanwhile
+
         self.graded = submission
-        self.captured = captures_by_case([each.name for each in opened.cases], quarantined.captures)
-        cases = tuple(replace(each.case, reason=joined(each.case.reason)) for each in timed)
-        failed = next((case for case in cases if case.verdict != "pass"), None)
-        verdict: Verdict = "pass"
-        reason = ""
-        if finding is not None:
-            verdict, reason = finding.verdict, finding.text
-        elif failed is not None:
-            verdict, reason = failed.verdict, f"case {failed.name}: {failed.reason}"
-        confinement = confinement_of(quarantined.confinement, [each.confinement for each in timed])
-        clocks = next((case.clocks for case in cases if case.clocks is not None), None)
-        return GradeResult(
-            schema=SCHEMA,
-            verdict=verdict,
-            reason=joined(reason),
+        done = Conclusion(opened, submission, quarantined, timed, finding)
+        self.captured = done.captures_by_case()
+        waited = {WAITING: self.turns.waited} if self.turns.waited >= WAIT_WORTH_A_NOTE else {}
+        return concluded(
+            done,
             trust=self.trust,
-            problem=opened.name,
-            submission=Source(
-                str(submission.path), submission.language, submission.entry, quarantined.submission_sha256
-            ),
-            converged=all(known)
-            if (known := [c.converged for c in cases if c.converged is not None])
-            else None,
-            cases=cases,
-            kernels=tuple(dict.fromkeys(kernel for case in cases for kernel in case.kernels)),
-            device=next((each.device for each in timed if each.device is not None), None),
-            clocks=clocks or Clocks("no case was timed"),
-            sandbox=Sandbox(is_full(confinement), confinement),
-            audit=self._audit(quarantined),
-            settings=next((each.settings for each in timed if each.settings is not None), None),
-            score_s=score_of(cases, opened.ranking) if verdict == "pass" else None,
-            notes=(*self._notes, *notes_of(opened, cases, confinement)),
-            output=output_of(quarantined),
+            notes=self._notes,
             seconds={
                 **self.seconds,
                 **{f"submission: {word}": took for word, took in quarantined.seconds.items()},
-                **({WAITING.phase: self.turns.waited} if self.turns.waited >= WAIT_WORTH_A_NOTE else {}),
+                **waited,
             },
             wall_s=time.monotonic() - self._started,
-            version=__version__,
+            audit=self._audit(quarantined),
         )
 
     def _audit(self, quarantined: Quarantined) -> AuditBlock | None:
         """The audit block, without a path if the log is deleted."""
+        from .result import AuditBlock  # noqa: PLC0415 - imported meanwhile
+
         audit = quarantined.audit
         path = audit.path if self.options.keep is not None else ""
         return AuditBlock(path, audit.head, audit.records, audit.dropped, audit.complete)
-
-
-def confinement_of(quarantined: Mapping[str, str], replays: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """For each protection: "on" if it was on for the submission and for all replays, or the reason why it was off."""
-    features = dict(quarantined)
-    for replay in replays:
-        for name, why in replay.items():
-            if features.get(name, "on") == "on" and why != "on":
-                features[name] = f"in a replay: {why}"
-    return features
-
-
-def notes_of(opened: Opened, cases: Sequence[GradedCase], confinement: Mapping[str, str]) -> tuple[str, ...]:
-    """Facts that a reader of the verdict should know."""
-    notes = []
-    missing = [f"{name} ({why})" for name, why in confinement.items() if why != "on"]
-    if missing:
-        notes.append(f"the sandbox is partial, without: {'; '.join(missing)}")
-    if opened.left_out:
-        notes.append(
-            f"on the CPU driver only the smallest case is graded, {opened.cases[0].name}; give --case for others: "
-            f"{', '.join(opened.left_out[:LEFT_OUT_SHOWN])}"
-        )
-    if cases and len(cases) < len(opened.cases):
-        notes.append(
-            f"{len(opened.cases) - len(cases)} of {len(opened.cases)} cases were not graded after the first failure"
-        )
-    for spec in opened.cases:
-        notes += [f"case {spec.name}: {note}" for note in spec.notes]
-    for case in cases:
-        notes += [f"case {case.name}: {note}" for note in case.notes]
-        if case.checks is not None and case.checks.precision:
-            notes.append(f"case {case.name}: {case.checks.precision}")
-        if case.checks is not None and case.checks.nondeterministic:
-            within = "" if case.checks.wrong else ", within the tolerances"
-            notes.append(
-                f"case {case.name}: outputs for equal inputs differ from sample to sample{within} (atomics, races)"
-            )
-    return tuple(notes)
-
-
-def output_of(quarantined: Quarantined) -> str:
-    """The submission's prints, then the compiler's or Python's text about its failure."""
-    detail = quarantined.broke.detail if quarantined.broke is not None else ""
-    return "\n".join(filter(None, (quarantined.output.rstrip("\n"), detail)))
 
 
 def _folder_of(problem: str) -> str:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..capture import Capture
-from ..gpu.turns import Turns
+from ..gpu.turns import WAIT_WORTH_A_NOTE, WAITING, Turns
 from ..ipc.child import Ended, converse
 from ..ipc.memory_file import memory_file
 from .buffers import (
@@ -56,8 +56,7 @@ REPEATED_MIN, REPEATED_WISHED = 2, 8
 """Input sets of a strict replay. The numbers wished for are those of a grade."""
 
 SEED_MAX = (1 << 63) - 1
-WAITING = Progress("waiting for the GPU", 0, None)
-WAIT_WORTH_A_NOTE = 0.1
+_WAITING = Progress(WAITING, 0, None)
 
 
 def replay(
@@ -130,7 +129,7 @@ def replay_buffers(
         if turns is None:
             turns = Turns(gpus_of(target.driver, options.device), options.wait_for_gpu)
         waited = turns.waited
-        stack.enter_context(turns.take("alone", None if progress is None else partial(progress, WAITING)))
+        stack.enter_context(turns.take("alone", None if progress is None else partial(progress, _WAITING)))
         waited = turns.waited - waited
         started = time.monotonic()
         pool = _pool_of(buffers, options, subject)

@@ -14,12 +14,11 @@ from pathlib import Path
 import pytest
 
 from benchguard.fleet.grading import grade_all
-from benchguard.gpu.turns import FOLDER, BusyError, Turns
+from benchguard.gpu.turns import FOLDER, WAITING, BusyError, Turns
 from benchguard.grade.grade import grade
 from benchguard.grade.options import GradeOptions
 from benchguard.quarantine import pause
 from benchguard.quarantine.contract import Quarantined
-from benchguard.replay.replay import WAITING
 from tests.conftest import ROOT
 from tests.integration.quarantining import GOT, confined, program_of
 from tests.support.mixed import KINDS, PROBLEM
@@ -81,8 +80,8 @@ def test_wait_does_not_count_for_the_timeout(locks: Path) -> None:
     threading.Timer(seconds, lambda: turn.__exit__(None, None, None)).start()
     graded = grade(VECTOR_ADD, KERNEL, OPTIONS, progress=lambda at: phases.append(at.phase), timeout=seconds)
     assert graded.verdict == "pass", graded.reason
-    assert graded.seconds[WAITING.phase] > seconds / 2
-    assert WAITING.phase in phases
+    assert graded.seconds[WAITING] > seconds / 2
+    assert WAITING in phases
 
 
 def test_gpu_in_use_is_no_verdict(locks: Path) -> None:
@@ -168,7 +167,7 @@ def test_grades_at_once_wait_for_the_replays_of_each_other() -> None:
     took = time.monotonic() - began
     assert [each.result.verdict if each.result else each.trouble for each in graded] == ["pass"] * 4
     walls = [each.result.wall_s for each in graded if each.result]
-    waits = [each.result.seconds.get(WAITING.phase, 0.0) for each in graded if each.result]
+    waits = [each.result.seconds.get(WAITING, 0.0) for each in graded if each.result]
     assert sum(walls) > took, "no two grades overlapped"
     assert any(waits), "no grade waited for another's replay"
 

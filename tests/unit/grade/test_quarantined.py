@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from benchguard.grade.conclusion import confinement_of, notes_of, output_of
 from benchguard.grade.quarantined import finding_of
 from benchguard.grade.result import Checks, GradedCase, Verdict
-from benchguard.grade.run import confinement_of, notes_of, output_of
 from benchguard.judge.contract import Opened
 from benchguard.quarantine.contract import FEATURES, Audit, Broke, Quarantined, is_full
 

@@ -1,4 +1,4 @@
-"""What an earlier run found out about a file is believed as long as the file is the same."""
+"""Facts that an earlier run found out about a file are believed as long as the file is the same."""
 
 from __future__ import annotations
 
