@@ -10,6 +10,8 @@
 #include "replay/state/inputs.h"
 #include "replay/state/vault.h"
 
+enum { LAUNCH_POSITIONS = 8 }; /* the H100's four, and twice as many for other devices */
+
 static double us_between(uint64_t begin_ns, uint64_t end_ns)
 {
     return (double)(end_ns - begin_ns) / 1000.0;
@@ -92,11 +94,22 @@ static int wait_for_all(struct nb_replay *replay, struct nb_replay_sample *sampl
     return NB_REPLAY_OK;
 }
 
+/* A kernel's time depends on the number of launches before it: of four launches in a row, each gets its
+ * multiprocessors in another order, and one took up to 7 % longer on an H100 (docs/adr/0039). With a random
+ * number of launches before it, a sample meets all of them as often, however many launches it has itself. */
+static int shift_launches(struct nb_replay *replay)
+{
+    for (uint64_t left = nb_inputs_noise(replay) % LAUNCH_POSITIONS; left > 0; left--)
+        NB_TRY(nb_utility_empty(replay, replay->streams.timed));
+    return NB_REPLAY_OK;
+}
+
 int nb_loop_sample(struct nb_replay *replay, int (*queue)(struct nb_replay *, uint32_t), uint32_t copy,
                    bool primed, struct nb_replay_sample *sample)
 {
     const struct nb_streams *streams = &replay->streams;
     nb_utility_reset(replay);
+    NB_TRY(shift_launches(replay));
     NB_TRY(nb_utility_stamp(replay, false));
     NB_TRY(nb_utility_hold(replay));
     if (primed) /* queue a whole sample before its first operation begins, so that it runs without the host */

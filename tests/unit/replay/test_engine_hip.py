@@ -115,7 +115,9 @@ def test_instruction_caches_are_flushed_directly_before_a_sample(
 def test_instruction_caches_are_not_flushed_by_default(tmp_path: Path, run: Callable[..., list[Any]]) -> None:
     prepared, _ = run(saxpy_capture(tmp_path / "x.ncap"), ["measure", 1])
     assert (prepared[1]["flush_blocks"], prepared[1]["flushed"], prepared[1]["code_copies"]) == (0, 0, 1)
-    assert "nb_empty" not in [name for name, _, _ in calls(tmp_path)]
+    assert {blocks for name, blocks, _ in calls(tmp_path) if name == "nb_empty"} <= {
+        1
+    }  # launches before a sample
 
 
 def test_flush_on_cuda_launches_no_kernel(tmp_path: Path) -> None:

@@ -204,6 +204,21 @@ def test_sample_steps_run_in_order(tmp_path: Path, forgetful_driver: Path) -> No
 
 
 @sim_only
+def test_samples_begin_after_different_numbers_of_launches(tmp_path: Path, forgetful_driver: Path) -> None:
+    """Else the number of a sample's own launches would choose its multiprocessors' order, and its time."""
+    path = add_one_capture(tmp_path / "x.ncap", n=256)
+    log = {"CALL_LOG": str(tmp_path / "calls")}
+    replayed(path, ["measure", 64], driver=str(forgetful_driver), environment=log)
+    names = names_in(tmp_path / "calls")
+    numbers = set()
+    for index in (at for at, name in enumerate(names) if name == "nb_hold"):
+        assert names[index - 1] == "nb_stamp"
+        before = names[index - 2 :: -1]
+        numbers.add(next(n for n, name in enumerate(before) if name != "nb_empty"))
+    assert numbers == set(range(8))
+
+
+@sim_only
 @pytest.mark.parametrize("cold", ["flush", "remap", "rotate"])
 def test_device_is_busy_until_the_start_event(tmp_path: Path, forgetful_driver: Path, cold: str) -> None:
     """An idle device is slower at first (an H200 by 2 % after 100 us): caches are prepared behind the held stream."""
