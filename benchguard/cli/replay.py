@@ -57,7 +57,7 @@ NAME = "capture"
         "samples": Flag("Take exactly N samples, even if the median has not converged.", "N"),
         "until": Flag(
             "Stop rule: half the 95 % interval of the median is at most W of the median (ci), or the coefficient of "
-            "variation is at most W (cv). Sampling ends after 3200 samples or 30 s in any case; without W, after 1.5 s "
+            "variation is at most W (cv). Sampling ends after 3200 samples or 30 s in any case; without W, after 0.5 s "
             "too, from the 100th sample on.  [default: ci=0.005]",
             "ci=W|cv=W",
         ),

@@ -111,6 +111,7 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
             work.turns,
             work.api,
             work.waiting,
+            is_last=work.cases_after == 0,
         )
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)

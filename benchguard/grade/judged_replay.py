@@ -7,12 +7,14 @@ outputs are filled with a pattern. One-use input sets come at random places.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from ..capture import Capture, CaptureError
+from ..errors import BenchguardError
 from ..gpu.turns import Turns
 from ..judge.contract import AskChecked, AskSlots, Checked, Secrets, Slots
 from ..judge.process import JudgeProcess
@@ -84,6 +86,7 @@ def judged_replay(
     turns: Turns | None = None,
     api: Api | None = None,
     waiting: WaitingReplay | None = None,
+    is_last: bool = True,
 ) -> tuple[ReplayResult, Checked]:
     """Replay the capture at `path` for at most `seconds`, and return the judge's results for its samples.
 
@@ -91,7 +94,7 @@ def judged_replay(
 
     `warm_samples` follow with the memory in the cache. The judge checks their outputs, too. `api` is of the driver that
     the submission ran on: a capture that names another one would choose the driver that replays it. `waiting` is as in
-    replay_buffers().
+    replay_buffers(); unless this replay `is_last`, it waits again afterwards.
 
     Raises UsageError for invalid replay options, CaptureError for a capture that cannot be used.
     """
@@ -132,6 +135,9 @@ def judged_replay(
             capture, how, buffers, tell, options.memory_limit, sampling_seconds, turns, waiting
         )
     judge.ask(AskChecked(secret.case))
+    if waiting is not None and not is_last and result.verdict == "pass":
+        with suppress(BenchguardError):  # it then starts with the next replay
+            waiting.start()
     checked, _ = judge.answer(Checked)
     own = {number for number, name in enumerate(sets.distributions) if name == sets.own}
     table = tuple(replace(row, own=row.input_set in own) for row in result.table)

@@ -132,8 +132,8 @@ class GradeRun:
                 waiting=() if replay is None else (replay,),
             )
             self._check_driver(ended)
-            if replay is not None and ended.captures:
-                replay.hear(min(CONTEXT_SECONDS, self.left()))  # others may measure when this turn ends
+            if replay is not None and turn.is_wanted():
+                replay.hear(min(CONTEXT_SECONDS, self.left()))  # another grade measures when this turn ends
         if ended.timed_out and left < options.seconds / 2:
             raise BenchguardError(
                 f"starting and opening the problem took {options.seconds - left:.0f} s of a time-out of "

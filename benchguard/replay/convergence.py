@@ -18,9 +18,10 @@ VARIATION_MIN = 5
 """As Tensara's rule has it."""
 
 SAMPLES_MAX = 100_000
-PATIENCE_SECONDS = 1.5
-"""How long samples are taken without a rule of the caller's. A kernel with two speeds took all 3200 samples, 6 s on an
-H100, and its interval was as wide after the first 800."""
+PATIENCE_SECONDS = 0.5
+"""How long samples are taken without a rule of the caller's. Kernels of a few microseconds have several speeds, by the
+number of launches before them (docs/adr/0039). The interval of one on an H100 was as wide after 3200 samples as after
+800, which take 0.5 s."""
 
 TAGGED_MAX = 0.01
 """Above this share of samples at another clock a narrow interval is not believed yet."""

@@ -38,7 +38,7 @@ class ReplayOptions:
         samples: number of timed samples. None: sample until the rule `until` is met.
         until: stop rule: "ci=W" (half the 95 % confidence interval of the median is at most W times the median) or
             "cv=W" (the coefficient of variation is at most W). None: "ci=0.005". An interval of one event tick is
-            always narrow enough. With None and without `require_converged`, samples are taken for 1.5 s at most, from
+            always narrow enough. With None and without `require_converged`, samples are taken for 0.5 s at most, from
             the 100th on.
         require_converged: the verdict is "unconverged" if the rule is not met after 3200 samples or 30 s, or if fewer
             than `samples` were taken. Otherwise it is "pass", with `converged` false and a note.
