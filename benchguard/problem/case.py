@@ -62,6 +62,11 @@ class ProblemCase:
             "reference_dtype" in vars(each) for each in type(self.problem).__mro__[:-1] if each is not Problem
         )
         own = self.problem.own_verdict
+        if own and not self.has_own_check:
+            raise ProblemError(
+                f"{self.where}: own_verdict is True, and nothing would decide without a verify_result; define "
+                "verify_result, or leave own_verdict out"
+            )
         self.own_verdict = self.has_own_check and self.problem.tolerances is None if own is None else own
 
     @property

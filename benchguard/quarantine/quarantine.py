@@ -125,13 +125,13 @@ class _Beside:
         self._progress, self._group, self._due = progress, group, [*programs]
 
     def began(self, phase: str, case: int) -> None:
-        if self._progress is not None:
-            self._progress(phase, case)
         while phase not in FIRST_PHASES and self._due:
             program = self._due.pop()
             with suppress(BenchguardError):
                 program.start()
                 self._group.leave_out(program.keeper)
+        if self._progress is not None:
+            self._progress(phase, case)
 
 
 class _Run:

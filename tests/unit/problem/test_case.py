@@ -341,6 +341,12 @@ def test_verify_result_decides_without_tolerances(tmp_path: Path) -> None:
         assert reason == "verify_result: {'max_difference': 1}"
 
 
+def test_own_verdict_without_verify_result_is_refused(tmp_path: Path) -> None:
+    """Without it all outputs would be right."""
+    with pytest.raises(ProblemError, match="nothing would decide without a verify_result"):
+        suite(tmp_path, "class Written(Base):\n    own_verdict = True\n")
+
+
 @pytest.mark.parametrize("broken", [False, True])
 def test_verify_result_that_raises_rejects_outputs_unless_right_outputs_make_it_raise(
     tmp_path: Path, broken: bool
