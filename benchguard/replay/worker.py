@@ -98,7 +98,8 @@ def _awaited(channel: int) -> Request:
                 return renumbered(order, work.descriptors)
             with suppress(EngineError):  # the replay meets the same error, and reports it
                 open_driver(order.driver, order.device)
-            end.send(b".")
+            with suppress(OSError):  # the request has come meanwhile, and nobody waits for the answer
+                end.send(b".")
 
 
 def _run(awaited: Callable[[], Request], events: int) -> None:

@@ -14,6 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from ..ipc.bounded_file import read_bounded
+from ..ipc.json_text import UNREADABLE
 from ..toolchain.cache_folder import cache_folder
 from ..toolchain.errors import ShimError
 
@@ -60,8 +61,10 @@ def remembered(
         return find()
     entry = _read(place)
     if entry is not None and (entry.files, entry.facts) == (names, facts):
-        with contextlib.suppress(msgspec.MsgspecError):
+        try:
             return msgspec.json.decode(entry.value, type=form)
+        except UNREADABLE:
+            pass  # written by another version
     value = find()
     if _is_settled(facts) and facts == tuple(map(facts_of, files)):
         _write(place, _Entry(names, facts, msgspec.Raw(msgspec.json.encode(value))))
@@ -79,7 +82,7 @@ def _place(kind: str, words: Sequence[str], environment: Mapping[str, str]) -> P
 def _read(place: Path) -> _Entry | None:
     try:
         return msgspec.json.decode(read_bounded(place, ENTRY_MAX), type=_Entry)
-    except (OSError, msgspec.MsgspecError, UnicodeError, RecursionError):
+    except (OSError, *UNREADABLE):
         return None
 
 

@@ -24,12 +24,14 @@ from benchguard.quarantine.private import remove
 from benchguard.quarantine.raw_captures import Reader, read_all
 from benchguard.quarantine.sandbox import identity
 from benchguard.quarantine.work import receive_work, send_work
+from benchguard.replay import worker
 from benchguard.replay.binding import open_driver
 from benchguard.replay.buffers import Buffers
 from benchguard.replay.confined import WaitingReplay
 from benchguard.replay.contract import EngineError
+from benchguard.replay.convergence import Count
 from benchguard.replay.options import ReplayOptions
-from benchguard.replay.protocol import NO_DRIVER
+from benchguard.replay.protocol import NO_DRIVER, Limits, OpenDriver, Options, Request, encode
 from benchguard.replay.replay import replay_buffers
 from benchguard.replay.result import ReplayResult
 from benchguard.replay.target import target_of
@@ -174,6 +176,19 @@ def test_waiting_replay_without_the_driver_reports_its_absence_with_the_request(
         assert waiting.hear(60)
         result = replay_buffers(capture, options, Buffers(), waiting=waiting)
     assert result.verdict == "error" and "device 7 does not exist" in result.reason
+
+
+def test_request_that_comes_while_the_driver_opens_is_answered(folder: Path) -> None:
+    """The supervisor has closed its end of the socket by then, because nobody waits for the answer."""
+    capture = CAPTURES["saxpy"](folder / "x.ncap").open("rb")
+    ours, theirs = socket.socketpair()
+    request = Request(capture.fileno(), "", Options(), Limits(0, 0, 0, 0), Count(1), 0.0, None, False, False)
+    with capture, ours:
+        send_work(ours, encode(OpenDriver(target_of("cuda", "sim").library, 0)))
+        send_work(ours, encode(request), [capture.fileno()])
+    received = worker._awaited(theirs.detach())
+    assert os.pread(received.capture, 8, 0) == b"NCAPTURE" and received.rule == request.rule
+    os.close(received.capture)
 
 
 def test_driver_that_is_not_there_cannot_be_opened(native: Path) -> None:
