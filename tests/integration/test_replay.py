@@ -237,7 +237,7 @@ def test_stop_rule_is_passed_on_and_named_in_the_output(saxpy: Path) -> None:
         (["--input", "x=/no/such/file"], "cannot read the input"),
         (["--input", "0xzz=/dev/null"], "not a number"),
         (["--input", "nothing=/dev/null"], "no range 'nothing'"),
-        (["--output", "0x10:4=/tmp/x"], "not within one allocation"),
+        (["--output", "0x10:4=/dev/shm/no-such-output"], "not within one allocation"),
         (["--timeout", "0"], "timeout"),
     ],
 )
