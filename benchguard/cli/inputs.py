@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +14,9 @@ from ..errors import UsageError
 
 if TYPE_CHECKING:
     from ..replay.buffers import Source
+
+STREAM_MAX = 256 << 20
+"""Bytes that are taken from a pipe or a device: /dev/zero never ends."""
 
 input_option = click.option(
     "--input",
@@ -28,10 +33,23 @@ def inputs_of(words: tuple[str, ...]) -> dict[str | int, Source]:
     for word in words:
         name, file = name_and_file("--input", word)
         try:
-            contents[range_key("--input", name)].append(Path(file).read_bytes())
+            contents[range_key("--input", name)].append(_content_of(file))
         except OSError as error:
             raise UsageError(f"cannot read the input {file}: {error.strerror}; check the path") from error
     return {key: sets[0] if len(sets) == 1 else sets for key, sets in contents.items()}
+
+
+def _content_of(file: str) -> bytes:
+    """The content of a file, or of a pipe or device that ends. Raises OSError, UsageError."""
+    with Path(file).open("rb") as stream:
+        if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            return stream.read()
+        content = stream.read(STREAM_MAX + 1)
+    if len(content) > STREAM_MAX:
+        raise UsageError(
+            f"the input {file} is a pipe or a device with more than {STREAM_MAX >> 20} MiB; write it to a file first"
+        )
+    return content
 
 
 def name_and_file(option: str, word: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -149,7 +150,7 @@ def _lines(path: Path) -> Iterator[bytes]:
                 number += 1
                 if len(line) > LINE_MAX:
                     raise UsageError(f"{path}, line {number}: a line may have {LINE_MAX} bytes")
-                yield line
+                yield line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
     except OSError as error:
         raise UsageError(f"the submissions {path} cannot be read: {error.strerror}") from error
 

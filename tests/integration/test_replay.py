@@ -235,6 +235,10 @@ def test_stop_rule_is_passed_on_and_named_in_the_output(saxpy: Path) -> None:
         (["--cold", "hot"], "--cold"),
         (["--input", "x"], "NAME=FILE"),
         (["--input", "x=/no/such/file"], "cannot read the input"),
+        (
+            ["--input", "x=/dev/zero"],
+            "is a pipe or a device with more than 256 MiB; write it to a file first",
+        ),
         (["--input", "0xzz=/dev/null"], "not a number"),
         (["--input", "nothing=/dev/null"], "no range 'nothing'"),
         (["--output", "0x10:4=/dev/shm/no-such-output"], "not within one allocation"),

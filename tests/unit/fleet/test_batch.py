@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import random
 import resource
@@ -201,6 +202,17 @@ def test_empty_lines_are_skipped(tmp_path: Path) -> None:
         "\n" + json.dumps({"id": "a", "source": "x", "language": "ptx", "problem": "add"}) + "\n \n\n"
     )
     assert [each.id for each in entries(path)] == ["a"]
+
+
+def test_byte_order_mark_before_the_first_line_is_left_out(tmp_path: Path) -> None:
+    """PowerShell and spreadsheets write one."""
+    line = json.dumps({"id": "a", "source": "x", "language": "ptx", "problem": "add"}).encode() + b"\n"
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(codecs.BOM_UTF8 + line)
+    assert [each.id for each in entries(path)] == ["a"]
+    path.write_bytes(line.replace(b'"a"', b'"b"') + codecs.BOM_UTF8 + line)
+    with pytest.raises(UsageError, match="line 2"):
+        entries(path)
 
 
 def test_hostile_lines_give_entries_or_one_message(tmp_path: Path) -> None:
