@@ -220,6 +220,8 @@ def check_inputs(
 class ReplayedRun(GradeRun):
     """A grade that captures calls in the quarantine and times a replay in a clean process."""
 
+    _waiting: WaitingReplay | None = None
+
     def run(self) -> GradeResult:
         judge, opening = self.start()
         submission = self.submission(opening)
@@ -252,7 +254,7 @@ class ReplayedRun(GradeRun):
         """Import the rest: numpy and the tests of times alone take 0.1 s, which the submission's process needs, too."""
         from . import archive, case, conclusion  # noqa: F401, PLC0415
 
-        if phase == READING:
+        if phase == READING and self._waiting is not None:
             self._waiting.open_driver()
 
     def _secrets(self, opening: Opening, index: int) -> tuple[Secrets, list[int]]:

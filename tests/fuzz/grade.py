@@ -34,11 +34,12 @@ import msgspec  # noqa: E402
 from benchguard.capture import CaptureError, codec  # noqa: E402
 from benchguard.gpu.turns import Turns  # noqa: E402
 from benchguard.grade.case import CaseWork, grade_case  # noqa: E402
-from benchguard.grade.examine import EXAMINER, examined_of  # noqa: E402
+from benchguard.grade.examine import examined_of  # noqa: E402
 from benchguard.grade.grade import ReplayedRun  # noqa: E402
 from benchguard.grade.judged_replay import SecretInputs  # noqa: E402
 from benchguard.grade.options import GradeOptions  # noqa: E402
 from benchguard.grade.result import GradedCase  # noqa: E402
+from benchguard.grade.run import EXAMINER  # noqa: E402
 from benchguard.judge.contract import Ask, AskChecked, AskSecrets, Checked, Secrets  # noqa: E402
 from benchguard.quarantine import quarantine  # noqa: E402
 from benchguard.quarantine.contract import Quarantined, Reading  # noqa: E402

@@ -196,7 +196,7 @@ def test_calls_happen_in_their_phases(tmp_path: Path, case: Case) -> None:
     ran = call(tmp_path, submission, [case, small], warm_up=3).assert_finished()
     assert ran.phases == [("import", -1), ("warm-up", 0), ("record", 0), ("warm-up", 1), ("record", 1)]
     assert isinstance(ran.events[-1], Finished)
-    assert set(ran.events[-1].seconds) == {"import", "warm-up", "record", "call 0", "call 1"}
+    assert set(ran.events[-1].seconds) == {"import", "driver", "warm-up", "record", "call 0", "call 1"}
     assert len(ran.captures) == 4
     places = []
     for path, (of, number) in zip(ran.captures, [(0, 0), (0, 1), (1, 0), (1, 1)], strict=True):
