@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 EXAMINER = f"{__package__}.examine:examine"
 CONTEXT_SECONDS = 5.0
-"""Time for a waiting replay to make its context: ten times what it took on H100s."""
+"""Time for a waiting replay to make its context, which took up to 0.4 s on H100s."""
 
 SUBMISSIONS_DEVICE = 0
 """The device of a quarantine, by number (quarantine/runner/driver.py)."""

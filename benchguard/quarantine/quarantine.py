@@ -202,8 +202,6 @@ class _Run:
         if run.log_error is not None and not attendant.excess:  # a submission may have filled the log's disk
             raise BenchguardError(run.log_error)
         wall = timeout - deadline.left()  # without pauses
-        if progress is not None:
-            progress(READING, -1)
         cases = self._sender.result().cases
         trouble = trouble_of(run, attendant, events)
         broke = None if trouble else events.broke
@@ -220,6 +218,8 @@ class _Run:
                 cases=cases,
                 deadline=deadline.at,
             )
+            if progress is not None:
+                progress(READING, -1)
             packed = read_all(captures_folder, self._folder, order, reader)
         timed_out = attendant.timed_out or packed.timed_out
         return Quarantined(

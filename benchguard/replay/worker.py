@@ -98,7 +98,7 @@ def _awaited(channel: int) -> Request:
                 return renumbered(order, work.descriptors)
             with suppress(EngineError):  # the replay meets the same error, and reports it
                 open_driver(order.driver, order.device)
-            with suppress(OSError):  # the request has come meanwhile, and nobody waits for the answer
+            with suppress(OSError):  # the supervisor does not wait, and has closed its end
                 end.send(b".")
 
 

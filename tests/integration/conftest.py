@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from benchguard.quarantine.private import remove
 from tests.conftest import ROOT
 from tests.integration.apis import Api, api_of
 from tests.integration.support import (
@@ -22,6 +24,16 @@ from tests.integration.support import (
     Recorded,
     read_driver_launches,
 )
+
+
+@pytest.fixture
+def folder(native: Path) -> Iterator[Path]:
+    """A folder that other users can enter, unlike pytest's."""
+    assert native
+    path = Path(tempfile.mkdtemp())
+    path.chmod(0o755)
+    yield path
+    remove(path)
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ import os
 import shutil
 import signal
 import socket
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from benchguard.capture import Capture
 from benchguard.errors import UsageError
 from benchguard.ipc.processes import process_start
 from benchguard.quarantine.contract import FEATURES, is_full
-from benchguard.quarantine.private import remove
 from benchguard.quarantine.probe import features as probe
 from benchguard.replay import confined
 from benchguard.replay.buffers import Buffers
@@ -30,16 +28,6 @@ from tests.support.waiting import wait_until
 
 PROGRAM = Path(__file__).parent / "programs" / "hostile_driver.c"
 Attack = Callable[..., ReplayResult]
-
-
-@pytest.fixture
-def folder(native: Path) -> Iterator[Path]:
-    """A folder that other users can enter, unlike pytest's."""
-    assert native
-    path = Path(tempfile.mkdtemp())
-    path.chmod(0o755)
-    yield path
-    remove(path)
 
 
 @pytest.fixture

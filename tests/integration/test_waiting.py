@@ -15,12 +15,13 @@ import msgspec
 import pytest
 
 from benchguard.capture import Capture
+from benchguard.grade.grade import grade
 from benchguard.ipc import libc
 from benchguard.ipc.processes import process_start
 from benchguard.problem.spec import CaseSpec
 from benchguard.quarantine.contract import Confine, Reading
 from benchguard.quarantine.group import Group
-from benchguard.quarantine.private import remove
+from benchguard.quarantine.quarantine import READING
 from benchguard.quarantine.raw_captures import Reader, read_all
 from benchguard.quarantine.sandbox import identity
 from benchguard.quarantine.work import receive_work, send_work
@@ -35,21 +36,12 @@ from benchguard.replay.protocol import NO_DRIVER, Limits, OpenDriver, Options, R
 from benchguard.replay.replay import replay_buffers
 from benchguard.replay.result import ReplayResult
 from benchguard.replay.target import target_of
+from tests.conftest import ROOT
 from tests.integration.test_reader_taken_over import written_pair
 from tests.support.captures import CAPTURES
 from tests.support.waiting import wait_until
 
 PR_SET_NO_NEW_PRIVS = 38
-
-
-@pytest.fixture
-def folder(native: Path) -> Iterator[Path]:
-    """A folder that other users can enter, unlike pytest's."""
-    assert native
-    path = Path(tempfile.mkdtemp())
-    path.chmod(0o755)
-    yield path
-    remove(path)
 
 
 def test_work_with_more_descriptors_than_one_message_takes_arrives() -> None:
@@ -162,6 +154,7 @@ def replayed(folder: Path, prepared: str) -> tuple[ReplayResult, int]:
             assert waiting.hear(60)
         if prepared == "was killed":
             os.kill(waiting.keeper, signal.SIGKILL)
+            wait_until(lambda: process_start(waiting.keeper) is None)
         result = replay_buffers(capture, options, Buffers(), waiting=waiting)
         return result, waiting.keeper
 
@@ -179,7 +172,7 @@ def test_waiting_replay_without_the_driver_reports_its_absence_with_the_request(
 
 
 def test_request_that_comes_while_the_driver_opens_is_answered(folder: Path) -> None:
-    """The supervisor has closed its end of the socket by then, because nobody waits for the answer."""
+    """The supervisor does not wait for the driver, and closes its end of the socket when it has sent the request."""
     capture = CAPTURES["saxpy"](folder / "x.ncap").open("rb")
     ours, theirs = socket.socketpair()
     request = Request(capture.fileno(), "", Options(), Limits(0, 0, 0, 0), Count(1), 0.0, None, False, False)
@@ -189,6 +182,22 @@ def test_request_that_comes_while_the_driver_opens_is_answered(folder: Path) -> 
     received = worker._awaited(theirs.detach())
     assert os.pread(received.capture, 8, 0) == b"NCAPTURE" and received.rule == request.rule
     os.close(received.capture)
+
+
+@pytest.mark.parametrize(("source", "reads"), [(".version 8.0", False), (None, True)])
+def test_captures_are_read_and_a_context_is_made_only_after_success(
+    folder: Path, source: str | None, reads: bool
+) -> None:
+    problems = ROOT / "examples" / "problems"
+    submission = problems / "submissions" / "vector_add" / "kernel.ptx"
+    if source is not None:
+        submission = folder / "broken.ptx"
+        submission.write_text(source)
+    phases: list[str] = []
+    grade(
+        problems / "vector_add.py", submission, driver="sim", progress=lambda each: phases.append(each.phase)
+    )
+    assert "compile" in phases and (READING in phases) == reads
 
 
 def test_driver_that_is_not_there_cannot_be_opened(native: Path) -> None:
