@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import yaml
@@ -56,11 +57,13 @@ SECONDS_MAX = 100_000
 class TaskFile:
     """task.yml: `files` by name; `arguments` of each case by kind ("tests", "benchmarks").
 
+    `missing` has the sources of listed files that do not exist, by name.
     `ranking` is the rule by which kernelbot makes one score of the benchmarks' times.
     """
 
     path: Path
     files: dict[str, Path]
+    missing: dict[str, str]
     arguments: dict[str, tuple[dict[str, Any], ...]]
     ranking: str
     timeouts: tuple[float, ...]
@@ -133,7 +136,7 @@ def read_task(path: Path) -> TaskFile:
     config = document.get("config")
     return TaskFile(
         path,
-        _files_of(path, document.get("files", [])),
+        *_files_of(path, document.get("files", [])),
         {kind: _arguments_of(path, kind, document.get(kind) or []) for kind in _KINDS},
         ranking,
         tuple(_seconds_of(path, name, document.get(name, SECONDS)) for name in _TIMEOUTS),
@@ -141,9 +144,14 @@ def read_task(path: Path) -> TaskFile:
     )
 
 
-def _files_of(path: Path, listed: object) -> dict[str, Path]:
-    """Files by name. A missing file is an error only if it is imported."""
-    found = {}
+def _files_of(path: Path, listed: object) -> tuple[dict[str, Path], dict[str, str]]:
+    """Files by name, and the sources of missing ones. A missing file is an error only if it is imported.
+
+    A file that its source does not have is searched beside task.yml: a task that was copied out of its suite keeps the
+    source ../utils.py.
+    """
+    found: dict[str, Path] = {}
+    missing: dict[str, str] = {}
     for each in listed if isinstance(listed, list) else []:
         name, source = (
             (each.get(key) for key in ("name", "source")) if isinstance(each, dict) else (None,) * 2
@@ -152,14 +160,19 @@ def _files_of(path: Path, listed: object) -> dict[str, Path]:
             raise ProblemError(f"{path}: files has {each!r}; each is {{name: ..., source: ...}}")
         if not name or Path(name).is_absolute() or ".." in Path(name).parts:
             raise ProblemError(f"{path}: files has the name {name!r}; give a path below the task's folder")
-        if source != _SUBMISSION and (path.parent / source).is_file():
-            found[name] = (path.parent / source).resolve()
+        if source == _SUBMISSION:
+            continue
+        place = next((each for each in (path.parent / source, path.parent / name) if each.is_file()), None)
+        if place is None:
+            missing[name] = source
+        else:
+            found[name] = place.resolve()
     beside = path.parent / REFERENCE
     if REFERENCE not in found and beside.is_file():
         found[REFERENCE] = beside
     if REFERENCE not in found:
         raise ProblemError(f"{path}: files has no reference.py; add it")
-    return found
+    return found, missing
 
 
 def _seconds_of(path: Path, name: str, value: object) -> float:
@@ -183,9 +196,23 @@ def _arguments_of(path: Path, kind: str, listed: object) -> tuple[dict[str, Any]
 def _task_of(file: TaskFile, device: str) -> Task:
     modules = TaskModules.listed(file.modules)
     path = file.files[REFERENCE]
-    module = modules.load("reference")
+    module = _imported(file, modules)
     several = hasattr(module, GENERATE) and not hasattr(module, NAMES[0]) and references_of(module)
     harness = file.files.get(file.main)
     if several and harness is not None:
         return Task(path, modules, device, SeveralFunctions(module, path, harness))
     return Task(path, modules, device, OneFunction(module, path))
+
+
+def _imported(file: TaskFile, modules: TaskModules) -> ModuleType:
+    try:
+        return modules.load("reference")
+    except ProblemError as error:
+        cause = error.__cause__
+        source = file.missing.get(f"{cause.name}.py") if isinstance(cause, ModuleNotFoundError) else None
+        if source is None:
+            raise
+        raise ProblemError(
+            f"{error}; {file.path} lists it as {source}, and {file.path.parent / source} does not exist: copy it there "
+            "from the task's suite"
+        ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any, cast
@@ -348,6 +349,22 @@ def test_ungradable_task_reported(tmp_path: Path, reference: str, words: str) ->
         case = opened(write_task(tmp_path, reference)).cases[0]
         for seed in range(8):
             case.inputs(seed, "own")
+
+
+def test_missing_module_reported_with_its_source_in_the_task_file(tmp_path: Path) -> None:
+    """A task that was copied out of its suite without the file that lies above it."""
+    task = write_task(tmp_path, RETURNS)
+    (tmp_path / "helpers.py").unlink()
+    place = re.escape(str(tmp_path / "task_py" / ".." / "helpers.py"))
+    with pytest.raises(ProblemError, match=rf"as ../helpers.py, and {place} does not exist: copy it there"):
+        opened(task)
+
+
+def test_module_beside_the_task_file_opened_where_its_source_is_missing(tmp_path: Path) -> None:
+    """A task that was copied out of its suite together with the file that lay above it."""
+    task = write_task(tmp_path, RETURNS)
+    (tmp_path / "helpers.py").rename(task / "helpers.py")
+    assert opened(task).files == {"helpers.py": task / "helpers.py"}
 
 
 @pytest.mark.parametrize(

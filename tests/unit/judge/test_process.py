@@ -233,7 +233,7 @@ def line_of(text: str) -> int:
         ("dtype", "float64"),
         ("nan", "no finite number for y"),
         ("half", "values for signs that int32 cannot hold exactly"),
-        ("same", "expected() returned the same result for all 16 input sets"),
+        ("same", "the reference returned the same result for all 16 input sets"),
         ("shape", "y has shape [999], but the case declares [1000]"),
     ],
 )
