@@ -180,11 +180,12 @@ class CaseJudge:
             [widened(self._case.tolerances, each) for each in sets.factors],
             sets.expected,
             sets.distributions,
-            self._own if self._case.own_verdict else None,
+            self._own if self._case.own_verdict or self._case.has_own_check else None,
             self._nearby,
             self._tools.parts,
             self._tools.threads,
             self._stream,
+            own_decides=self._case.own_verdict,
         )
         if self._stream is not None:
             self._stream.begin(self._take)

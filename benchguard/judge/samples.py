@@ -2,7 +2,7 @@
 
 The first outputs of each input set are copied to private memory, then compared with the expected outputs. Most kernels
 are deterministic, so later outputs are compared with that copy bit by bit, which is fast. Only outputs that differ from
-the copy are compared with the expected outputs.
+the copy are compared with the expected outputs, and shown to the problem's own check.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def places_of(spec: CaseSpec, outputs: Layout) -> tuple[Place, ...]:
 class Samples:
     """The samples of one case. `tolerances` has those of each set.
 
-    Methods are thread-safe; call `first` once per set, before its calls of `later` end.
+    `own` is asked beside the tolerances; with `own_decides` it alone decides. Methods are thread-safe; call `first`
+    once per set, before its calls of `later` end.
     """
 
     def __init__(
@@ -88,13 +89,15 @@ class Samples:
         parts: Executor,
         threads: int,
         stream: Stream | None = None,
+        *,
+        own_decides: bool = False,
     ) -> None:
         self.places = places
         self._slots = [_views(places, slot) for slot in slots]
         self._tolerances = list(tolerances)
         self.expected = list(expected)
         self._distributions = distributions
-        self._own = own
+        self._own, self._own_decides = own, own_decides
         self._nearby = nearby
         self._parts = parts
         self._threads = threads
@@ -132,9 +135,9 @@ class Samples:
 
     def _end_streamed(self, number: int, of_set: int, state: SetState) -> None:
         """Ask the problem's own check while the inputs are still there, and free the set's memory."""
-        reason = self._own(of_set, state.copy, state.is_near) if self._own is not None else None
-        if reason is not None:
-            state.mismatch = self.mismatch(number, of_set, reason)
+        if state.mismatch is None and self._own is not None:
+            reason = self._own(of_set, state.copy, state.is_near)
+            state.mismatch = None if reason is None else self.mismatch(number, of_set, reason)
         state.copy = self.expected[of_set] = {}
 
     def later(self, number: int, of_set: int, slot: int, release: Callable[[], None]) -> None:
@@ -166,7 +169,7 @@ class Samples:
     def _judge(self, number: int, of_set: int, copy: Copy) -> tuple[Mismatch | None, bool]:
         """Compare by the tolerances. Returns the mismatch, and whether outputs are near the expected ones.
 
-        If the problem has its own verdict, there is no mismatch.
+        If the problem's own check alone decides, there is no mismatch.
         """
         outputs = []
         for place in self.places:
@@ -188,7 +191,7 @@ class Samples:
                 self.max_relative = max(self.max_relative, comparison.max_relative)
         wrong = [each for each in outputs if each.comparison.wrong]
         is_near = not wrong and len(outputs) == len(self.places)
-        if not wrong or self._own is not None or self._is_right_nearby(of_set, wrong):
+        if not wrong or self._own_decides or self._is_right_nearby(of_set, wrong):
             return None, is_near
         buffer, comparison = wrong[0].buffer, wrong[0].comparison
         mismatch = Mismatch(

@@ -53,7 +53,7 @@ class Scale:
                 Scalar("n", "size_t", self.n),
             ),
         )
-        relative = 1e-2 if self.what == "loose" else 1e-5
+        relative = 1e-2 if self.what in {"loose", "exacting"} else 1e-5
         self.tolerances = {"y": Tolerance(1e-6, relative), "signs": Tolerance(0.0, 0.0)}
 
     def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
@@ -103,6 +103,8 @@ class Scale:
             raise KeyError("no")
         if self.what == "strict" and not (actual["signs"] == np.sign(inputs["x"])).all():
             return "signs are not those of x"
+        if self.what == "exacting" and not np.allclose(actual["y"], expected["y"], rtol=1e-4):
+            return "y is not exact"
         if self.what in {"near", "near, wide"} and not np.allclose(actual["y"], expected["y"], rtol=1e-2):
             raise KeyError("scaled outputs")
         return None

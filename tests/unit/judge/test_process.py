@@ -188,6 +188,32 @@ def test_own_verdict_decides() -> None:
         assert (checked.wrong, checked.nondeterministic) == (2, 2)
 
 
+def near(inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> None:
+    """Within the tolerances of the problem "exacting", whose own check rejects it."""
+    honest(inputs, outputs)
+    outputs["y"][...] *= np.float32(1.001)
+
+
+@pytest.mark.parametrize(("bad", "wrong"), [((), 0), ((2,), 1), ((30,), 1), ((2, 30, 31), 3)])
+def test_own_check_beside_tolerances_later_output_rejected(bad: tuple[int, ...], wrong: int) -> None:
+    """A kernel that knows an input again could be exact the first time only."""
+
+    def exact(inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> None:
+        honest(inputs, outputs)
+        outputs["y"][...] = np.nextafter(outputs["y"], np.float32(np.inf))
+
+    with judge() as process:
+        replaying = secrets_of(process, Ask("exacting", "test"))
+        for sample in range(40):
+            replaying.sample(sample % 8, near if sample in bad else exact if sample % 3 else honest)
+        process.ask(AskChecked(0))
+        checked, _ = process.answer(Checked)
+        assert checked.wrong == wrong
+        if wrong:
+            assert checked.first is not None
+            assert (checked.first.sample, checked.first.text) == (bad[0], "y is not exact")
+
+
 def test_same_seed_same_sets() -> None:
     pools = []
     for seed in (5, 5, None, None):

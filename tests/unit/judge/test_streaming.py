@@ -124,6 +124,25 @@ def test_own_check_of_the_problem_sees_the_inputs_of_streamed_sets() -> None:
     assert (found.first.set, found.first.text) == (4, "signs are not those of x")
 
 
+@pytest.mark.parametrize("wrong", [0, 4])
+def test_own_check_beside_tolerances_streamed_output_rejected(wrong: int) -> None:
+    def solve(number: int) -> Any:
+        def once(inputs: Any, outputs: Any) -> None:
+            honest(inputs, outputs)
+            if number == wrong and number:
+                outputs["y"][...] *= np.float32(1.001)
+
+        return once
+
+    with judge() as process:
+        replayed(streaming(process, "exacting"), solve)
+        found = checked(process)
+    assert found.wrong == (wrong > 0)
+    if wrong:
+        assert found.first is not None
+        assert (found.first.set, found.first.text) == (4, "y is not exact")
+
+
 def test_inputs_that_the_replay_changed_are_not_used() -> None:
     """The memory of streamed sets cannot be sealed. The problem's own check would see the changed inputs."""
     with judge() as process:
