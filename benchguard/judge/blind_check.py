@@ -6,6 +6,11 @@ in the check. GPU MODE's task qr_py accepts two tensors full of 900.
 So outputs that are not near the expected ones are scaled, and the check is asked again. If it accepts the scaled
 outputs, too, but rejects the right answer once that is scaled, then it does not see the outputs' numbers, and they are
 wrong. A check that accepts a scaled right answer (with a wide tolerance, say) tells nothing.
+
+A check such as `(off > limit).any()` does not see single numbers: it accepts NaN beside one right number, and rejects
+all of them scaled because of that one. So other numbers are put into the right answer, in the places where the outputs
+are not finite: a check that ignores these places accepts them, and one that rejects them does not see NaN. The numbers
+that are far off are also scaled alone, in the outputs and in the right answer.
 """
 
 from __future__ import annotations
@@ -14,13 +19,22 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ..problem.spec import Buffer
-from .formats import Array, decoded, is_float, numpy_dtype, stored_dtype
+from ..problem.spec import Buffer, Tolerance
+from .formats import FLOATS, Array, Doubles, decoded, is_float, numpy_dtype, stored_dtype
 
 Outputs = Mapping[str, Array]
 """By buffer, flat and as stored."""
 
+Masks = Mapping[str, Array]
+"""By buffer, the elements to scale."""
+
 Accepts = Callable[[Outputs], bool]
+
+FAR = 1 / 8
+"""Numbers that are off by a larger share are far off."""
+
+REPLACED = 4.0
+"""Times the largest number of the right answer, but at least times 1."""
 
 FACTORS = (7 / 8, 9 / 8)
 """Down and up, so that numbers which overflow only just do not escape both. Input sets take turns."""
@@ -30,25 +44,114 @@ def blind_reason(
     of_set: int,
     given: tuple[Sequence[Buffer], Outputs, Accepts],
     right: tuple[Sequence[Buffer], Outputs, Accepts],
+    tolerances: Mapping[str, Tolerance],
 ) -> str | None:
     """Why outputs that the check accepts are wrong; None if they are not.
 
     `given` are the submission's outputs, `right` the expected ones, each with the check that takes its dtypes.
+    `tolerances` are those of the right answer's buffers.
     """
     factor = FACTORS[of_set % len(FACTORS)]
-    (buffers, outputs, accepts), (right_buffers, answer, accepts_right) = given, right
-    if all(each.dtype == "bool" for each in buffers) or not accepts(_scaled(buffers, outputs, factor)):
+    if all(each.dtype == "bool" for each in given[0]):
         return None
-    if accepts_right(_scaled(right_buffers, answer, factor)) or not accepts_right(answer):
+    lost, far = _masks(given[:2], right[:2], tolerances)
+    return _lost_reason(right, lost) or _scaled_reason(factor, given, right, far)
+
+
+def _lost_reason(right: tuple[Sequence[Buffer], Outputs, Accepts], lost: Masks) -> str | None:
+    buffers, answer, _ = right
+    count = _count(lost)
+    if count == 0 or not _sees(right, {each.name: _replaced(each, answer, lost) for each in buffers}):
         return None
     return (
-        f"the problem's check accepts these outputs, and {factor:g} times them, but not {factor:g} times the right "
-        "ones: it does not see these numbers (NaN, or numbers that overflow in the check)"
+        f"{count} numbers of these outputs are NaN or infinite. The problem's check accepts them, and rejects finite "
+        "numbers in their places beside right ones: it does not see NaN"
     )
 
 
-def _scaled(buffers: Sequence[Buffer], outputs: Outputs, factor: float) -> Outputs:
-    return {each.name: _times(each, outputs[each.name], factor) for each in buffers}
+def _scaled_reason(
+    factor: float,
+    given: tuple[Sequence[Buffer], Outputs, Accepts],
+    right: tuple[Sequence[Buffer], Outputs, Accepts],
+    far: Masks,
+) -> str | None:
+    (buffers, outputs, accepts), (right_buffers, answer, _) = given, right
+    if accepts(_scaled(buffers, outputs, factor)):
+        if not _sees(right, _scaled(right_buffers, answer, factor)):
+            return None
+        return (
+            f"the problem's check accepts these outputs, and {factor:g} times them, but not {factor:g} times the right "
+            "ones: it does not see these numbers (NaN, or numbers that overflow in the check)"
+        )
+    count = _count(far)
+    is_accepted = count > 0 and accepts(_scaled(buffers, outputs, factor, far))
+    if is_accepted and _sees(right, _scaled(right_buffers, answer, factor, far)):
+        return (
+            f"the problem's check accepts these outputs, also with {count} of their numbers scaled by {factor:g}, "
+            "but not the right ones with as many scaled: it does not see these numbers"
+        )
+    return None
+
+
+def _sees(right: tuple[Sequence[Buffer], Outputs, Accepts], changed: Outputs) -> bool:
+    """Whether the check accepts the right answer, and rejects the changed one."""
+    _, answer, accepts = right
+    return not accepts(changed) and accepts(answer)
+
+
+def _masks(
+    given: tuple[Sequence[Buffer], Outputs],
+    right: tuple[Sequence[Buffer], Outputs],
+    tolerances: Mapping[str, Tolerance],
+) -> tuple[Masks, Masks]:
+    """The elements that are not finite where the right answer is, and those that are far off.
+
+    Both are empty if an output has another number of elements.
+    """
+    lost, far = {}, {}
+    for buffer, expected in zip(given[0], right[0], strict=True):
+        numbers, targets = _numbers(buffer, given[1]), _numbers(expected, right[1])
+        if numbers.shape != targets.shape:
+            return {}, {}
+        tolerance = tolerances[expected.name]
+        with np.errstate(all="ignore"):
+            near = np.abs(numbers - targets) <= tolerance.atol + max(FAR, tolerance.rtol) * np.abs(targets)
+        near |= (numbers == targets) | ~np.isfinite(targets)
+        lost[buffer.name] = np.isfinite(targets) & ~np.isfinite(numbers)
+        far[buffer.name] = ~near
+    return lost, far
+
+
+def _count(masks: Masks) -> int:
+    return sum(int(each.sum()) for each in masks.values())
+
+
+def _numbers(buffer: Buffer, outputs: Outputs) -> Doubles:
+    stored = outputs[buffer.name]
+    return decoded(buffer.dtype, stored) if is_float(buffer.dtype) else stored.astype(np.float64)
+
+
+def _replaced(buffer: Buffer, answer: Outputs, masks: Masks) -> Array:
+    """The answer with finite numbers in the masked places that no tolerance admits."""
+    stored, mask = answer[buffer.name], masks[buffer.name]
+    if not is_float(buffer.dtype) or not mask.any():
+        return stored
+    numbers, limit = decoded(buffer.dtype, stored), FLOATS[buffer.dtype].largest
+    size = min(REPLACED * max(1.0, float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0))), limit)
+    others = np.where(numbers < 0, size, -size).astype(numpy_dtype(buffer.dtype))
+    return np.where(mask, others.view(stored_dtype(buffer.dtype)), stored)
+
+
+def _scaled(
+    buffers: Sequence[Buffer], outputs: Outputs, factor: float, masks: Masks | None = None
+) -> Outputs:
+    """The outputs with all elements scaled, or those of the masks."""
+    scaled = {}
+    for each in buffers:
+        stored = outputs[each.name]
+        moved = _times(each, stored, factor)
+        scaled[each.name] = moved if masks is None else np.where(masks[each.name], moved, stored)
+    return scaled
 
 
 def _times(buffer: Buffer, stored: Array, factor: float) -> Array:

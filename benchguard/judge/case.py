@@ -344,6 +344,7 @@ class CaseJudge:
                 {each.name: as_output(each, answers[each.name]) for each in buffers},
                 lambda outputs: self._asked_of_right(of_set, outputs) is None,
             ),
+            self._case.tolerances,
         )
 
     def _asked(self, of_set: int, copy: Copy) -> str | None:

@@ -150,3 +150,70 @@ def test_output_that_the_check_does_not_see_is_wrong(
     assert result.verdict == "wrong", result.reason
     is_unseen = write == "overflows" or (write, form) == ("whole numbers", "gpumode")
     assert ("it does not see these numbers" in result.reason) == is_unseen
+
+
+LINE = """
+import numpy as np
+from benchguard.problem.problem import Problem
+
+class Line(Problem):
+    parameters = (
+        {"name": "x", "type": "float", "pointer": True, "const": True},
+        {"name": "y", "type": "float", "pointer": True, "const": False},
+    )
+
+    def __init__(self):
+        super().__init__("line")
+
+    def generate_test_cases(self):
+        draw = lambda: (np.random.default_rng(self.get_seed("x")).random(4096, np.float32),)
+        return [{"name": "small", "create_inputs": draw}]
+
+    def reference_solution(self, x):
+        return x * SCALE
+
+    def verify_result(self, expected, actual):
+        return not (np.abs(actual - expected) > 1e-2).any(), {}
+"""
+KERNEL = """// launch: grid=16 block=256
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry solution(.param .u64 x, .param .u64 y)
+{
+    .reg .f32 %f<4>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    .reg .pred %p;
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %tid.x;
+    mad.lo.u32 %r3, %r1, 256, %r2;
+    mul.wide.u32 %rd3, %r3, 4;
+    add.u64 %rd1, %rd1, %rd3;
+    add.u64 %rd2, %rd2, %rd3;
+    setp.lt.u32 %p, %r3, RIGHT;
+    mov.f32 %f2, 0f7FFFFFFF;
+@%p ld.global.f32 %f1, [%rd1];
+@%p mul.f32 %f2, %f1, 0fSCALE;
+    st.global.f32 [%rd2], %f2;
+    ret;
+}
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("scale", "bits"), [(2.0, "40000000"), (2.0**-10, "3A800000")])
+@pytest.mark.parametrize("right", [1, 2048, 4096])
+def test_nan_beside_right_numbers_rejected(
+    native: Path, tmp_path: Path, right: int, scale: float, bits: str
+) -> None:
+    """The kernel computes the first numbers, and writes NaN for the others. With the small scale zeros are accepted."""
+    assert (native / "sim").is_dir()
+    problem, submission = tmp_path / "line.py", tmp_path / "submission" / "kernel.ptx"
+    problem.write_text(LINE.replace("SCALE", repr(scale)))
+    submission.parent.mkdir()
+    submission.write_text(KERNEL.replace("RIGHT", str(right)).replace("SCALE", bits))
+    result = benchguard.grade(problem, submission, driver="sim", cases=("small",), samples=14)
+    assert result.verdict == ("pass" if right == 4096 else "wrong"), result.reason

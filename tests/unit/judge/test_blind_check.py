@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchguard.judge.blind_check import FACTORS, Outputs, blind_reason
-from benchguard.problem.spec import Buffer, DType
+from benchguard.judge.blind_check import FACTORS, Accepts, Outputs, blind_reason
+from benchguard.problem.spec import Buffer, DType, Tolerance
 
 RIGHT: dict[DType, list[float]] = {
     "float64": [1.0, -2.5, 3.0],
@@ -16,6 +16,7 @@ RIGHT: dict[DType, list[float]] = {
     "int64": [1, -2, 2**62],
     "uint32": [1, 2, 3],
 }
+EXACT = {"y": Tolerance()}
 
 
 @pytest.mark.parametrize("of_set", range(len(FACTORS)))
@@ -28,16 +29,93 @@ def test_outputs_that_the_check_sees_are_right(dtype: DType, of_set: int) -> Non
     def is_right(outputs: Outputs) -> bool:
         return bool((outputs["y"] == right["y"]).all())
 
-    assert blind_reason(of_set, (buffers, right, is_right), (buffers, right, is_right)) is None
-    unseen = blind_reason(of_set, (buffers, right, lambda _: True), (buffers, right, is_right))
+    assert blind_reason(of_set, (buffers, right, is_right), (buffers, right, is_right), EXACT) is None
+    unseen = blind_reason(of_set, (buffers, right, lambda _: True), (buffers, right, is_right), EXACT)
     assert unseen is not None and f"{FACTORS[of_set]:g} times" in unseen
 
 
 def test_check_that_accepts_scaled_right_outputs_tells_nothing() -> None:
     buffers, right = [Buffer("y", "float32", (2,), "output")], {"y": np.ones(2, np.float32)}
-    assert blind_reason(0, (buffers, right, lambda _: True), (buffers, right, lambda _: True)) is None
+    assert blind_reason(0, (buffers, right, lambda _: True), (buffers, right, lambda _: True), EXACT) is None
 
 
 def test_booleans_are_not_scaled() -> None:
     buffers, right = [Buffer("y", "bool", (2,), "output")], {"y": np.ones(2, np.uint8)}
-    assert blind_reason(0, (buffers, right, lambda _: True), (buffers, right, lambda _: False)) is None
+    assert blind_reason(0, (buffers, right, lambda _: True), (buffers, right, lambda _: False), EXACT) is None
+
+
+CLOSE = {"y": Tolerance(1e-6, 1e-5)}
+NUMBERS = np.array([1.0, -2.0, 0.0, 3.0], np.float32)
+BUFFERS = [Buffer("y", "float32", (4,), "output")]
+LOOSE = 1e-2
+"""A limit that is wider than the tolerances."""
+
+
+def sees_finite(outputs: Outputs) -> bool:
+    """Accepts NaN in place of each number: a comparison with NaN is false."""
+    return not (np.abs(outputs["y"] - NUMBERS) > LOOSE).any()
+
+
+def ignores_the_end(outputs: Outputs) -> bool:
+    return bool(np.allclose(outputs["y"][:2], NUMBERS[:2], atol=LOOSE))
+
+
+def allows_signs(outputs: Outputs) -> bool:
+    return bool(np.allclose(np.abs(outputs["y"]), np.abs(NUMBERS)))
+
+
+def sees_small(outputs: Outputs) -> bool:
+    """Compares halves by a residual, which is NaN for numbers whose squares overflow."""
+    with np.errstate(all="ignore"):
+        squares = (outputs["y"] * outputs["y"]).reshape(2, 2).sum(1)
+        return not (
+            np.abs(squares / np.float32(squares) * (outputs["y"] - NUMBERS).reshape(2, 2).sum(1)) > LOOSE
+        ).any()
+
+
+def reason_of(outputs: np.ndarray, accepts: Accepts, of_set: int = 0) -> str | None:
+    assert accepts({"y": outputs})
+    given, right = (BUFFERS, {"y": outputs}, accepts), (BUFFERS, {"y": NUMBERS}, accepts)
+    return blind_reason(of_set, given, right, CLOSE)
+
+
+@pytest.mark.parametrize("of_set", range(len(FACTORS)))
+@pytest.mark.parametrize("off", [0.0, 0.5 * LOOSE])
+@pytest.mark.parametrize("lost", [[3], [0, 3], [2], [0, 1, 2]])
+def test_nan_beside_accepted_numbers_is_wrong(lost: list[int], off: float, of_set: int) -> None:
+    outputs = NUMBERS + np.float32(off)
+    assert reason_of(outputs, sees_finite, of_set) is None
+    outputs[lost] = np.nan
+    reason = reason_of(outputs, sees_finite, of_set)
+    assert reason is not None and reason.startswith(f"{len(lost)} numbers of these outputs are NaN")
+
+
+@pytest.mark.parametrize("of_set", range(len(FACTORS)))
+def test_nan_everywhere_is_wrong_for_a_wide_limit(of_set: int) -> None:
+    """The check accepts the right answer scaled."""
+
+    def sees_large(outputs: Outputs) -> bool:
+        return not (np.abs(outputs["y"] - NUMBERS) > 1).any()
+
+    assert reason_of(NUMBERS + np.float32(0.5), sees_large, of_set) is None
+    assert reason_of(np.full(4, np.nan, np.float32), sees_large, of_set) is not None
+
+
+@pytest.mark.parametrize("of_set", range(len(FACTORS)))
+def test_numbers_that_overflow_beside_accepted_ones_are_wrong(of_set: int) -> None:
+    outputs = NUMBERS + np.float32(0.2 * LOOSE)
+    assert reason_of(outputs, sees_small, of_set) is None
+    outputs[2:] = 1e30
+    reason = reason_of(outputs, sees_small, of_set)
+    assert reason is not None and "with 2 of their numbers scaled" in reason
+
+
+@pytest.mark.parametrize("lost", [np.nan, np.inf, 7.0])
+def test_elements_that_the_check_ignores_may_be_anything(lost: float) -> None:
+    outputs = NUMBERS.copy()
+    outputs[2:] = lost
+    assert reason_of(outputs, ignores_the_end) is None
+
+
+def test_other_right_answer_of_the_check_is_right() -> None:
+    assert reason_of(NUMBERS * np.array([1, -1, 1, -1], np.float32), allows_signs) is None

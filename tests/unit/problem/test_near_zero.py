@@ -97,6 +97,26 @@ def test_noise_around_zero_may_be_zero() -> None:
     assert exact is not None and exact.startswith("y is off by 2e-09")
 
 
+@pytest.mark.parametrize("lost", [np.nan, np.inf, -np.inf])
+def test_number_beside_right_ones_lost_is_wrong(lost: float) -> None:
+    """verify_result may accept NaN: `(off > limit).any()` does."""
+    wide = np.array([1e-9, -1e-9, 3e-9, np.inf])
+    own = wide.astype(np.float32)
+    assert near_zero_reason([BUFFER], [wide], [own], lambda: [own]) is None
+    with np.errstate(invalid="ignore"):
+        reason = near_zero_reason(
+            [BUFFER], [wide], [np.where([0, 1, 0, 0], np.float32(lost), own)], lambda: [own]
+        )
+    assert reason is not None and reason.startswith("y is off by inf")
+
+
+def test_number_that_overflows_in_the_dtype_is_right_as_infinity() -> None:
+    half = Buffer("y", "float16", (2,), "output")
+    wide, own = np.array([1.0, 7e4]), np.array([1.0, np.inf], np.float16)
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert near_zero_reason([half], [wide], [own], lambda: [own]) is None
+
+
 def test_exact_zeros_are_right() -> None:
     zeros = np.zeros(4)
     assert near_zero_reason([BUFFER], [zeros], [zeros.astype(np.float32)], lambda: [zeros]) is None
