@@ -213,6 +213,5 @@ def _imported(file: TaskFile, modules: TaskModules) -> ModuleType:
         if source is None:
             raise
         raise ProblemError(
-            f"{error}; {file.path} lists it as {source}, and {file.path.parent / source} does not exist: copy it there "
-            "from the task's suite"
+            f"{error}; {file.path.name} lists {source}, which does not exist: copy it there from the task's suite"
         ) from error

@@ -42,7 +42,7 @@ def why_missed(log: Path, selection: Selection) -> str:
         return "the program made no driver call"
     within = "" if counts.processes == 1 else " in one process"
     if isinstance(selection, ByProgram):
-        return "the program never called benchguard.region()"
+        return "the program never called benchguard.region(); choose a region with --launches, --kernel or --window"
     if isinstance(selection, ByLaunches):
         return _launches_missed(counts, selection, within)
     if isinstance(selection, ByKernel):

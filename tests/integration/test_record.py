@@ -103,7 +103,8 @@ def test_concurrent_launches_are_recorded_once(record: Record, program: Path) ->
 @pytest.mark.parametrize(
     ("what", "options", "reason"),
     [
-        ("timed", [], "the program never called benchguard.region()"),
+        ("timed", [],
+         "the program never called benchguard.region(); choose a region with --launches, --kernel or --window"),
         ("timed", ["--launches", "20:25"], "only 10 launches were made, --launches 20:25 asks for more"),
         ("timed", ["--kernel", "scale:11"],
          "kernels of that name were launched 10 times, --kernel scale:11 asks for more"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import Any, cast
@@ -355,8 +354,9 @@ def test_missing_module_reported_with_its_source_in_the_task_file(tmp_path: Path
     """A task that was copied out of its suite without the file that lies above it."""
     task = write_task(tmp_path, RETURNS)
     (tmp_path / "helpers.py").unlink()
-    place = re.escape(str(tmp_path / "task_py" / ".." / "helpers.py"))
-    with pytest.raises(ProblemError, match=rf"as ../helpers.py, and {place} does not exist: copy it there"):
+    with pytest.raises(
+        ProblemError, match=r"task.yml lists ../helpers.py, which does not exist: copy it there"
+    ):
         opened(task)
 
 
