@@ -134,6 +134,27 @@ static bool check_calls(struct parser *parser)
     return true;
 }
 
+/* Parts that are skipped (debug sections, .loc, .pragma) could open a bracket that nothing closes. ptxas
+ * refuses them, and readers of a text that count brackets would take the globals behind them for a
+ * function's. */
+static bool check_brackets(struct parser *parser)
+{
+    static const char opening[] = "{([", closing[] = "})]";
+    char open[2 * NESTING_MAX];
+    size_t depth = 0;
+    for (const struct token *token = parser->at; token->kind != TOKEN_END; token++) {
+        const char *const opens = token->kind == TOKEN_MARK ? strchr(opening, token->mark) : NULL;
+        const char *const closes = token->kind == TOKEN_MARK ? strchr(closing, token->mark) : NULL;
+        if (opens != NULL && depth == sizeof open)
+            return ptx_fail(parser, token->line, "brackets nest deeper than %zu", sizeof open);
+        if (opens != NULL)
+            open[depth++] = closing[opens - opening];
+        else if (closes != NULL && (depth == 0 || open[--depth] != token->mark))
+            return ptx_fail(parser, token->line, "'%c' closes nothing", token->mark);
+    }
+    return depth == 0 || ptx_fail(parser, parser->at->line, "the text ends before a '%c'", open[depth - 1]);
+}
+
 static bool keep_text(struct parser *parser, const char *text, size_t bytes)
 {
     parser->module->text = malloc(bytes + 1);
@@ -171,7 +192,7 @@ int ptx_parse_module(const char *text, size_t bytes, bool partial, struct ptx_mo
     struct token *tokens = ptx_lex(text, bytes, &own);
     struct parser parser = {
         .at = tokens, .diagnostic = &own, .module = calloc(1, sizeof **module), .partial = partial};
-    bool good = tokens != NULL && parser.module != NULL;
+    bool good = tokens != NULL && parser.module != NULL && check_brackets(&parser);
     while (good && parser.at->kind != TOKEN_END)
         good = ptx_parse_top_level(&parser);
     good = good && (partial || (add_runtime(&parser) && ptx_set_aside_callers(&parser))) &&

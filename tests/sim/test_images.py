@@ -279,6 +279,22 @@ def test_refused_instruction_is_reported_with_its_line(driver: Driver) -> None:
     assert result.error.endswith(b"\nptxas fatal   : Ptx assembly aborted due to errors")
 
 
+SKIPPED = (
+    ".section .debug_str {{ .b8 1{} }}",
+    '.file 1 "a("{}',
+    '.file 1 "a"\n.loc 1 1 1{}',
+    '.pragma "a"{};',
+)
+
+
+@pytest.mark.parametrize("part", SKIPPED)
+@pytest.mark.parametrize("bracket", ["", "(", ")", "[", "{", "}", "([)]"])
+def test_unbalanced_bracket_in_skipped_part_refused(driver: Driver, part: str, bracket: str) -> None:
+    """ptxas refuses all of them. A reader that counts brackets would miss the globals behind such a part."""
+    text = kernel("a").replace(b".visible", part.format(bracket).encode() + b"\n.global .u32 kept;\n.visible")
+    assert load(driver, text).code == (218 if bracket else 0)
+
+
 def test_successful_load_leaves_error_log_empty(driver: Driver) -> None:
     result = load(driver, kernel("a"), (VERBOSE, 1))
     assert (result.code, result.error, result.error_size) == (0, b"", 0)
