@@ -114,6 +114,10 @@ class LeetGpuCase(WideCase):
             values = self._first
         return CaseSpec(self.name, tuple(self._argument(name, value) for name, value in values.items()))
 
+    @property
+    def input_bytes(self) -> int:
+        return sum(each.bytes for each in self.outline.read)
+
     @cached_property
     def _arguments(self) -> tuple[Argument, ...]:
         return tuple(

@@ -131,6 +131,16 @@ def test_outline_of_a_leetgpu_challenge_needs_no_data(tmp_path: Path) -> None:
     assert ("x", (1 << 38,), "float32", False) in shapes(huge.outline)
 
 
+def test_input_bytes_of_a_leetgpu_challenge_need_no_reference(tmp_path: Path) -> None:
+    """The reference of a public challenge took minutes for the performance test, to grade a functional one."""
+    given = GIVEN.parents[1] / "adapters" / "given" / "leetgpu_scale" / "challenge.py"
+    text = given.read_text()
+    assert "out.copy_(" in text
+    (tmp_path / "challenge.py").write_text(text.replace("out.copy_(", "undefined("))
+    suite = load_suite(str(tmp_path), options={**CPU, "cases": "all"})
+    assert {case.name: case.input_bytes for case in suite.cases} == {"performance": 8016, "functional.1": 336}
+
+
 def test_input_bytes_of_a_gpumode_task_need_no_data(tmp_path: Path) -> None:
     folder = write_task(tmp_path, RETURNS)
     yaml = folder / "task.yml"
