@@ -17,6 +17,7 @@
 #include "replay/sample/loop.h"
 #include "replay/sample/priority.h"
 #include "replay/sample/utility.h"
+#include "replay/state/copier.h"
 #include "replay/state/inputs.h"
 #include "replay/state/staging.h"
 #include "replay/state/vault.h"
@@ -177,6 +178,7 @@ static int rebuild(struct nb_replay *replay, struct nb_replay_prepared *prepared
     NB_TRY(rebuild_code(replay));
     prepared->modules_ms = ms_since(replay, began);
     began = replay->driver.now_ns();
+    nb_copier_open(&replay->copier, nb_copier_wished());
     NB_TRY(nb_staging_build(replay));
     NB_TRY(rebuild_memory(replay));
     prepared->memory_ms = ms_since(replay, began);
@@ -264,6 +266,7 @@ NB_REPLAY_EXPORT void nb_replay_close(struct nb_replay *replay)
     nb_vault_free(replay);
     nb_memory_close(replay);
     nb_staging_close(replay);
+    nb_copier_close(&replay->copier);
     nb_streams_close(replay);
     nb_device_close(replay);
     nb_reader_close(&replay->reader);

@@ -17,6 +17,7 @@
 #include "replay/sample/cold_state.h"
 #include "replay/sample/priority_state.h"
 #include "replay/sample/utility_state.h"
+#include "replay/state/copier_state.h"
 #include "replay/state/inputs_state.h"
 #include "replay/state/staging_state.h"
 #include "replay/state/vault_state.h"
@@ -38,6 +39,7 @@ struct nb_replay {
     bool persists; /* the device has persisting L2 lines */
     struct nb_replay_device facts;
 
+    struct nb_copier copier;
     struct nb_staging staging;
     struct nb_vault vault;
     struct nb_memory memory;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "replay/base/engine.h"
+#include "replay/state/copier.h"
 
 int nb_staging_build(struct nb_replay *replay)
 {
@@ -58,7 +59,7 @@ int nb_staging_put(struct nb_replay *replay, CUdeviceptr target, const void *dat
         }
         const size_t room = staging->half_bytes - staging->end;
         const size_t part = bytes < room ? (size_t)bytes : room;
-        memcpy(half_of(staging) + staging->end, from, part);
+        nb_copier_copy(&replay->copier, half_of(staging) + staging->end, from, part);
         staging->end += part;
         from += part;
         target += part;
@@ -83,7 +84,7 @@ int nb_staging_fetch(struct nb_replay *replay, CUdeviceptr source, uint64_t byte
             NB_TRY(NB_CALL(replay, cuEventRecord, staging->free[staging->half], replay->streams.timed));
         }
         if (got_bytes != 0)
-            memcpy(to, fetched, got_bytes);
+            nb_copier_copy(&replay->copier, to, fetched, got_bytes);
         to += got_bytes;
         if (part != 0)
             NB_TRY(nb_wait_event(replay, staging->free[staging->half], NB_OWN_WORK_MS,
