@@ -29,7 +29,7 @@ from .nearby import answers_nearby
 from .plan import Sizes, available_bytes, check_room, plan, slot_count, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
-from .samples import Copy, Place, Samples, places_of
+from .samples import Copy, Place, Right, Samples, places_of
 from .slack import baseline_of, default_baseline_of, widened
 from .stored_answers import SETS_MIN, StoredAnswers, stored_answers
 from .streaming import Stream, Supply
@@ -88,6 +88,7 @@ class CaseJudge:
         self._checked = layout_of(case.spec.checked)
         self._rounds_left = ask.rounds
         self._sets: _Made | None = None
+        self._right: Sequence[list[Right]] = ()
         self._returned: Returned | None = None
         self._places: Sequence[Place] = ()
         self._samples: Samples | None = None
@@ -124,6 +125,7 @@ class CaseJudge:
         if self._sets is None:
             self._sets = self._make()
             self._sets = self._narrowed(self._sets)
+            self._right = self._remembered(self._sets.plan)
         sets = self._sets
         ends: list[int] = []
         if sets.supply is not None:
@@ -166,6 +168,11 @@ class CaseJudge:
         ends = self._open_slots(replace(self._sets.plan, slots=slots), layout, places)
         return Slots(layout, slots), ends
 
+    def _remembered(self, plan: SlotPlan) -> Sequence[list[Right]]:
+        """Room for right outputs of later rounds; none if it takes more memory than the inputs may."""
+        fits = plan.sets * self._checked.stride <= self._pool_bytes
+        return [[] for _ in range(plan.sets)] if self._rounds_left and not plan.streamed and fits else ()
+
     def _open_slots(self, plan: SlotPlan, layout: Layout, places: Sequence[Place]) -> list[int]:
         assert self._sets is not None
         self._places = places
@@ -185,6 +192,7 @@ class CaseJudge:
             self._tools.parts,
             self._tools.threads,
             self._stream,
+            self._right,
             own_decides=self._case.own_verdict,
         )
         if self._stream is not None:
@@ -241,7 +249,7 @@ class CaseJudge:
         self._ended = None
         if self._rounds_left == 0 and self._sets is not None:
             self._sets.pool.close()
-            self._sets = None
+            self._sets, self._right = None, ()
 
     def _make(self) -> _Made:
         """Make the sets. If memory is short, try references in float32 first, then fewer sets."""

@@ -2,7 +2,8 @@
 
 The first outputs of each input set are copied to private memory, then compared with the expected outputs. Most kernels
 are deterministic, so later outputs are compared with that copy bit by bit, which is fast. Only outputs that differ from
-the copy are compared with the expected outputs, and shown to the problem's own check.
+the copy are compared with the expected outputs, and shown to the problem's own check. A comparison of two submissions has
+many rounds on the same sets: first outputs that were right in an earlier round are right again, and need no copy.
 """
 
 from __future__ import annotations
@@ -33,6 +34,31 @@ Second = Callable[[int, Copy, bool], str | None]
 
 Nearby = Callable[[int], Iterable[Mapping[str, Array]]]
 """The reference's answers to inputs that are a few roundings away from those of a set (nearby.py)."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Outputs of a set against the expected ones. `is_near`: all elements are comparable and within the set's
+    tolerances. `rounded`: elements that rounding decides."""
+
+    mismatch: Mismatch | None
+    is_near: bool
+    max_absolute: float
+    max_relative: float
+    rounded: int
+
+
+@dataclass(frozen=True)
+class Right:
+    """Outputs of a set that were right in an earlier round."""
+
+    places: Sequence[Place]
+    copy: Copy
+    judged: Judged
+
+
+RIGHT_MAX = 2
+"""Right outputs of a set that are kept: those of the two sides of a comparison."""
 
 
 @dataclass
@@ -89,6 +115,7 @@ class Samples:
         parts: Executor,
         threads: int,
         stream: Stream | None = None,
+        right: Sequence[list[Right]] = (),
         *,
         own_decides: bool = False,
     ) -> None:
@@ -102,6 +129,7 @@ class Samples:
         self._parts = parts
         self._threads = threads
         self._stream = stream
+        self._right = right
         self._lock = threading.Lock()
         self.sets = [SetState() for _ in expected]
         self.wrong_later: list[Mismatch] = []
@@ -122,16 +150,35 @@ class Samples:
         if not self.expected[of_set]:
             raise SlotError(f"input set {of_set} before it was drawn")
         try:
-            state.copy, state.sample = self._copy(slot), number
+            known = self._known(of_set, slot)
+            state.copy, state.sample = self._copy(slot) if known is None else known.copy, number
             with self._lock:
                 state.same += 1
         finally:
             state.copied.set()  # even if copying failed, so that waiting threads fail instead of hanging
         release()
-        state.mismatch, state.is_near = self._judge(number, of_set, state.copy)
+        judged = self._judge(number, of_set, state.copy) if known is None else known.judged
+        self._add(judged)
+        state.mismatch, state.is_near = judged.mismatch, judged.is_near
+        if known is None and self._right and judged.mismatch is None:
+            self._right[of_set].append(Right(self.places, state.copy, judged))
         if self._stream is not None and self._stream.has(of_set):
             self._end_streamed(number, of_set, state)
             self._stream.next(of_set)
+
+    def _known(self, of_set: int, slot: int) -> Right | None:
+        """Outputs with the same bits that were right in an earlier round."""
+        if not self._right:
+            return None
+        del self._right[of_set][:-RIGHT_MAX]
+        alike = (each for each in self._right[of_set] if each.places == self.places)
+        return next((each for each in alike if self._same(slot, each.copy)), None)
+
+    def _add(self, judged: Judged) -> None:
+        with self._lock:
+            self.max_absolute = max(self.max_absolute, judged.max_absolute)
+            self.max_relative = max(self.max_relative, judged.max_relative)
+            self.decided_by_rounding += judged.rounded
 
     def _end_streamed(self, number: int, of_set: int, state: SetState) -> None:
         """Ask the problem's own check while the inputs are still there, and free the set's memory."""
@@ -153,9 +200,11 @@ class Samples:
         release()
         with self._lock:
             state.differs = True
-        mismatch, is_near = self._judge(number, of_set, copy)
+        judged = self._judge(number, of_set, copy)
+        self._add(judged)
+        mismatch = judged.mismatch
         if mismatch is None and self._own is not None:
-            reason = self._own(of_set, copy, is_near)
+            reason = self._own(of_set, copy, judged.is_near)
             mismatch = None if reason is None else self.mismatch(number, of_set, reason)
         if mismatch is not None:
             with self._lock:
@@ -166,11 +215,8 @@ class Samples:
         buffer = self.places[0].buffer
         return Mismatch(number, of_set, self._distributions[of_set], buffer.name, 0, _count(buffer), reason)
 
-    def _judge(self, number: int, of_set: int, copy: Copy) -> tuple[Mismatch | None, bool]:
-        """Compare by the tolerances. Returns the mismatch, and whether outputs are near the expected ones.
-
-        If the problem's own check alone decides, there is no mismatch.
-        """
+    def _judge(self, number: int, of_set: int, copy: Copy) -> Judged:
+        """Compare by the tolerances. If the problem's own check alone decides, there is no mismatch."""
         outputs = []
         for place in self.places:
             buffer = place.buffer
@@ -186,24 +232,29 @@ class Samples:
                 threads=self._threads,
             )
             outputs.append(Output(buffer, copy[buffer.name], tolerance, comparison))
-            with self._lock:
-                self.max_absolute = max(self.max_absolute, comparison.max_absolute)
-                self.max_relative = max(self.max_relative, comparison.max_relative)
         wrong = [each for each in outputs if each.comparison.wrong]
-        is_near = not wrong and len(outputs) == len(self.places)
-        if not wrong or self._own_decides or self._is_right_nearby(of_set, wrong):
-            return None, is_near
-        buffer, comparison = wrong[0].buffer, wrong[0].comparison
-        mismatch = Mismatch(
-            number,
-            of_set,
-            self._distributions[of_set],
-            buffer.name,
-            comparison.wrong,
-            comparison.elements,
-            mismatch_text(buffer, comparison),
+        mismatch, rounded = None, 0
+        if wrong and not self._own_decides:
+            if self._is_right_nearby(of_set, wrong):
+                rounded = sum(each.comparison.wrong for each in wrong)
+            else:
+                buffer, comparison = wrong[0].buffer, wrong[0].comparison
+                mismatch = Mismatch(
+                    number,
+                    of_set,
+                    self._distributions[of_set],
+                    buffer.name,
+                    comparison.wrong,
+                    comparison.elements,
+                    mismatch_text(buffer, comparison),
+                )
+        return Judged(
+            mismatch,
+            is_near=not wrong and len(outputs) == len(self.places),
+            max_absolute=max((each.comparison.max_absolute for each in outputs), default=0.0),
+            max_relative=max((each.comparison.max_relative for each in outputs), default=0.0),
+            rounded=rounded,
         )
-        return mismatch, is_near
 
     def _is_right_nearby(self, of_set: int, wrong: Sequence[Output]) -> bool:
         """Whether rounding decides the wrong elements.
@@ -216,8 +267,6 @@ class Samples:
         if not is_right_nearby(wrong, self.expected[of_set], self._nearby(of_set)):
             self._is_wrong = True
             return False
-        with self._lock:
-            self.decided_by_rounding += sum(each.comparison.wrong for each in wrong)
         return True
 
     def _copy(self, slot: int) -> Copy:

@@ -395,6 +395,25 @@ def test_second_round_has_the_same_inputs_and_its_own_results() -> None:
             process.answer(Secrets)
 
 
+def test_outputs_that_were_right_in_an_earlier_round_are_right_again_and_others_are_compared() -> None:
+    """The third round has the bits of the first one, and an output that only its comparison finds wrong."""
+    with judge() as process:
+        answer = secrets_of(process, Ask("plain", "test", rounds=4))
+        found = []
+        for number, work in enumerate((honest, wrong, honest, honest)):
+            answer.sample(0, work)
+            answer.sample(1, wrong if number == 3 else honest)
+            process.ask(AskChecked(0))
+            found.append(process.answer(Checked)[0])
+            answer.close()
+            if number < 3:
+                process.ask(AskSecrets(0))
+                answer = Replaying(answer.spec, *process.answer(Secrets))
+    assert [each.wrong for each in found] == [0, 1, 0, 1]
+    assert [each.samples for each in found] == [2] * 4
+    assert found[0].max_absolute_error == found[2].max_absolute_error
+
+
 def test_questions_out_of_turn_refused() -> None:
     with judge() as process:
         process.ask(AskSecrets(0))
