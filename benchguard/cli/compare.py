@@ -14,7 +14,15 @@ import click
 
 from .. import exit_status
 from ..errors import UsageError
-from ..grade.options import BLOCKS, BLOCKS_MIN, COMPARE_SAMPLES, GradeOptions
+from ..grade.options import (
+    BLOCKS,
+    BLOCKS_MIN,
+    COMPARE_GRADE_SAMPLES,
+    COMPARE_SAMPLES,
+    SIM_BLOCKS,
+    SIM_SAMPLES,
+    GradeOptions,
+)
 from ..record.options import RecordOptions
 from ..replay.options import TIMEOUT_SECONDS, ReplayOptions
 from .inputs import input_option, inputs_of
@@ -82,16 +90,19 @@ _OF_WORK = {"keep": "a problem, or commands that are recorded"}
 @click.option(
     "--blocks",
     type=click.IntRange(min=BLOCKS_MIN),
-    default=BLOCKS,
-    show_default=True,
+    default=None,
     metavar="N",
-    help="Number of ABBA blocks.",
+    help=f"Most ABBA blocks; fewer if the result is clear.  [default: {BLOCKS}; {SIM_BLOCKS} on the CPU driver]",
 )
 @timing_options(ReplayOptions)
 @options_of(
     ReplayOptions,
     {
-        "samples": Flag(f"Samples per replay.  [default: {COMPARE_SAMPLES}; 20 on the CPU driver]", "N"),
+        "samples": Flag(
+            f"Samples per replay.  [default: {COMPARE_SAMPLES}, in a grade {COMPARE_GRADE_SAMPLES}; on the CPU driver "
+            f"{SIM_SAMPLES}]",
+            "N",
+        ),
         "verify": "First replay each capture once, and compare memory with the captured memory, byte for byte.",
         "strict": "Replay captures that may come from an adversary: in the sandbox of a submission, and check the "
         "outputs of every sample.",
@@ -129,7 +140,7 @@ def compare(
     context: click.Context,
     /,
     paths: tuple[str, ...],
-    blocks: int,
+    blocks: int | None,
     fail_on: str | None,
     json_path: Path | None,
     quiet: bool,
@@ -183,7 +194,7 @@ def _refuse(given: set[str], options: dict[str, str]) -> None:
 
 
 def _compare_submissions(
-    paths: Sequence[str], blocks: int, quiet: bool, values: dict[str, Any]
+    paths: Sequence[str], blocks: int | None, quiet: bool, values: dict[str, Any]
 ) -> CompareResult:
     problem, first, second = paths
     options = GradeOptions(**_fields(GradeOptions, values))
@@ -197,7 +208,7 @@ def _compare_submissions(
 def _compare_commands(
     paths: Sequence[str],
     words: Sequence[str],
-    blocks: int,
+    blocks: int | None,
     quiet: bool,
     to_stderr: bool,
     given: set[str],
@@ -233,7 +244,7 @@ def _compare_commands(
 def _compare_captures(
     captures: Sequence[Sequence[Path]],
     labels: Sequence[str],
-    blocks: int,
+    blocks: int | None,
     quiet: bool,
     values: dict[str, Any],
 ) -> CaptureComparison:

@@ -30,10 +30,7 @@ class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     archive: str = ""
 
     def grade_options(self) -> GradeOptions:
-        values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in self.options.items()
-        }
-        return GradeOptions(**values)
+        return GradeOptions.of_changed(self.options)
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

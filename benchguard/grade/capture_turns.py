@@ -17,7 +17,7 @@ from ..replay.target import target_of
 from .captures_result import ComparedCapture, ComparedPair
 from .compared_case import ComparedCase, compared_case
 from .look import look_at, shared_names, shared_ranges
-from .options import COMPARE_SAMPLES, SIM_SAMPLES
+from .options import BLOCKS, COMPARE_SAMPLES, SIM_BLOCKS, SIM_SAMPLES
 from .outcome import Outcome, unknown_globals
 from .progress import GradeProgress, Report
 from .strict_replay import replay, safe_table
@@ -33,15 +33,17 @@ OTHER_OUTPUTS = (
 class CaptureTurns:
     """The comparison of two captures. Calling it replays a side once, as a turn.
 
-    `evidence` has the checks of all replays of a side: a check held if it held in all. `results` has the last replay.
-    `digests` has the outputs of a side on each input set. Each replay is a new process and takes the sets in another
-    order, so a kernel whose answers depend on what its process saw before gives others.
+    `blocks` is the default of their number. `evidence` has the checks of all replays of a side: a check held if it held
+    in all. `results` has the last replay. `digests` has the outputs of a side on each input set. Each replay is a new
+    process and takes the sets in another order, so a kernel whose answers depend on what its process saw before gives
+    others.
     """
 
     paths: tuple[Path, Path]
     subjects: tuple[Subject, Subject]
     options: ReplayOptions
     inputs: Mapping[str | int, Source] | None
+    blocks: int
     evidence: tuple[dict[str, Evidence], dict[str, Evidence]] = field(default_factory=lambda: ({}, {}))
     results: dict[int, ReplayResult] = field(default_factory=dict)
     digests: tuple[dict[int, str], dict[int, str]] = field(default_factory=lambda: ({}, {}))
@@ -63,15 +65,16 @@ class CaptureTurns:
         options = replace(options, samples=samples)
         if is_sim and options.cold is None and options.rotating_count is None:
             options = replace(options, cold="none")  # as in a grade: the CPU driver has no caches of its own
-        return cls(paths, subjects, options, inputs)
+        return cls(paths, subjects, options, inputs, SIM_BLOCKS if is_sim else BLOCKS)
 
     @property
     def name(self) -> str:
         names = (f"region {each.region}" if each.region else "region" for each in self.subjects)
         return " / ".join(dict.fromkeys(names))
 
-    def run(self, blocks: int, progress: Report | None) -> Failure | tuple[ComparedCase, ComparedPair]:
+    def run(self, blocks: int | None, progress: Report | None) -> Failure | tuple[ComparedCase, ComparedPair]:
         """Replay each side once, then take turns. Raises BenchguardError for a file that was replaced meanwhile."""
+        most = blocks or self.blocks
 
         def report(text: str) -> None:
             if progress is not None:
@@ -88,8 +91,8 @@ class CaptureTurns:
         first, second = looks
         turns = take_turns(
             self,
-            blocks,
-            lambda number: report(f"block {number + 1} of {blocks}"),
+            most,
+            lambda number: report(f"block {number + 1} of {most}"),
             (unknown_globals(first), unknown_globals(second)),
         )
         if isinstance(turns, Failure):

@@ -17,7 +17,7 @@ from ..judge.contract import Checked
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec, Tolerance
 from ..quarantine.contract import Quarantined
-from ..replay.confined import WaitingReplay
+from ..replay.relay import Relay
 from ..replay.replay import SAMPLING_SECONDS
 from ..replay.result import ReplayResult, SampleRow, time_block
 from ..replay.statistics import summarise
@@ -55,7 +55,7 @@ NO_FACTS = Finding("failed", "the captures cannot be used: the reader found noth
 @dataclass(frozen=True)
 class CaseWork:
     """The inputs of a case's grade. `seconds` are left before the time-out, for this case and `cases_after`. Waits for
-    `turns` do not count. `waiting` is the process that replays it."""
+    `turns` do not count. `relay` has the processes that replay."""
 
     spec: CaseSpec
     found: Quarantined
@@ -63,7 +63,7 @@ class CaseWork:
     tolerances: dict[str, Tolerance]
     seconds: float
     turns: Turns
-    waiting: WaitingReplay | None = None
+    relay: Relay | None = None
     cases_after: int = 0
     api: Api = "cuda"
 
@@ -110,7 +110,7 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
             work.sampling_seconds,
             work.turns,
             work.api,
-            work.waiting,
+            work.relay,
             is_last=work.cases_after == 0,
         )
     except CaptureError as error:

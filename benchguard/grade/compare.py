@@ -16,16 +16,20 @@ import msgspec
 from ..capture import Capture, CaptureError
 from ..errors import BenchguardError, UsageError
 from ..ipc.json_text import json_document
-from ..judge.contract import Ask, Opened
+from ..judge.contract import Ask, AskSecrets, Opened
+from ..judge.plan import available_bytes
 from ..judge.process import JudgeProcess
+from ..problem.spec import CaseSpec
 from ..quarantine.start import check_unreadable
-from ..shim.driver import discover
+from ..replay.relay import Relay
+from ..replay.target import gpus_of, target_of
+from .beside import GradeBeside
 from .compared_case import ComparedCase, compared_case
 from .comparison import Call, overall
 from .grade import check_inputs, for_driver, grade_beside
 from .judged_turn import JudgedTurn, Timed
 from .opening import POOL_BYTES
-from .options import BLOCKS, BLOCKS_MIN, COMPARE_SAMPLES, GradeOptions
+from .options import BLOCKS, BLOCKS_MIN, COMPARE_GRADE_SAMPLES, COMPARE_SAMPLES, SIM_BLOCKS, GradeOptions
 from .outcome import RESTORED
 from .progress import GradeProgress, Report
 from .result import STATUS, GradedCase, GradeResult, Verdict
@@ -33,6 +37,9 @@ from .turns import ORDER, Failure, take_turns
 from .vendor import api_of
 
 SCHEMA: Literal["neutrino-bench/compare/1"] = "neutrino-bench/compare/1"
+
+SHARE_OF_MEMORY = 6
+"""The grade that still runs has planned with half of the available memory."""
 
 
 class CompareResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -66,7 +73,7 @@ def compare(
     b: str | os.PathLike[str],
     options: GradeOptions = GradeOptions(),  # noqa: B008 - frozen
     *,
-    blocks: int = BLOCKS,
+    blocks: int | None = None,
     progress: Report | None = None,
     **changes: Any,
 ) -> CompareResult:
@@ -74,16 +81,17 @@ def compare(
 
         benchguard.compare("problem.py", "before.cu", "after.cu").call
 
-    Both are graded. If both pass, their captures are replayed in blocks A B B A on the same secret inputs, each replay
-    in a new process. Each timed output is checked, as in a grade.
+    Both are graded, on a GPU at the same time. If both pass, their captures are replayed in blocks A B B A on the same
+    secret inputs, each replay in a new process, until the result is clear. Each timed output is checked, as in a grade.
 
     Args:
         problem: PATH or PATH:NAME of the problem, as in grade().
         a: path of the first submission.
         b: path of the second submission.
-        options: how to grade and replay. `samples` (None: 100) is per replay, `timeout` per grade and per replay.
-        blocks: number of ABBA blocks, at least 3.
-        progress: called with each phase of each case.
+        options: how to grade and replay. `samples` (None: 50, in a grade 100; on the CPU driver 20) is per
+            replay, `timeout` per grade and per replay.
+        blocks: most ABBA blocks, at least 3. None: 20, on the CPU driver 6.
+        progress: called with each phase of each case; of the second grade only that it is waited for.
         changes: fields of GradeOptions by name, in place of those in `options`.
 
     Returns:
@@ -98,7 +106,7 @@ def compare(
         raise UsageError("inline times cannot be compared; leave `inline` out, or grade both submissions")
     if options.until is not None:
         raise UsageError("a comparison takes a fixed number of samples; give `samples` instead of `until`")
-    if blocks < BLOCKS_MIN:
+    if blocks is not None and blocks < BLOCKS_MIN:
         raise UsageError(f"blocks is {blocks}; give at least {BLOCKS_MIN}")
     if options.keep is not None:
         check_unreadable(options.keep)
@@ -108,26 +116,46 @@ def compare(
         folder = options.keep or Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="neutrino-compare-"))
         )
-        graded = []
-        for label, path in (("a", a), ("b", b)):
-            own = replace(options, keep=folder / label, samples=options.samples or COMPARE_SAMPLES)
-            graded.append(grade_beside(problem, path, (str(a), str(b)), own, progress))
-            if graded[-1].verdict != "pass":
-                break
-        if len(graded) < 2 or graded[-1].verdict != "pass":
+        target = target_of(api_of(options, a, b), options.driver)
+        sim = target.driver.is_sim
+        blocks = blocks or (SIM_BLOCKS if sim else BLOCKS)
+        how = for_driver(options, target.driver)
+        how = replace(how, samples=how.samples or COMPARE_SAMPLES)
+        judge = stack.enter_context(JudgeProcess(timeout=options.seconds))
+        judge.ask(_ask(str(problem), how, blocks, (str(a), str(b)), smallest=sim and not options.cases))
+        first, second = (
+            replace(
+                options,
+                keep=folder / label,
+                samples=options.samples or (None if sim else COMPARE_GRADE_SAMPLES),
+            )
+            for label in "ab"
+        )
+        takes_turns = bool(gpus_of(target.driver, options.device))
+        paths = str(a), str(b)
+        beside = GradeBeside(str(problem), paths[1], paths, second)
+        if takes_turns:
+            stack.enter_context(beside)
+        graded = [grade_beside(problem, a, paths, first, progress)]
+        if graded[0].verdict != "pass":
+            return _not_compared(graded, began)
+        opened, _ = judge.answer(Opened)
+        asked = takes_turns and _is_small(opened.cases[0], how)
+        if asked:
+            judge.ask(AskSecrets(0))
+        if progress is not None and takes_turns:
+            progress(GradeProgress("grading B"))
+        graded.append(beside.result() if takes_turns else grade_beside(problem, b, paths, second, progress))
+        if graded[1].verdict != "pass":
             return _not_compared(graded, began)
         captures = [_captures(folder / label, each) for label, each in zip("ab", graded, strict=True)]
-        options = replace(options, samples=options.samples or COMPARE_SAMPLES)
-        options = for_driver(options, discover(options.driver, api=api_of(options, a, b)))
-        judge = stack.enter_context(JudgeProcess(timeout=options.seconds))
-        names = tuple(case.name for case in graded[-1].cases)
-        judge.ask(_ask(str(problem), replace(options, cases=names), blocks, (str(a), str(b))))
-        opened, _ = judge.answer(Opened)
+        sandbox = options.require_sandbox or "any"
+        relay = stack.enter_context(Relay(target, options.device, sandbox))
         compared: list[ComparedCase] = []
         for index, spec in enumerate(opened.cases):
             sides = captures[0][index], captures[1][index]
             report = _report_of(progress, spec.name, blocks)
-            turn = JudgedTurn(index, spec, sides, judge, options)
+            turn = JudgedTurn(index, spec, sides, judge, how, relay, asked=asked and index == 0)
             turns = take_turns(turn, blocks, report, (sides[0].unrestored, sides[1].unrestored))
             if isinstance(turns, Failure):
                 return _failed(graded, turns, spec.name, compared, began)
@@ -136,6 +164,12 @@ def compare(
     return CompareResult(
         SCHEMA, call, "pass", "", tuple(compared), graded[0], graded[1], time.monotonic() - began
     )
+
+
+def _is_small(spec: CaseSpec, options: GradeOptions) -> bool:
+    """Whether memory has room for a case's secret inputs beside those of the grades."""
+    need = (options.sets + options.one_use) * sum(each.bytes for each in spec.buffers)
+    return need <= available_bytes() // SHARE_OF_MEMORY
 
 
 def _not_compared(graded: list[GradeResult], began: float) -> CompareResult:
@@ -190,7 +224,9 @@ def _unrestored(case: GradedCase) -> str:
     return next((each.text for each in case.evidence if each.check == RESTORED), "")
 
 
-def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[str, ...]) -> Ask:
+def _ask(
+    problem: str, options: GradeOptions, blocks: int, submissions: tuple[str, ...], smallest: bool
+) -> Ask:
     return Ask(
         problem=problem,
         adapter=options.adapter,
@@ -202,4 +238,5 @@ def _ask(problem: str, options: GradeOptions, blocks: int, submissions: tuple[st
         adapter_options=options.adapter_options,
         rounds=len(ORDER) * blocks,
         submissions=submissions,
+        smallest=smallest,
     )

@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from .comparison import Block, Call, compare_blocks
-from .power import clock_doubt
+from .comparison import Block, Call
 from .turns import Turns
 
 Replays: TypeAlias = tuple[float, float, float, float]
@@ -19,6 +18,7 @@ Replays: TypeAlias = tuple[float, float, float, float]
 class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One test case. `ratio` is time of B / time of A; `blocks` has medians of A, B, B, A in microseconds.
 
+    `ratio95` is a 95 % interval, and a 99 % interval if the result was clear before the last block.
     `one_use_a` and `one_use_b` tell whether a side is timed on its one-use inputs only. `capture_a` and `capture_b` are
     the SHA-256 of the captures that each replay of a side had; the grades `a` and `b` have the same. `samples` were
     timed, and their outputs checked. `clocks_mhz` has the clock of the multiprocessors in each replay, 0 if unknown,
@@ -47,9 +47,7 @@ class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def compared_case(name: str, turns: Turns, captures: tuple[str, str]) -> ComparedCase:
     """The result of all replays of two captures, which are given by their SHA-256."""
     blocks = turns.blocks()
-    comparison = compare_blocks(blocks)
-    clocks = turns.power(lambda power: power.clock_mhz)
-    doubt = clock_doubt(blocks, clocks, comparison)
+    comparison, doubt = turns.compared()
     return ComparedCase(
         name=name,
         call="UNSURE" if doubt else comparison.call,
@@ -64,7 +62,7 @@ def compared_case(name: str, turns: Turns, captures: tuple[str, str]) -> Compare
         capture_b=captures[1],
         samples=turns.samples,
         blocks=_in_order(blocks),
-        clocks_mhz=_in_order(clocks),
+        clocks_mhz=_in_order(turns.clocks_mhz()),
         busy=_in_order(turns.power(lambda power: power.busy)),
         reason=doubt,
     )

@@ -20,7 +20,7 @@ from ..quarantine.contract import Quarantined
 from ..quarantine.quarantine import READING
 from ..quarantine.start import check_unreadable
 from ..quarantine.submission import check_outside
-from ..replay.confined import WaitingReplay
+from ..replay.relay import Relay
 from ..replay.target import target_of
 from ..shim.driver import Driver, discover
 from .opening import Opening
@@ -220,15 +220,15 @@ def check_inputs(
 class ReplayedRun(GradeRun):
     """A grade that captures calls in the quarantine and times a replay in a clean process."""
 
-    _waiting: WaitingReplay | None = None
+    _relay: Relay | None = None
 
     def run(self) -> GradeResult:
         judge, opening = self.start()
         submission = self.submission(opening)
         target = target_of(self._api, self.options.driver)
         sandbox = self.options.require_sandbox or "any"
-        self._waiting = self._stack.enter_context(WaitingReplay(target, self.options.device, sandbox))
-        quarantined = self.quarantine(submission, opening, replay=self._waiting)
+        self._relay = self._stack.enter_context(Relay(target, self.options.device, sandbox))
+        quarantined = self.quarantine(submission, opening, replay=self._relay.this)
         opened, ahead = opening.opened, opening.ahead
         from .case import grade_case  # noqa: PLC0415 - imported meanwhile
         from .quarantined import finding_of  # noqa: PLC0415
@@ -254,8 +254,8 @@ class ReplayedRun(GradeRun):
         """Import the rest: numpy and the tests of times alone take 0.1 s, which the submission's process needs, too."""
         from . import archive, case, conclusion  # noqa: F401, PLC0415
 
-        if phase == READING and self._waiting is not None:
-            self._waiting.open_driver()
+        if phase == READING and self._relay is not None:
+            self._relay.this.open_driver()
 
     def _secrets(self, opening: Opening, index: int) -> tuple[Secrets, list[int]]:
         """Wait for secret inputs and references. No replay is timed while the judge makes them."""
@@ -286,7 +286,7 @@ class ReplayedRun(GradeRun):
             opened.tolerances[index],
             self.left(),
             self.turns,
-            self._waiting,
+            self._relay,
             len(opened.cases) - index - 1,
             self._api,
         )

@@ -7,14 +7,12 @@ outputs are filled with a pattern. One-use input sets come at random places.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from ..capture import Capture, CaptureError
-from ..errors import BenchguardError
 from ..gpu.turns import Turns
 from ..judge.contract import AskChecked, AskSlots, Checked, Secrets, Slots
 from ..judge.process import JudgeProcess
@@ -22,8 +20,8 @@ from ..problem.spec import Returned
 from ..quarantine.reader import LIMITS
 from ..replay.buffers import Buffers, SharedInputs, SlotPool
 from ..replay.collect import Progress
-from ..replay.confined import WaitingReplay
 from ..replay.options import ReplayOptions
+from ..replay.relay import Relay
 from ..replay.replay import SAMPLING_SECONDS, replay_buffers
 from ..replay.result import ReplayResult
 from ..replay.subject import api_of
@@ -85,7 +83,7 @@ def judged_replay(
     sampling_seconds: float = SAMPLING_SECONDS,
     turns: Turns | None = None,
     api: Api | None = None,
-    waiting: WaitingReplay | None = None,
+    relay: Relay | None = None,
     is_last: bool = True,
 ) -> tuple[ReplayResult, Checked]:
     """Replay the capture at `path` for at most `seconds`, and return the judge's results for its samples.
@@ -93,8 +91,8 @@ def judged_replay(
     Samples are taken until their times converge, or for `sampling_seconds`.
 
     `warm_samples` follow with the memory in the cache. The judge checks their outputs, too. `api` is of the driver that
-    the submission ran on: a capture that names another one would choose the driver that replays it. `waiting` is as in
-    replay_buffers(); unless this replay `is_last`, it waits again afterwards.
+    the submission ran on: a capture that names another one would choose the driver that replays it. `relay` has the
+    processes; None: one that starts now. Unless this replay `is_last`, another one follows.
 
     Raises UsageError for invalid replay options, CaptureError for a capture that cannot be used.
     """
@@ -131,13 +129,13 @@ def judged_replay(
             raise CaptureError(
                 f"it names a driver of {api_of(capture).upper()}, and was recorded on {api.upper()}"
             )
+        process = relay.take(is_last) if relay is not None else None
         result = replay_buffers(
-            capture, how, buffers, tell, options.memory_limit, sampling_seconds, turns, waiting
+            capture, how, buffers, tell, options.memory_limit, sampling_seconds, turns, process
         )
     judge.ask(AskChecked(secret.case))
-    if waiting is not None and not is_last and result.verdict == "pass":
-        with suppress(BenchguardError):  # it then starts with the next replay
-            waiting.start()
+    if relay is not None and not is_last and result.verdict == "pass":
+        relay.start()
     checked, _ = judge.answer(Checked)
     own = {number for number, name in enumerate(sets.distributions) if name == sets.own}
     table = tuple(replace(row, own=row.input_set in own) for row in result.table)

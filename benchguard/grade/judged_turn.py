@@ -12,6 +12,7 @@ from ..judge.ceilings import rates_of
 from ..judge.contract import AskSecrets, Secrets
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec, Returned
+from ..replay.relay import Relay
 from ..replay.result import SampleRow
 from ..replay.statistics import quantile
 from .judged_replay import judged_replay, with_slots
@@ -35,15 +36,20 @@ class Timed:
     """As in Findings, of its grade."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class JudgedTurn:
-    """Replays a side of case number `case`. The judge must have been asked for all rounds."""
+    """Replays a side of case number `case`. The judge must have been asked for all rounds.
+
+    `asked`: the judge has been asked for the secret inputs of the next replay.
+    """
 
     case: int
     spec: CaseSpec
     captures: Sequence[Timed]
     judge: JudgeProcess
     options: GradeOptions
+    relay: Relay
+    asked: bool = False
 
     def __call__(self, side: int) -> Outcome | Sequence[SampleRow]:
         """Raises BenchguardError for a file that is not the graded capture any more."""
@@ -51,10 +57,14 @@ class JudgedTurn:
         # Blocks have the same weight, so each replay takes all samples.
         samples = self.options.samples or COMPARE_SAMPLES
         options = replace(self.options, samples=samples, require_converged=True)
-        self.judge.ask(AskSecrets(self.case))
+        if not self.asked:
+            self.judge.ask(AskSecrets(self.case))
+        self.asked = False
         secret = with_slots(self.judge, self.case, *self.judge.answer(Secrets), capture.returned)
         try:
-            result, checked = judged_replay(capture.path, secret, self.judge, options, options.seconds)
+            result, checked = judged_replay(
+                capture.path, secret, self.judge, options, options.seconds, relay=self.relay, is_last=False
+            )
         finally:
             for each in secret.ends:
                 os.close(each)

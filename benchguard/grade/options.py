@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -17,11 +17,15 @@ from ..replay.convergence import rule_of
 from ..replay.protocol import WARM_UP_SAMPLES_MAX
 
 TIMEOUT_SECONDS = 300.0
-BLOCKS, BLOCKS_MIN = 6, 3
-"""Blocks A B B A of a comparison."""
+BLOCKS, BLOCKS_MIN = 20, 3
+"""Most and fewest blocks A B B A of a comparison."""
 
-COMPARE_SAMPLES = 100
-"""Samples of each replay of a comparison."""
+SIM_BLOCKS = 6
+"""The most on the CPU driver, where more blocks seldom make a result clear."""
+
+COMPARE_SAMPLES, COMPARE_GRADE_SAMPLES = 50, 100
+"""Samples of each replay of a comparison, and of the grades before it. Medians of 50 samples differ less than contexts
+do (docs/adr/0039)."""
 
 SIM_SAMPLES = 20
 """Samples per case on the CPU driver, whose times depend on the machine's other work and seldom converge."""
@@ -192,6 +196,14 @@ class GradeOptions:
             for each in fields(self)
             if each.name not in _LOCAL and (value := getattr(self, each.name)) != getattr(default, each.name)
         }
+
+    @classmethod
+    def of_changed(cls, changed: Mapping[str, Any]) -> GradeOptions:
+        """The options of changed(), which may come from JSON."""
+        values: dict[str, Any] = {
+            name: tuple(each) if isinstance(each, list) else each for name, each in changed.items()
+        }
+        return cls(**values)
 
     @property
     def seconds(self) -> float:

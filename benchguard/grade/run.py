@@ -19,7 +19,7 @@ from ..judge.process import JudgeProcess
 from ..quarantine.contract import Convention, Quarantined
 from ..quarantine.quarantine import quarantine
 from ..quarantine.submission import Submission, submission_of
-from ..replay.confined import WaitingReplay
+from ..replay.confined import CONTEXT_SECONDS, WaitingReplay
 from ..replay.target import gpus_of, target_of
 from ..shim.driver import discover
 from ..shim.interposer import interposer_for
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from .specification import Finding
 
 EXAMINER = f"{__package__}.examine:examine"
-CONTEXT_SECONDS = 5.0
-"""Time for a waiting replay to make its context, which took up to 0.4 s on H100s."""
-
 SUBMISSIONS_DEVICE = 0
 """The device of a quarantine, by number (quarantine/runner/driver.py)."""
 

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from ..replay.result import SampleRow
 from ..replay.statistics import quantile
-from .comparison import Block
+from .comparison import LOOKS, Block, Comparison, compare_blocks
 from .outcome import Outcome
-from .power import Power, by_block, power_of
+from .power import Power, by_block, clock_doubt, power_of
 from .timing import carried_doubt, carried_reason, first_use_of, is_one_use_only, scored
 
 ORDER = (0, 1, 1, 0)
@@ -37,6 +37,8 @@ class Turns:
     )
     unrestored: tuple[str, str] = ("", "")
     """As in Findings, by side."""
+    early: bool = False
+    """Whether the result was clear before the last block."""
 
     @property
     def samples(self) -> int:
@@ -74,22 +76,40 @@ class Turns:
         pairs = range(0, len(a), 2)
         return [Block(a1=a[first], b1=b[first], b2=b[first + 1], a2=a[first + 1]) for first in pairs]
 
+    def compared(self) -> tuple[Comparison, str]:
+        """The comparison of the blocks so far, and why clocks make it unsure."""
+        blocks = self.blocks()
+        comparison = compare_blocks(blocks, self.early)
+        return comparison, clock_doubt(blocks, self.clocks_mhz(), comparison)
+
+    def clocks_mhz(self) -> tuple[Block, ...]:
+        return self.power(lambda power: power.clock_mhz)
+
+    def is_clear(self) -> bool:
+        comparison, doubt = self.compared()
+        return comparison.call != "UNSURE" and not doubt
+
 
 def take_turns(
     turn: Turn, blocks: int, report: Callable[[int], None], unrestored: tuple[str, str] = ("", "")
 ) -> Turns | Failure:
-    """Replay both sides, 4 times a block. Ends at the first replay that does not pass.
+    """Replay both sides, 4 times a block, until the result is clear at one of LOOKS, or for `blocks` blocks.
+
+    Ends at the first replay that does not pass.
 
     `report` is called with the number of each block.
     """
-    turns = Turns(unrestored=unrestored)
+    turns = Turns(unrestored=unrestored, early=True)
     for number in range(blocks):
+        if number in LOOKS and turns.is_clear():
+            return turns.carried() or turns
         report(number)
         for side in ORDER:
             found = turn(side)
             if isinstance(found, Outcome):
                 return Failure(side, Outcome(found.verdict, f"block {number + 1}: {found.reason}"))
             turns.tables[side].append(found)
+    turns.early = False
     return turns.carried() or turns
 
 

@@ -30,7 +30,7 @@ from .buffers import (
 from .caches import caches_of
 from .clocks import ClockWatch, summarise_clocks, throttled_at
 from .collect import Collector, Progress
-from .confined import WaitingReplay
+from .confined import CONTEXT_SECONDS, WaitingReplay
 from .convergence import TAGGED_MAX, rule_of, text_of
 from .driver_check import BLAMED, DriverCheck, check_driver
 from .environment import replay_environment
@@ -129,7 +129,9 @@ def replay_buffers(
         if turns is None:
             turns = Turns(gpus_of(target.driver, options.device), options.wait_for_gpu)
         waited = turns.waited
-        stack.enter_context(turns.take("alone", None if progress is None else partial(progress, _WAITING)))
+        turn = stack.enter_context(
+            turns.take("alone", None if progress is None else partial(progress, _WAITING))
+        )
         waited = turns.waited - waited
         started = time.monotonic()
         pool = _pool_of(buffers, options, subject)
@@ -184,6 +186,8 @@ def replay_buffers(
             sandbox = options.require_sandbox or "any"
             waiting = stack.enter_context(WaitingReplay(target, options.device, sandbox))
         ran = _run(request, target, progress, memory_max + shared if memory_max else 0, waiting)
+        if waiting is not None and waiting.following is not None and turn.is_wanted():
+            waiting.following.hear(CONTEXT_SECONDS)  # another grade measures when this turn ends
         settings = Settings(
             cold=caches.name,
             icache="cold" if caches.cold_code else "warm",

@@ -33,7 +33,7 @@ def replayed(rows: list[SampleRow], strict: bool, monkeypatch: pytest.MonkeyPatc
     whole = dataclasses.replace(result(rows), device=msgspec.structs.replace(DEVICE, pci_bus=""))
     monkeypatch.setattr(capture_turns, "replay", lambda *_, **__: whole)
     subject: Any = SimpleNamespace(name=whole.capture)
-    turns = CaptureTurns((Path("a"), Path("b")), (subject, subject), ReplayOptions(strict=strict), None)
+    turns = CaptureTurns((Path("a"), Path("b")), (subject, subject), ReplayOptions(strict=strict), None, 6)
     found = turns(1)
     assert not isinstance(found, Outcome)
     return [row.device_us for row in found]

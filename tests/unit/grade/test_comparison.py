@@ -7,7 +7,7 @@ import random
 import pytest
 
 from benchguard.errors import UsageError
-from benchguard.grade.comparison import Block, compare_blocks, overall
+from benchguard.grade.comparison import LOOKS, Block, compare_blocks, overall
 
 
 def blocks(ratio: float, noise: float, count: int = 6, seed: int = 1, drift: float = 0.0) -> list[Block]:
@@ -45,6 +45,28 @@ def test_equal_submissions_differ_in_at_most_five_percent() -> None:
     """By a t interval of 95 %, with the margin on top; noise as a reduction of 12 us has it on an H200."""
     calls = [compare_blocks(blocks(1.0, 0.013, seed=seed)).call for seed in range(400)]
     assert sum(call in ("FASTER", "SLOWER") for call in calls) <= 20
+
+
+def test_interval_of_an_early_end_is_wider_and_holds_the_other() -> None:
+    early, last = compare_blocks(blocks(1.0, 0.002), early=True), compare_blocks(blocks(1.0, 0.002))
+    assert early.low < last.low < 1 < last.high < early.high
+
+
+def test_equal_submissions_differ_in_at_most_five_percent_of_comparisons_that_may_end_early() -> None:
+    calls = [early_call(0.013, seed) for seed in range(400)]
+    assert sum(call in ("FASTER", "SLOWER") for call in calls) <= 20
+
+
+def test_equal_submissions_of_steady_times_are_the_same_in_99_of_100() -> None:
+    calls = [early_call(0.005, seed) for seed in range(400)]
+    assert sum(call == "SAME" for call in calls) >= 396
+
+
+def early_call(noise: float, seed: int) -> str:
+    """The call of a comparison of equal submissions, with 20 blocks at most."""
+    every = blocks(1.0, noise, count=20, seed=seed)
+    looks = (compare_blocks(every[:count], early=True).call for count in LOOKS if count < 20)
+    return next((call for call in looks if call != "UNSURE"), compare_blocks(every).call)
 
 
 def test_too_few_blocks_or_zero_times_are_usage_errors() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import count
 
-from benchguard.grade.turns import Turns
+from benchguard.grade.outcome import Outcome
+from benchguard.grade.turns import Failure, Turns, take_turns
 from benchguard.replay.result import SampleRow
 from tests.unit.grade.test_timing import honest, remembers, table
 
@@ -42,3 +44,45 @@ def test_honest_sides_are_not_accused() -> None:
     for seed in range(20):
         sides = [[table(SAMPLES, honest, one_use=8, seed=100 * seed + each)] * REPLAYS for each in range(2)]
         assert Turns(([*sides[0]], [*sides[1]])).carried() is None
+
+
+def taken(times: Callable[[int, int], float], blocks: int) -> tuple[Turns | Failure, list[int]]:
+    """Turns whose replays have the times of a side and a number, and the numbers of the blocks that were reported."""
+    counts, reported = [0, 0], list[int]()
+
+    def turn(side: int) -> Sequence[SampleRow]:
+        counts[side] += 1
+        return flat(times(side, counts[side]))
+
+    return take_turns(turn, blocks, reported.append), reported
+
+
+def test_turns_end_after_three_blocks_with_a_clear_result() -> None:
+    turns, reported = taken(lambda side, number: 100 + 20 * side + number % 2, 20)
+    assert isinstance(turns, Turns)
+    assert (reported, turns.early, turns.compared()[0].call) == ([0, 1, 2], True, "SLOWER")
+
+
+def test_turns_without_a_clear_result_take_all_blocks() -> None:
+    turns, reported = taken(lambda side, number: 100 + 10 * ((side + number) % 3), 5)
+    assert isinstance(turns, Turns)
+    assert (len(reported), turns.early, turns.compared()[0].call) == (5, False, "UNSURE")
+
+
+def test_turns_of_the_fewest_blocks_have_an_interval_of_95_percent() -> None:
+    turns, _ = taken(lambda side, number: 100 + 20 * side + number % 2, 3)
+    assert isinstance(turns, Turns) and not turns.early
+
+
+def test_side_that_keeps_results_is_found_at_an_early_end() -> None:
+    def turn(side: int) -> Sequence[SampleRow]:
+        return tuple(table(SAMPLES, remembers if side else honest, one_use=8, seed=next(seeds)))
+
+    seeds = count()
+    failure = take_turns(turn, 20, lambda _: None)
+    assert isinstance(failure, Failure) and failure.outcome.verdict == "violation"
+
+
+def test_turn_that_does_not_pass_ends_all() -> None:
+    failure = take_turns(lambda side: Outcome("wrong", "no") if side else flat(10), 20, lambda _: None)
+    assert failure == Failure(1, Outcome("wrong", "block 1: no"))

@@ -1,0 +1,124 @@
+"""A grade in a process of its own, beside another one of the same program. They take turns on the GPU."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from ..errors import BenchguardError, UsageError
+from ..ipc.json_text import UNREADABLE, json_line
+from ..ipc.memory_file import memory_file
+from ..ipc.own_python import own_python
+from ..ipc.processes import end_with, kill_group, wait_for_end
+from ..ipc.text import describe_exit, last_line, one_line
+from ..problem.errors import ProblemError
+from ..toolchain.errors import ShimError
+from .options import GradeOptions
+from .result import GradeResult
+
+END_SECONDS = 5.0
+"""Time to delete folders."""
+
+GRACE_SECONDS = 120.0
+"""Time beyond the grade's own time-out: start, clean-up, a shim that is built."""
+
+_PROGRAM = "from benchguard.grade.beside import main; main()"
+_KINDS = {kind.__name__: kind for kind in (UsageError, ProblemError, ShimError, BenchguardError)}
+
+
+class _Order(msgspec.Struct, frozen=True):
+    problem: str
+    submission: str
+    others: tuple[str, ...]
+    options: dict[str, Any]
+    keep: str
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """A result, or the kind and the text of an exception."""
+
+    result: GradeResult | None = None
+    kind: str = ""
+    text: str = ""
+
+
+class GradeBeside:
+    """Begins a grade when it is entered, and ends it at the end of the context. `options.keep` is not None."""
+
+    def __init__(self, problem: str, submission: str, others: Sequence[str], options: GradeOptions) -> None:
+        self._seconds = options.limited(problem).seconds + options.wait_for_gpu + GRACE_SECONDS
+        self._order = msgspec.json.encode(
+            _Order(problem, submission, tuple(others), options.changed(), str(options.keep))
+        )
+
+    def __enter__(self) -> GradeBeside:
+        with memory_file("neutrino-order", self._order) as stdin:
+            self._child = subprocess.Popen(
+                [*own_python(_PROGRAM), str(os.getpid())],
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._child.terminate()
+        wait_for_end(self._child, END_SECONDS)
+        kill_group(self._child)
+        for each in (self._child.stdout, self._child.stderr):
+            assert each is not None
+            each.close()
+
+    def result(self) -> GradeResult:
+        """Wait for the grade. Raises its exception."""
+        try:
+            line, words = self._child.communicate(timeout=self._seconds)
+        except subprocess.TimeoutExpired:
+            raise BenchguardError("the process of the second grade did not answer in time") from None
+        try:
+            answer = msgspec.json.decode(line, type=_Answer)
+        except UNREADABLE:
+            ended = describe_exit(self._child.returncode, last_line(words.decode("utf-8", "replace")))
+            raise BenchguardError(
+                f"the process of the second grade ended without an answer: {ended}"
+            ) from None
+        if answer.result is None:
+            raise _KINDS.get(answer.kind, BenchguardError)(answer.text)
+        return answer.result
+
+
+def main() -> None:
+    """The child: read an order from standard input, write the answer to standard output."""
+    signal.signal(signal.SIGTERM, _end_soon)
+    end_with(int(sys.argv[1]), by=signal.SIGTERM)
+    out = os.dup(1)
+    os.dup2(2, 1)  # what a problem or a library prints must not enter the answer
+    from .grade import grade_beside  # noqa: PLC0415 - after end_with, because the import takes a while
+
+    order = msgspec.json.decode(sys.stdin.buffer.read(), type=_Order)
+    options = replace(GradeOptions.of_changed(order.options), keep=Path(order.keep))
+    try:
+        answer = _Answer(grade_beside(order.problem, order.submission, order.others, options, None))
+    except BenchguardError as error:
+        kind = next(name for name, each in _KINDS.items() if isinstance(error, each))
+        answer = _Answer(kind=kind, text=one_line(str(error)))
+    with os.fdopen(out, "wb") as stream:
+        stream.write(json_line(answer) + b"\n")
+
+
+def _end_soon(*_: object) -> None:
+    """End by an exception, so that folders are deleted; be killed if that hangs."""
+    signal.alarm(int(END_SECONDS))
+    sys.exit(1)
