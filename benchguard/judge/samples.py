@@ -2,8 +2,8 @@
 
 The first outputs of each input set are copied to private memory, then compared with the expected outputs. Most kernels
 are deterministic, so later outputs are compared with that copy bit by bit, which is fast. Only outputs that differ from
-the copy are compared with the expected outputs, and shown to the problem's own check. A comparison of two submissions has
-many rounds on the same sets: first outputs that were right in an earlier round are right again, and need no copy.
+the copy are compared with the expected outputs, and shown to the problem's own check. A comparison of two submissions
+has many rounds on the same sets: first outputs that were right in an earlier round are right again, and need no copy.
 """
 
 from __future__ import annotations

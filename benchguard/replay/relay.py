@@ -13,8 +13,8 @@ from .target import Target
 class Relay:
     """A context manager. `this` is the process that replays next.
 
-    With `ahead` the next process starts Python and its sandbox during a replay, and makes its context while the replay's
-    process ends. None: not on the CPU driver, where a replay needs the processors for its kernels.
+    With `ahead` the next process starts Python and its sandbox during a replay, and makes its context while the process
+    of the replay ends. None: not on the CPU driver, where a replay needs the processors for its kernels.
     """
 
     def __init__(self, target: Target, device: int, sandbox: Sandbox, ahead: bool | None = None) -> None:

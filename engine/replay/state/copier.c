@@ -24,7 +24,8 @@ static bool copy_piece(struct nb_copier *copier)
     do {
         if ((uint32_t)claims == 0)
             return false;
-        /* The number of the copy keeps a helper that was held up here from claiming a piece of a later one. */
+        /* The number of the copy keeps a helper that was held up here from claiming a piece of a later one.
+         */
     } while (!atomic_compare_exchange_weak(&copier->claims, &claims, claims - 1));
     const size_t begin = ((uint32_t)claims - 1) * (size_t)PIECE_BYTES;
     const size_t left = copier->bytes - begin;
@@ -41,7 +42,8 @@ static bool has_work(struct nb_copier *copier)
 static void sleep_until_work(struct nb_copier *copier)
 {
     pthread_mutex_lock(&copier->lock);
-    atomic_fetch_add(&copier->sleeping, 1); /* before the last look: nb_copier_copy() wakes whom it sees here */
+    atomic_fetch_add(&copier->sleeping,
+                     1); /* before the last look: nb_copier_copy() wakes whom it sees here */
     while (!has_work(copier))
         pthread_cond_wait(&copier->work, &copier->lock);
     atomic_fetch_sub(&copier->sleeping, 1);

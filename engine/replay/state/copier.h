@@ -9,7 +9,8 @@
 /* How many helpers suit this machine: none if it has few processors. */
 uint32_t nb_copier_wished(void) __attribute__((visibility("hidden")));
 
-/* Start `helpers` threads, but at most NB_COPIER_HELPERS. If a thread cannot start, the copier works without it. */
+/* Start `helpers` threads, but at most NB_COPIER_HELPERS. If a thread cannot start, the copier works without
+ * it. */
 void nb_copier_open(struct nb_copier *copier, uint32_t helpers) __attribute__((visibility("hidden")));
 
 /* memcpy. Only one thread may call it. */

@@ -17,7 +17,8 @@ struct nb_copier {
     const uint8_t *from;
     uint8_t *to;
     size_t bytes;
-    _Atomic uint64_t claims;   /* the copy's number, and in the low 32 bits the pieces that nobody has claimed */
+    _Atomic uint64_t
+        claims; /* the copy's number, and in the low 32 bits the pieces that nobody has claimed */
     _Atomic uint32_t finished; /* pieces */
     /* Helpers that found no work for a while. */
     pthread_mutex_t lock;
