@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ..problem.spec import Buffer, Tolerance
+from .compare import CHUNK
 from .formats import FLOATS, Array, Doubles, decoded, is_float, numpy_dtype, stored_dtype
 
 Outputs = Mapping[str, Array]
@@ -110,24 +111,32 @@ def _masks(
     """
     lost, far = {}, {}
     for buffer, expected in zip(given[0], right[0], strict=True):
-        numbers, targets = _numbers(buffer, given[1]), _numbers(expected, right[1])
-        if numbers.shape != targets.shape:
+        stored, answer = given[1][buffer.name], right[1][expected.name]
+        if stored.shape != answer.shape:
             return {}, {}
-        tolerance = tolerances[expected.name]
-        with np.errstate(all="ignore"):
-            near = np.abs(numbers - targets) <= tolerance.atol + max(FAR, tolerance.rtol) * np.abs(targets)
-        near |= (numbers == targets) | ~np.isfinite(targets)
-        lost[buffer.name] = np.isfinite(targets) & ~np.isfinite(numbers)
-        far[buffer.name] = ~near
+        lost[buffer.name], far[buffer.name] = (np.empty(stored.shape, np.bool_) for _ in range(2))
+        for start in range(
+            0, len(stored), CHUNK
+        ):  # a whole output in float64 would be several times as large
+            part = slice(start, start + CHUNK)
+            numbers, targets = _numbers(buffer, stored[part]), _numbers(expected, answer[part])
+            is_known = np.isfinite(targets)
+            lost[buffer.name][part] = is_known & ~np.isfinite(numbers)
+            far[buffer.name][part] = is_known & ~_is_near(numbers, targets, tolerances[expected.name])
     return lost, far
+
+
+def _is_near(numbers: Doubles, targets: Doubles, tolerance: Tolerance) -> Array:
+    with np.errstate(all="ignore"):
+        bounds = tolerance.atol + max(FAR, tolerance.rtol) * np.abs(targets)
+        return np.asarray(np.abs(numbers - targets) <= bounds)
 
 
 def _count(masks: Masks) -> int:
     return sum(int(each.sum()) for each in masks.values())
 
 
-def _numbers(buffer: Buffer, outputs: Outputs) -> Doubles:
-    stored = outputs[buffer.name]
+def _numbers(buffer: Buffer, stored: Array) -> Doubles:
     return decoded(buffer.dtype, stored) if is_float(buffer.dtype) else stored.astype(np.float64)
 
 

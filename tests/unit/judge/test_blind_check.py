@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchguard.judge.blind_check import FACTORS, Accepts, Outputs, blind_reason
+from benchguard.judge.compare import CHUNK
 from benchguard.problem.spec import Buffer, DType, Tolerance
 
 RIGHT: dict[DType, list[float]] = {
@@ -119,3 +120,16 @@ def test_elements_that_the_check_ignores_may_be_anything(lost: float) -> None:
 
 def test_other_right_answer_of_the_check_is_right() -> None:
     assert reason_of(NUMBERS * np.array([1, -1, 1, -1], np.float32), allows_signs) is None
+
+
+def test_nan_in_the_last_chunk_is_wrong() -> None:
+    size = CHUNK + 3
+    buffers, right = [Buffer("y", "float32", (size,), "output")], {"y": np.ones(size, np.float32)}
+
+    def accepts(outputs: Outputs) -> bool:
+        return not (np.abs(outputs["y"] - 1) > LOOSE).any()
+
+    outputs = right["y"].copy()
+    outputs[-2:] = np.nan
+    reason = blind_reason(0, (buffers, {"y": outputs}, accepts), (buffers, right, accepts), CLOSE)
+    assert reason is not None and reason.startswith("2 numbers of these outputs are NaN")
