@@ -378,6 +378,10 @@ def test_cuda_host_function_runs(tmp_path: Path, case: Case, linkage: str) -> No
             HOST.replace('extern "C" ', "") + "void solution(int) {}",
             'submission.cu exports 2 functions named solution; write extern "C" void solution(...)',
         ),
+        (
+            HOST.replace("solution(", "solve("),
+            "submission.cu exports no solution, only solve: rename it, or pass --entry solve",
+        ),
         ('extern "C" void no(); extern "C" void solution() { no(); }', "undefined symbol: no"),
     ],
 )

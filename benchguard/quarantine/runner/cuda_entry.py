@@ -28,7 +28,7 @@ from .entry import Call, Entry, c_value, ordered
 from .launch import shape_of
 from .memory import CaseMemory
 from .reporting import Reporter, SubmissionError
-from .source import directive, flags_of, kernel_of, ptx_entry
+from .source import NAMES_SHOWN, directive, flags_of, kernel_of, ptx_entry
 
 
 def cuda_driver() -> Driver:
@@ -147,12 +147,15 @@ class LibraryEntry:
         except OSError as error:
             reason = str(error).removeprefix(f"{library}: ")
             raise SubmissionError(f"{file} was compiled but cannot be loaded: {reason}") from error
-        symbols = _symbols_of(library, entry)
+        names = _exported(library)
+        symbols = _symbols_of(names, entry)
         if len(symbols) != 1:
             count = "no" if not symbols else f"{len(symbols)} functions named"
-            raise SubmissionError(
-                f'{file} exports {count} {entry}; write extern "C" void {entry}(...), as the starter code has it'
-            )
+            others = [] if symbols else [each for each in names if not each.startswith("_")][:NAMES_SHOWN]
+            advice = f'; write extern "C" void {entry}(...), as the starter code has it'
+            if others:
+                advice = f", only {', '.join(others)}: rename it, or pass --entry {others[0]}"
+            raise SubmissionError(f"{file} exports {count} {entry}{advice}")
         self._function: Any = loaded[symbols[0]]
         self._function.restype = None
 
@@ -176,16 +179,20 @@ def _import_elf_reader() -> None:
     import elftools.elf.sections  # noqa: F401, PLC0415
 
 
-def _symbols_of(library: Path, entry: str) -> list[str]:
-    """The exported symbol `entry`, or those of C++ functions of this name: people leave out extern "C"."""
+def _exported(library: Path) -> list[str]:
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415
     from elftools.elf.sections import SymbolTableSection  # noqa: PLC0415
 
-    mangled = re.compile(rf"_Z{len(entry)}{re.escape(entry)}\w*", re.ASCII)
     with library.open("rb") as stream:
         table = ELFFile(stream).get_section_by_name(".dynsym")
         assert isinstance(table, SymbolTableSection)  # every shared library has one
-        names = [each.name for each in table.iter_symbols() if each["st_shndx"] != "SHN_UNDEF"]
+        functions = [each for each in table.iter_symbols() if each["st_info"]["type"] == "STT_FUNC"]
+        return [each.name for each in functions if each["st_shndx"] != "SHN_UNDEF"]
+
+
+def _symbols_of(names: list[str], entry: str) -> list[str]:
+    """The exported function `entry`, or the C++ functions of this name: people leave out extern "C"."""
+    mangled = re.compile(rf"_Z{len(entry)}{re.escape(entry)}\w*", re.ASCII)
     return [entry] if entry in names else [each for each in names if mangled.fullmatch(each)]
 
 

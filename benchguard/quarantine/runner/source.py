@@ -13,6 +13,8 @@ _ATTRIBUTE = re.compile(
     r"__(?:launch_bounds|cluster_dims|maxnreg|block_size|align|attribute)__\s*\((?:[^()]|\([^()]*\))*\)"
 )
 _KERNEL = re.compile(r"\b__global__\b[^;{}()]*?(\w+)\s*\(")
+_EXPORTED = re.compile(r"\bextern\s+(?!__global__)void\s+\w+\s*\([^;{}]*\{")
+"""A function with extern "C", after the removal of strings."""
 _ENTRY = re.compile(rb"\.entry\s+([A-Za-z_$][A-Za-z0-9_$]*)")
 NAMES_SHOWN = 8
 
@@ -32,14 +34,19 @@ def directive(source: str, word: str) -> str | None:
 def kernel_of(source: str, entry: str) -> str | None:
     """The `__global__` function named `entry`, or the only kernel if no function has that name.
 
-    None: the entry is a host function.
+    None: the entry is a host function. It has another name if the file exports one that launches the only kernel, as
+    another suite's submissions do. Without a launch directive the grader would launch that kernel with a grid that it
+    is not written for.
     """
     code = _ATTRIBUTE.sub(" ", _COMMENT_OR_STRING.sub(" ", source))
-    kernels = _KERNEL.findall(code)
+    kernels: list[str] = _KERNEL.findall(code)
     if entry in kernels:
         return entry
     mentioned = re.search(rf"\b{re.escape(entry)}\s*\(", code)
-    return kernels[0] if len(kernels) == 1 and mentioned is None else None
+    exports_launcher = "<<<" in code and _EXPORTED.search(code) is not None
+    if len(kernels) != 1 or mentioned or (exports_launcher and directive(source, "launch") is None):
+        return None
+    return kernels[0]
 
 
 def ptx_entry(ptx: bytes, name: str, file: str) -> str:

@@ -27,6 +27,13 @@ def test_directives_only_before_code() -> None:
         ('__global__ void add(int n) { printf("solution(%d)", n); }', "add"),
         ("__global__ void a(int n) {}\n__global__ void b(int n) {}", None),
         ('__global__ void add(int n) {}\nextern "C" void solution(int n) { add<<<1, n>>>(n); }', None),
+        ('__global__ void add(int n) {}\nextern "C" void solve(int n) { add<<<1, n>>>(n); }', None),
+        (
+            '__global__ void add(int n) {}\nextern "C" void other(int n);\nint main() { add<<<1, 2>>>(3); }',
+            "add",
+        ),
+        ('extern "C" __global__ void add(int n) {}\nint main() { add<<<1, 2>>>(3); }', "add"),
+        ('// launch: grid=1\n__global__ void k(int n) {}\nextern "C" void f(int n) { k<<<1, n>>>(n); }', "k"),
         ("/* __global__ void solution(int n) */ void solution(int n) {}", None),
         ("", None),
     ],
