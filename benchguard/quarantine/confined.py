@@ -137,6 +137,10 @@ class Running:
             if not self._is_attended:
                 self.attend(lambda _: False, 0.0)
 
+    def leave_out(self, keeper: int) -> None:
+        """As Group.leave_out()."""
+        self._group.leave_out(keeper)
+
     def has_ended(self) -> bool:
         return self._child.poll() is not None
 

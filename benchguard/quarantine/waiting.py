@@ -61,6 +61,11 @@ class Waiting(ABC):
             program = self._stack.enter_context(self.program(theirs.fileno()))
             self._running = self._stack.enter_context(Running(program, self._sandbox))
 
+    def leave_out(self, other: Waiting) -> None:
+        """Let `other` live when this program ends, although it was started later. As Group.leave_out()."""
+        if self._running is not None:
+            self._running.leave_out(other.keeper)
+
     def tell(self, message: bytes) -> None:
         """Send a message without descriptors to a program that waits."""
         if self._end is not None:

@@ -37,6 +37,7 @@ class Relay:
         if self._ahead and not is_last:
             with suppress(BenchguardError):  # it then starts with its replay
                 self.this.start()
+                taken.leave_out(self.this)
             taken.following = self.this
         return taken
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from benchguard.replay.relay import Relay
 from benchguard.replay.replay import replay_buffers
 from benchguard.replay.result import ReplayResult
 from benchguard.replay.target import target_of
+from tests.conftest import ROOT
 from tests.support.captures import CAPTURES
 from tests.support.waiting import wait_until
 
@@ -74,3 +77,24 @@ def test_replay_that_ran_out_of_time_leaves_the_next_one_as_it_was(capture: Path
         assert replayed(relay, capture, is_last=False).verdict == "pass"
         waits = relay.this.keeper
     assert process_start(waits) is None
+
+
+WITHOUT_PRIVILEGES = """
+import sys
+from pathlib import Path
+from benchguard.ipc import libc
+from benchguard.ipc.processes import process_start
+from tests.integration.test_relay import relay_of, replayed
+libc.prctl(38, 1)  # PR_SET_NO_NEW_PRIVS
+with relay_of(ahead=True) as relay:
+    for _ in range(3):
+        verdict = replayed(relay, Path(sys.argv[1]), is_last=False).verdict
+        print(verdict, process_start(relay.this.keeper) is not None)
+"""
+
+
+def test_process_ahead_without_new_privileges_survives_the_replay_before_it(capture: Path) -> None:
+    """In such a container the keeper of a process that was started later looks like an orphan of the replay."""
+    command = [sys.executable, "-c", WITHOUT_PRIVILEGES, str(capture)]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["pass True"] * 3
