@@ -63,6 +63,8 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
 def function_of(spec: str) -> tuple[Path, str]:
     """The file of PATH:FUNCTION or MODULE.FUNCTION, and the function. Raises UsageError."""
     place, colon, name = spec.rpartition(":")
+    if not colon and Path(spec).is_file():
+        raise UsageError(f"{spec} names no function; give that of the test generator, as {spec}:FUNCTION")
     if not colon:
         place, _, name = spec.rpartition(".")
         try:

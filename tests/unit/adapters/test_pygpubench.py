@@ -89,3 +89,8 @@ def test_invalid_json_arguments_refused(arguments: str) -> None:
 def test_missing_generator_reported(spec: str) -> None:
     with pytest.raises(UsageError, match="no such test generator"):
         load_suite(spec, "pygpubench")
+
+
+def test_path_without_a_function_refused() -> None:
+    with pytest.raises(UsageError, match=r"names no function; give that of the test generator"):
+        load_suite(str(EXAMPLE), "pygpubench")
