@@ -37,6 +37,10 @@ _JUDGING: dict[str, str | Flag] = {
     "require_converged": "Exit with 5 if the median is not known as well as --until says.",
     "sets": Flag("Secret input sets per case.", "K"),
     "one_use": Flag("Further input sets that serve one sample each, to detect cached results.", "N"),
+    "placements": Flag(
+        "Time each case in N replays, each in a new process. Short kernels differ by 1 % between processes.",
+        "N",
+    ),
     "timeout": Flag(
         "Stop after this time, and exit with 124.  [default: the suite's time for a ranked submission, or 300]",
         "SECONDS",

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import secrets as system_random
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
 from ..capture import CaptureError
 from ..gpu.turns import Turns
 from ..judge.ceilings import rates_of
-from ..judge.contract import Checked
+from ..judge.contract import AskSecrets, Secrets
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec, Tolerance
 from ..quarantine.contract import Quarantined
@@ -26,9 +28,10 @@ from .conclusion import TimedCase
 from .cordon import CheckedAccesses, check_accesses
 from .evidence import CaptureFacts, KernelEvidence
 from .examine import ON_THE_DEVICE, examined_of
-from .judged_replay import Report, SecretInputs, judged_replay, warm_samples_of
+from .judged_replay import Report, SecretInputs, judged_replay, warm_samples_of, with_slots
 from .options import GradeOptions
 from .outcome import Findings, Outcome, evidence_of, outcome_of, unknown_globals
+from .placements import Pooled, notes_of, placed, placements_of, pooled
 from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .specification import Finding
@@ -99,30 +102,60 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
         return _refused(work, finding, began, kernels)
     path = work.found.captures[case][choice]
     try:
-        result, checked = judged_replay(
-            path,
-            work.secret,
-            judge,
-            options,
-            work.seconds,
-            report,
-            warm_samples_of(options.samples),
-            work.sampling_seconds,
-            work.turns,
-            work.api,
-            work.relay,
-            is_last=work.cases_after == 0,
-        )
+        replays = _replays(path, work, judge, options, report, end)
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
     recorded = Recorded(msgspec.structs.replace(facts, kernels=kernels), examined.suspicion)
     cordon = None
-    if options.cordon_device and result.table:
+    if options.cordon_device and replays.result.table:
         report("device cordon", 0, None)
         cordon = check_accesses(
             path, work.secret, options, end + work.turns.waited - time.monotonic(), work.turns
         )
-    return _judged(work, result, checked, recorded, cordon, options.require_evidence == "full", began)
+    return _judged(work, replays, recorded, cordon, options.require_evidence == "full", began)
+
+
+def _replays(
+    path: Path, work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report, end: float
+) -> Pooled:
+    """The replays of a case, or the first that does not pass.
+
+    `end` is of the monotonic clock. Waits for turns move it.
+    """
+    replays = []
+    for number in range(options.placements):
+        is_last = number == options.placements - 1
+        secret = work.secret if number == 0 else _secret_again(work, judge)
+        try:
+            result, checked = judged_replay(
+                path,
+                secret,
+                judge,
+                options,
+                end + work.turns.waited - time.monotonic(),
+                report,
+                warm_samples_of(options.samples) if is_last else 0,
+                work.sampling_seconds / options.placements,
+                work.turns,
+                work.api,
+                work.relay,
+                is_last=is_last and work.cases_after == 0,
+            )
+        finally:
+            for each in secret.ends if number else ():
+                os.close(each)
+        if result.verdict != "pass" or checked.wrong:
+            return Pooled(result, checked, ())
+        replays.append((result, checked))
+    return pooled(replays)
+
+
+def _secret_again(work: CaseWork, judge: JudgeProcess) -> SecretInputs:
+    """The secret inputs of another replay, the same ones. The caller closes its descriptors."""
+    case = work.secret.case
+    judge.ask(AskSecrets(case))
+    returned = work.found.returned[case] if work.spec.returns is not None else None
+    return with_slots(judge, case, *judge.answer(Secrets), returned)
 
 
 def _refused(
@@ -141,14 +174,14 @@ def _refused(
 
 def _judged(
     work: CaseWork,
-    result: ReplayResult,
-    checked: Checked,
+    replays: Pooled,
     recorded: Recorded,
     accesses: CheckedAccesses | None,
     require_evidence: bool,
     began: float,
 ) -> TimedCase:
     spec, known = work.spec, work.secret.sets
+    result, checked = replays.result, replays.checked
     unrestored = recorded.facts.unrestored or unknown_globals(result)
     first_use = first_use_of(result.table)
     carried, doubt = carried_reason(result.table, first_use), carried_doubt(result.table, first_use)
@@ -157,7 +190,8 @@ def _judged(
     table = tests.table
     rows = reported(table, unsafe)
     scored = believed(rows, tests.safe([row for row in table if row.one_use]))
-    summary = summarise(scored) if scored else None
+    placements = placements_of(rows, scored, replays.ends)
+    summary = placed(summarise(scored), placements) if scored else None
     median = summary.median if summary else None
     device = result.device.name if result.device else ""
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)
@@ -212,8 +246,9 @@ def _judged(
         uploaded_bytes=recorded.facts.uploaded_bytes,
         returned=work.found.returned.get(work.secret.case) if spec.returns is not None else None,
         capture=recorded.facts.name,
+        placements=placements,
         cordon=cordon,
-        notes=(*_notes(result, recorded, table, unsafe), *tolerance_notes(checked)),
+        notes=(*_notes(result, recorded, table, unsafe), *notes_of(placements), *tolerance_notes(checked)),
         samples=tuple(result.samples),
         scored_samples=() if scored == result.samples else tuple(scored),
         wall_s=time.monotonic() - began,

@@ -106,6 +106,8 @@ def compare(
         raise UsageError("inline times cannot be compared; leave `inline` out, or grade both submissions")
     if options.until is not None:
         raise UsageError("a comparison takes a fixed number of samples; give `samples` instead of `until`")
+    if options.placements > 1:
+        raise UsageError("a comparison replays each side in many processes; leave `placements` out")
     if blocks is not None and blocks < BLOCKS_MIN:
         raise UsageError(f"blocks is {blocks}; give at least {BLOCKS_MIN}")
     if options.keep is not None:

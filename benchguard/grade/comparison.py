@@ -73,10 +73,7 @@ def compare_blocks(blocks: Sequence[Block], early: bool = False) -> Comparison:
     if any(time <= 0 for block in blocks for time in (block.a1, block.b1, block.b2, block.a2)):
         raise UsageError("cannot compare a median of 0 us: the work is shorter than the resolution of events")
     logs = [0.5 * math.log(block.b1 * block.b2 / (block.a1 * block.a2)) for block in blocks]
-    mean = math.fsum(logs) / len(logs)
-    spread = math.sqrt(math.fsum((each - mean) ** 2 for each in logs) / (len(logs) - 1))
-    student = _T99 if early else _T95
-    half = student[min(len(logs) - 1, len(student)) - 1] * spread / math.sqrt(len(logs))
+    mean, half = mean_interval(logs, early)
     same = sorted(
         abs(math.log(pair)) for block in blocks for pair in (block.a1 / block.a2, block.b1 / block.b2)
     )
@@ -85,6 +82,14 @@ def compare_blocks(blocks: Sequence[Block], early: bool = False) -> Comparison:
     return Comparison(
         _call(low, high, max(SAME_WITHIN, floor)), math.exp(mean), low, high, floor, len(blocks)
     )
+
+
+def mean_interval(values: Sequence[float], early: bool = False) -> tuple[float, float]:
+    """The mean of at least two values, and the half width of its interval: of 95 %, or 99 % if `early`."""
+    mean = math.fsum(values) / len(values)
+    spread = math.sqrt(math.fsum((each - mean) ** 2 for each in values) / (len(values) - 1))
+    student = _T99 if early else _T95
+    return mean, student[min(len(values) - 1, len(student)) - 1] * spread / math.sqrt(len(values))
 
 
 def _call(low: float, high: float, margin: float) -> Call:

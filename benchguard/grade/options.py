@@ -27,6 +27,8 @@ COMPARE_SAMPLES, COMPARE_GRADE_SAMPLES = 50, 100
 """Samples of each replay of a comparison, and of the grades before it. Medians of 50 samples differ less than contexts
 do (docs/adr/0039)."""
 
+PLACEMENTS_MAX = 64
+
 SIM_SAMPLES = 20
 """Samples per case on the CPU driver, whose times depend on the machine's other work and seldom converge."""
 
@@ -45,6 +47,7 @@ _NOT_INLINE = {
     "require_converged": _FIXED_COUNT,
     "require_evidence": "the checks of a time need a replay",
     "cordon_device": "the device cordon needs a replay",
+    "placements": "inline timing takes place in one process",
     "sets": _OWN_SETS,
     "one_use": _OWN_SETS,
 }
@@ -62,6 +65,7 @@ _BOUNDS = {
     "wait_for_gpu": (0, WAIT_SECONDS_MAX),
     "sets": (4, 1024),
     "one_use": (8, 256),
+    "placements": (1, PLACEMENTS_MAX),
 }
 
 
@@ -98,6 +102,9 @@ class GradeOptions:
             replays its captures. 0: half of this machine's memory.
         sets: secret input sets per case.
         one_use: further input sets that serve one sample each: a submission that caches results is slower on them.
+        placements: replays of each case, each in a new process, with other memory and another context. Times of kernels
+            of a few microseconds differ by 1 % between them. With 2 or more the time is the geometric mean of their
+            medians, and its interval covers them.
         network: let the submission use the network.
         require_sandbox: "full" refuses to run the submission if any protection of the sandbox is missing.
         require_evidence: "full" gives the verdict "unproven" if a check of the time could not tell.
@@ -112,7 +119,7 @@ class GradeOptions:
         inline: time in the submission's own process, for work that cannot be replayed. Such times are less
             trustworthy: do not rank them with replayed times. Not with `cold` (except "flush"), `icache`,
             `flush_cache`, `warm_up_samples`, `until`, `require_converged`, `require_evidence`, `cordon_device`, `sets`,
-            `one_use`, a `device` other than 0, or more than 1023 `samples`.
+            `one_use`, `placements`, a `device` other than 0, or more than 1023 `samples`.
         policy: path or name of the policy that the submission's process obeys (docs/policy.md). None: "quarantine";
             "grading" with `inline`. No verdict depends on it.
         reference_device: device that computes the reference results.
@@ -144,6 +151,7 @@ class GradeOptions:
     memory_bytes: int = 0
     sets: int = 8
     one_use: int = 12
+    placements: int = 1
     network: bool = False
     require_sandbox: Literal["full"] | None = None
     require_evidence: Literal["full"] | None = None

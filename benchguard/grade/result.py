@@ -96,6 +96,22 @@ class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     warm: float | None = None
 
 
+class Placements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The times of a case in several replays, each in a process of its own.
+
+    Attributes:
+        medians_us: median of each replay, in microseconds.
+        time_us: geometric mean of the medians. It is the median in `time_us` of the case.
+        ci95: its 95 % interval, by Student's t of the logarithms.
+        spread: how much longer the largest median is than the smallest, as a share.
+    """
+
+    medians_us: tuple[float, ...]
+    time_us: float
+    ci95: tuple[float, float]
+    spread: float
+
+
 class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One test case.
 
@@ -129,6 +145,8 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The calls' return values, if submissions of the suite choose memory and form of their results."""
     capture: str = ""
     """SHA-256 of the capture that was replayed."""
+    placements: Placements | None = None
+    """The times in several replays, with `placements`."""
     cordon: Cordon | None = None
     """The accesses that the kernels made, with `cordon_device`."""
     notes: tuple[str, ...] = ()

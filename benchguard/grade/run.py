@@ -201,6 +201,7 @@ class GradeRun:
             smallest=self._smallest,
             sets_max=options.sets,
             one_use=options.one_use,
+            rounds=options.placements,
             pool_bytes=POOL_BYTES,
             seed=options.seed,
             device=options.reference_device,

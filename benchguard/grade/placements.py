@@ -1,0 +1,106 @@
+"""Time a case in several replays. Each has a process of its own, with other physical memory and another context.
+
+Times of one kernel differ from process to process, by 1 % for kernels of a few microseconds, while each process gives
+a much narrower interval (docs/adr/0039). So replays, not samples, are the observations. Pure functions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import msgspec
+
+from ..judge.contract import Checked
+from ..replay.result import ReplayResult, SampleRow
+from ..replay.statistics import Summary, quantile
+from .comparison import mean_interval
+from .result import Placements
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """The samples of all replays of a case as one replay's.
+
+    `ends` has the time of the last sample of each replay. It is empty for one replay.
+    """
+
+    result: ReplayResult
+    checked: Checked
+    ends: tuple[int, ...]
+
+
+def pooled(replays: Sequence[tuple[ReplayResult, Checked]]) -> Pooled:
+    """Put replays together. Each must have passed, and its outputs must be right."""
+    if len(replays) == 1:
+        return Pooled(*replays[0], ())
+    results, checks = zip(*replays, strict=True)
+    last: ReplayResult = results[-1]
+    counts: Counter[int] = Counter()
+    for check in checks:
+        counts.update(dict(check.counts))
+    result = replace(
+        last,
+        table=tuple(chain.from_iterable(each.table for each in results)),
+        empty=tuple(chain.from_iterable(each.empty for each in results)),
+        warm=tuple(chain.from_iterable(each.warm for each in results)),
+        converged=all(each.converged for each in results),
+        host_wait=max(each.host_wait for each in results),
+        notes=tuple(dict.fromkeys(chain.from_iterable(each.notes for each in results))),
+        wall_s=math.fsum(each.wall_s for each in results),
+    )
+    checked = msgspec.structs.replace(
+        checks[-1],
+        samples=sum(each.samples for each in checks),
+        max_absolute_error=max(each.max_absolute_error for each in checks),
+        max_relative_error=max(each.max_relative_error for each in checks),
+        nondeterministic=max(each.nondeterministic for each in checks),
+        counts=tuple(sorted(counts.items())),
+        decided_by_rounding=max(each.decided_by_rounding for each in checks),
+    )
+    return Pooled(result, checked, tuple(each.table[-1].ended_ns for each in results))
+
+
+def placements_of(
+    rows: Sequence[SampleRow], times: Sequence[float], ends: Sequence[int]
+) -> Placements | None:
+    """The median of each replay. `times` are those of `rows`, in microseconds.
+
+    None without `ends`, or if a replay has no such row.
+    """
+    if not ends:
+        return None
+    groups: list[list[float]] = [[] for _ in ends]
+    for row, time in zip(rows, times, strict=True):
+        groups[next(number for number, end in enumerate(ends) if row.ended_ns <= end)].append(time)
+    if not all(groups):
+        return None
+    medians = [quantile(sorted(group), 0.5) for group in groups]
+    if min(medians) <= 0:
+        return None
+    mean, half = mean_interval([math.log(each) for each in medians])
+    return Placements(
+        medians_us=tuple(medians),
+        time_us=math.exp(mean),
+        ci95=(math.exp(mean - half), math.exp(mean + half)),
+        spread=max(medians) / min(medians) - 1,
+    )
+
+
+def placed(summary: Summary, placements: Placements | None) -> Summary:
+    """The summary with the time over all replays, and its interval."""
+    if placements is None:
+        return summary
+    return replace(summary, median=placements.time_us, ci95=placements.ci95)
+
+
+def notes_of(placements: Placements | None) -> Iterator[str]:
+    if placements is not None:
+        low, high = min(placements.medians_us), max(placements.medians_us)
+        yield (
+            f"timed in {len(placements.medians_us)} replays, with medians from {low:.4g} to {high:.4g} us "
+            f"({placements.spread:.1%} apart)"
+        )
