@@ -44,7 +44,7 @@ def test_replays_together_have_all_samples_and_what_the_judge_said_of_them() -> 
     assert together.result.notes == ("a note",) and together.result.converged
 
 
-def test_one_replay_is_as_it_was() -> None:
+def test_single_replay_stays_as_it_was() -> None:
     alone, checked = replay(0, 10.0)
     together = pooled([(alone, checked)])
     assert together.result is alone and together.checked is checked
