@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -38,8 +38,8 @@ from .vendor import api_of
 
 SCHEMA: Literal["neutrino-bench/compare/1"] = "neutrino-bench/compare/1"
 
-SHARE_OF_MEMORY = 6
-"""The grade that still runs has planned with half of the available memory."""
+SHARE_OF_MEMORY = 16
+"""Three judges keep up to four times the inputs and outputs of all cases. A quarter is for other work."""
 
 
 class CompareResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,8 +81,9 @@ def compare(
 
         benchguard.compare("problem.py", "before.cu", "after.cu").call
 
-    Both are graded, on a GPU at the same time. If both pass, their captures are replayed in blocks A B B A on the same
-    secret inputs, each replay in a new process, until the result is clear. Each timed output is checked, as in a grade.
+    Both are graded, on a GPU at the same time if memory suffices. If both pass, their captures are replayed in blocks
+    A B B A on the same secret inputs, each replay in a new process, until the result is clear. Each timed output is
+    checked, as in a grade.
 
     Args:
         problem: PATH or PATH:NAME of the problem, as in grade().
@@ -102,16 +103,7 @@ def compare(
         The exceptions of grade().
     """
     options = replace(options, **changes).limited(str(problem))
-    if options.inline:
-        raise UsageError("inline times cannot be compared; leave `inline` out, or grade both submissions")
-    if options.until is not None:
-        raise UsageError("a comparison takes a fixed number of samples; give `samples` instead of `until`")
-    if options.placements > 1:
-        raise UsageError("a comparison replays each side in many processes; leave `placements` out")
-    if blocks is not None and blocks < BLOCKS_MIN:
-        raise UsageError(f"blocks is {blocks}; give at least {BLOCKS_MIN}")
-    if options.keep is not None:
-        check_unreadable(options.keep)
+    _check(options, blocks)
     check_inputs(options, problem, a, b)
     began = time.monotonic()
     with ExitStack() as stack:
@@ -125,30 +117,12 @@ def compare(
         how = replace(how, samples=how.samples or COMPARE_SAMPLES)
         judge = stack.enter_context(JudgeProcess(timeout=options.seconds))
         judge.ask(_ask(str(problem), how, blocks, (str(a), str(b)), smallest=sim and not options.cases))
-        first, second = (
-            replace(
-                options,
-                keep=folder / label,
-                samples=options.samples or (None if sim else COMPARE_GRADE_SAMPLES),
-            )
-            for label in "ab"
-        )
-        takes_turns = bool(gpus_of(target.driver, options.device))
-        paths = str(a), str(b)
-        beside = GradeBeside(str(problem), paths[1], paths, second)
-        if takes_turns:
-            stack.enter_context(beside)
-        graded = [grade_beside(problem, a, paths, first, progress)]
-        if graded[0].verdict != "pass":
-            return _not_compared(graded, began)
         opened, _ = judge.answer(Opened)
-        asked = takes_turns and _is_small(opened.cases[0], how)
-        if asked:
-            judge.ask(AskSecrets(0))
-        if progress is not None and takes_turns:
-            progress(GradeProgress("grading B"))
-        graded.append(beside.result() if takes_turns else grade_beside(problem, b, paths, second, progress))
-        if graded[1].verdict != "pass":
+        at_once = bool(gpus_of(target.driver, options.device)) and _are_small(opened.cases, how)
+        samples = options.samples or (None if sim else COMPARE_GRADE_SAMPLES)
+        own = [replace(options, keep=folder / label, samples=samples) for label in "ab"]
+        graded = _grades(str(problem), (str(a), str(b)), own, progress, judge if at_once else None)
+        if graded[-1].verdict != "pass":
             return _not_compared(graded, began)
         captures = [_captures(folder / label, each) for label, each in zip("ab", graded, strict=True)]
         sandbox = options.require_sandbox or "any"
@@ -157,7 +131,7 @@ def compare(
         for index, spec in enumerate(opened.cases):
             sides = captures[0][index], captures[1][index]
             report = _report_of(progress, spec.name, blocks)
-            turn = JudgedTurn(index, spec, sides, judge, how, relay, asked=asked and index == 0)
+            turn = JudgedTurn(index, spec, sides, judge, how, relay, asked=at_once and index == 0)
             turns = take_turns(turn, blocks, report, (sides[0].unrestored, sides[1].unrestored))
             if isinstance(turns, Failure):
                 return _failed(graded, turns, spec.name, compared, began)
@@ -168,10 +142,53 @@ def compare(
     )
 
 
-def _is_small(spec: CaseSpec, options: GradeOptions) -> bool:
-    """Whether memory has room for a case's secret inputs beside those of the grades."""
-    need = (options.sets + options.one_use) * sum(each.bytes for each in spec.buffers)
-    return need <= available_bytes() // SHARE_OF_MEMORY
+def _check(options: GradeOptions, blocks: int | None) -> None:
+    """Raises UsageError for options that a comparison cannot honour."""
+    if options.inline:
+        raise UsageError("inline times cannot be compared; leave `inline` out, or grade both submissions")
+    if options.until is not None:
+        raise UsageError("a comparison takes a fixed number of samples; give `samples` instead of `until`")
+    if options.placements > 1:
+        raise UsageError("a comparison replays each side in many processes; leave `placements` out")
+    if blocks is not None and blocks < BLOCKS_MIN:
+        raise UsageError(f"blocks is {blocks}; give at least {BLOCKS_MIN}")
+    if options.keep is not None:
+        check_unreadable(options.keep)
+
+
+def _grades(
+    problem: str,
+    paths: tuple[str, str],
+    options: Sequence[GradeOptions],
+    progress: Report | None,
+    judge: JudgeProcess | None,
+) -> list[GradeResult]:
+    """The grades of A and B; of A alone if it does not pass.
+
+    With `judge` both run at once, and it makes the secret inputs of the first case while B's grade ends.
+    """
+    if judge is None:
+        graded = [grade_beside(problem, paths[0], paths, options[0], progress)]
+        if graded[0].verdict == "pass":
+            graded.append(grade_beside(problem, paths[1], paths, options[1], progress))
+        return graded
+    with GradeBeside(problem, paths[1], paths, options[1]) as beside:
+        graded = [grade_beside(problem, paths[0], paths, options[0], progress)]
+        if graded[0].verdict == "pass":
+            judge.ask(AskSecrets(0))
+            if progress is not None:
+                progress(GradeProgress("grading B"))
+            graded.append(beside.result())
+        return graded
+
+
+def _are_small(cases: Sequence[CaseSpec], options: GradeOptions) -> bool:
+    """Whether memory has room for two grades at once, and for the comparison's secret inputs beside them."""
+    sets = options.sets + options.one_use
+    return (
+        sets * sum(each.bytes for spec in cases for each in spec.buffers)
+        <= available_bytes() // SHARE_OF_MEMORY
+    )
 
 
 def _not_compared(graded: list[GradeResult], began: float) -> CompareResult:

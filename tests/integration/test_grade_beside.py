@@ -13,6 +13,7 @@ import pytest
 import benchguard
 from benchguard.errors import BenchguardError, UsageError
 from benchguard.gpu.turns import FOLDER
+from benchguard.grade import compare
 from benchguard.grade.beside import GradeBeside
 from benchguard.grade.options import GradeOptions
 from benchguard.ipc.processes import living_descendants, process_start
@@ -82,6 +83,16 @@ def test_side_that_is_wrong_is_named_when_both_are_graded_at_once(
     result = benchguard.compare(PROBLEM, *sides, OPTIONS, blocks=3)
     assert (result.call, result.verdict) == (None, "wrong")
     assert result.reason.startswith(f"{'AB'[side]} ({wrong}) did not pass")
+
+
+def test_sides_are_graded_one_after_the_other_where_memory_is_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    monkeypatch.setattr(compare, "available_bytes", lambda: 1 << 16)
+    monkeypatch.delattr(GradeBeside, "__enter__")
+    result = benchguard.compare(PROBLEM, SUBMISSION, SUBMISSION, OPTIONS, blocks=3)
+    assert result.verdict == "pass" and (result.a.verdict, result.b.verdict) == ("pass", "pass")
 
 
 def test_sides_that_were_graded_at_once_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
