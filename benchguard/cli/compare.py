@@ -17,7 +17,6 @@ from ..errors import UsageError
 from ..grade.options import (
     BLOCKS,
     BLOCKS_MIN,
-    COMPARE_GRADE_SAMPLES,
     COMPARE_SAMPLES,
     SIM_BLOCKS,
     SIM_SAMPLES,
@@ -99,9 +98,7 @@ _OF_WORK = {"keep": "a problem, or commands that are recorded"}
     ReplayOptions,
     {
         "samples": Flag(
-            f"Samples per replay.  [default: {COMPARE_SAMPLES}, in a grade {COMPARE_GRADE_SAMPLES}; on the CPU driver "
-            f"{SIM_SAMPLES}]",
-            "N",
+            f"Samples per replay.  [default: {COMPARE_SAMPLES}; {SIM_SAMPLES} on the CPU driver]", "N"
         ),
         "verify": "First replay each capture once, and compare memory with the captured memory, byte for byte.",
         "strict": "Replay captures that may come from an adversary: in the sandbox of a submission, and check the "

@@ -29,7 +29,7 @@ from .comparison import Call, overall
 from .grade import check_inputs, for_driver, grade_beside
 from .judged_turn import JudgedTurn, Timed
 from .opening import POOL_BYTES
-from .options import BLOCKS, BLOCKS_MIN, COMPARE_GRADE_SAMPLES, COMPARE_SAMPLES, SIM_BLOCKS, GradeOptions
+from .options import BLOCKS, BLOCKS_MIN, COMPARE_SAMPLES, SIM_BLOCKS, GradeOptions
 from .outcome import RESTORED
 from .progress import GradeProgress, Report
 from .result import STATUS, GradedCase, GradeResult, Verdict
@@ -89,8 +89,8 @@ def compare(
         problem: PATH or PATH:NAME of the problem, as in grade().
         a: path of the first submission.
         b: path of the second submission.
-        options: how to grade and replay. `samples` (None: 50, in a grade 100; on the CPU driver 20) is per
-            replay, `timeout` per grade and per replay.
+        options: how to grade and replay. `samples` (None: 50; on the CPU driver 20) is per replay, `timeout` per
+            grade and per replay.
         blocks: most ABBA blocks, at least 3. None: 20, on the CPU driver 6.
         progress: called with each phase of each case; of the second grade only that it is waited for.
         changes: fields of GradeOptions by name, in place of those in `options`.
@@ -119,8 +119,7 @@ def compare(
         judge.ask(_ask(str(problem), how, blocks, (str(a), str(b)), smallest=sim and not options.cases))
         opened, _ = judge.answer(Opened)
         at_once = bool(gpus_of(target.driver, options.device)) and _are_small(opened.cases, how)
-        samples = options.samples or (None if sim else COMPARE_GRADE_SAMPLES)
-        own = [replace(options, keep=folder / label, samples=samples) for label in "ab"]
+        own = [replace(how, keep=folder / label) for label in "ab"]
         graded = _grades(str(problem), (str(a), str(b)), own, progress, judge if at_once else None)
         if graded[-1].verdict != "pass":
             return _not_compared(graded, began)

@@ -23,7 +23,7 @@ BLOCKS, BLOCKS_MIN = 20, 3
 SIM_BLOCKS = 6
 """The most on the CPU driver, where more blocks seldom make a result clear."""
 
-COMPARE_SAMPLES, COMPARE_GRADE_SAMPLES = 50, 100
+COMPARE_SAMPLES = 50
 """Samples of each replay of a comparison, and of the grades before it. Medians of 50 samples differ less than contexts
 do (docs/adr/0039)."""
 
