@@ -62,13 +62,18 @@ class GradeBeside:
 
     def __enter__(self) -> GradeBeside:
         with memory_file("neutrino-order", self._order) as stdin:
-            self._child = subprocess.Popen(
-                [*own_python(_PROGRAM), str(os.getpid())],
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
+            try:
+                self._child = subprocess.Popen(
+                    [*own_python(_PROGRAM), str(os.getpid())],
+                    stdin=stdin,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise BenchguardError(
+                    f"cannot start the process of the second grade: {error.strerror}"
+                ) from error
         return self
 
     def __exit__(

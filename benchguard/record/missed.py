@@ -62,7 +62,8 @@ def why_unended(log: Path, selection: Selection) -> str:
 
 def _launches_missed(counts: _Counts, selection: ByLaunches, within: str) -> str:
     request = f"--launches {selection.first}:{selection.end} asks for more"
-    return f"only {counts.launches} launches were made{within}, {request}"
+    made = "1 launch was" if counts.launches == 1 else f"{counts.launches} launches were"
+    return f"only {made} made{within}, {request}"
 
 
 def _kernel_missed(counts: _Counts, selection: ByKernel, within: str) -> str:
