@@ -18,6 +18,7 @@ OWN = {
     "audit/names.py",
     "fleet/node.py",
     "fleet/order.py",
+    "grade/beside.py",
     "grade/cordon_capture.py",
     "images/disassembler.py",
     "probe/pipeline/worker.py",
