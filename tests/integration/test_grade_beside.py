@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -60,6 +62,17 @@ def test_process_that_is_killed_is_an_error_in_one_line(folder: Path) -> None:
         threading.Timer(1.0, os.kill, (child, signal.SIGKILL)).start()
         with pytest.raises(BenchguardError, match="ended without an answer"):
             other.result()
+
+
+def test_process_that_cannot_start_is_an_error_with_its_cause(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    with pytest.raises(BenchguardError, match="cannot start the process of the second grade: Resource"):
+        beside(folder).__enter__()
 
 
 def test_grade_that_is_not_waited_for_ends_at_once(folder: Path) -> None:
