@@ -75,7 +75,8 @@ def test_capture_with_more_work_is_slower(tmp_path: Path, native: Path) -> None:
     result = benchguard.compare_captures(a, b, **{**SHORT, "blocks": MANY})
     assert (result.call, result.verdict, result.status) == ("SLOWER", "pass", 0)
     (case,), (pair,) = result.cases, result.pairs
-    assert case.ratio > 2 and case.samples == 4 * 4 * MANY and len(case.blocks) == MANY
+    assert case.ratio > 2 and case.samples == 4 * 4 * len(case.blocks)
+    assert len(case.blocks) < MANY  # the result is clear before
     assert (case.capture_a, case.capture_b) == (pair.a.sha256, pair.b.sha256)
     assert [(each.name, each.role, each.differing) for each in pair.memory] == [
         ("x", "input", 0),
