@@ -12,17 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import BenchguardError
-from ..ipc.json_text import json_line
+from ..grade.beside import GRACE_SECONDS
 from ..ipc.memory_file import memory_file
+from ..ipc.one_answer import END_SECONDS, answer_once
 from ..ipc.own_python import own_python
-from ..ipc.processes import end_with
 from ..ipc.text import describe_exit, last_line, one_line
 from .order import ANSWER_MAX, Answer, Order, parse_order
 
-GRACE_SECONDS = 120.0
-"""Time of a grade beyond its own time-out, in seconds: start, clean-up, a shim that is built."""
-
-END_SECONDS = 5.0
 _STDERR_BYTES = 4096
 _GRADE = "from benchguard.fleet.child import main; main()"
 
@@ -98,24 +94,15 @@ def _answer(order: Order, submission: Path) -> Answer:
     return Answer(trouble=one_line(done.trouble)) if done.trouble else Answer(done.result, bundle=done.bundle)
 
 
-def _end_soon(*_: object) -> None:
-    """End by an exception, so that folders are deleted, also after a SIGKILL of the parent; be killed if that hangs."""
-    signal.alarm(int(END_SECONDS))
-    sys.exit(1)
+def _graded(data: bytes) -> Answer:
+    order = parse_order(data)
+    with tempfile.TemporaryDirectory(prefix="neutrino-job-") as folder:
+        try:
+            return _answer(order, order.job.write(Path(folder)))
+        except BenchguardError as error:
+            return Answer(trouble=one_line(f"{type(error).__name__}: {error}"))
 
 
 def main() -> None:
-    """The child: read an order from standard input, write the answer to standard output."""
-    signal.signal(signal.SIGTERM, _end_soon)
-    end_with(int(sys.argv[1]), by=signal.SIGTERM)
-    out = os.dup(1)
-    os.dup2(2, 1)  # what a problem or a library prints must not enter the answer
-    order = parse_order(sys.stdin.buffer.read())
-    with tempfile.TemporaryDirectory(prefix="neutrino-job-") as folder:
-        try:
-            submission = order.job.write(Path(folder))
-            answer = _answer(order, submission)
-        except BenchguardError as error:
-            answer = Answer(trouble=one_line(f"{type(error).__name__}: {error}"))
-    with os.fdopen(out, "wb") as stream:
-        stream.write(json_line(answer) + b"\n")
+    """The child."""
+    answer_once(_graded, int(sys.argv[1]))

@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 
 from ..errors import BenchguardError, UsageError
+from ..grade.beside import GRACE_SECONDS
 from ..grade.options import GradeOptions
 from ..ipc.text import one_line
 from .cascade import CascadePlace
-from .child import GRACE_SECONDS
 from .dispatch import Place
 from .job import Job
 from .node import REPORT_MAX, Needs, Refused, needs_of, parse_report, refusal_of

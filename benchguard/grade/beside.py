@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,21 +14,19 @@ from typing import Any
 import msgspec
 
 from ..errors import BenchguardError, UsageError
-from ..ipc.json_text import UNREADABLE, json_line
+from ..ipc.json_text import UNREADABLE
 from ..ipc.memory_file import memory_file
+from ..ipc.one_answer import END_SECONDS, answer_once
 from ..ipc.own_python import own_python
-from ..ipc.processes import end_with, kill_group, wait_for_end
+from ..ipc.processes import kill_group, wait_for_end
 from ..ipc.text import describe_exit, last_line, one_line
 from ..problem.errors import ProblemError
 from ..toolchain.errors import ShimError
 from .options import GradeOptions
 from .result import GradeResult
 
-END_SECONDS = 5.0
-"""Time to delete folders."""
-
 GRACE_SECONDS = 120.0
-"""Time beyond the grade's own time-out: start, clean-up, a shim that is built."""
+"""Time of a grade in another process beyond its own time-out: start, clean-up, a shim that is built."""
 
 _PROGRAM = "from benchguard.grade.beside import main; main()"
 _KINDS = {kind.__name__: kind for kind in (UsageError, ProblemError, ShimError, BenchguardError)}
@@ -104,26 +101,18 @@ class GradeBeside:
         return answer.result
 
 
-def main() -> None:
-    """The child: read an order from standard input, write the answer to standard output."""
-    signal.signal(signal.SIGTERM, _end_soon)
-    end_with(int(sys.argv[1]), by=signal.SIGTERM)
-    out = os.dup(1)
-    os.dup2(2, 1)  # what a problem or a library prints must not enter the answer
-    from .grade import grade_beside  # noqa: PLC0415 - after end_with, because the import takes a while
+def _graded(data: bytes) -> _Answer:
+    from .grade import grade_beside  # noqa: PLC0415 - takes a while, in which the parent may end
 
-    order = msgspec.json.decode(sys.stdin.buffer.read(), type=_Order)
+    order = msgspec.json.decode(data, type=_Order)
     options = replace(GradeOptions.of_changed(order.options), keep=Path(order.keep))
     try:
-        answer = _Answer(grade_beside(order.problem, order.submission, order.others, options, None))
+        return _Answer(grade_beside(order.problem, order.submission, order.others, options, None))
     except BenchguardError as error:
         kind = next(name for name, each in _KINDS.items() if isinstance(error, each))
-        answer = _Answer(kind=kind, text=one_line(str(error)))
-    with os.fdopen(out, "wb") as stream:
-        stream.write(json_line(answer) + b"\n")
+        return _Answer(kind=kind, text=one_line(str(error)))
 
 
-def _end_soon(*_: object) -> None:
-    """End by an exception, so that folders are deleted; be killed if that hangs."""
-    signal.alarm(int(END_SECONDS))
-    sys.exit(1)
+def main() -> None:
+    """The child."""
+    answer_once(_graded, int(sys.argv[1]))

@@ -81,20 +81,15 @@ def placements_of(
     medians = [quantile(sorted(group), 0.5) for group in groups]
     if min(medians) <= 0:
         return None
-    mean, half = mean_interval([math.log(each) for each in medians])
-    return Placements(
-        medians_us=tuple(medians),
-        time_us=math.exp(mean),
-        ci95=(math.exp(mean - half), math.exp(mean + half)),
-        spread=max(medians) / min(medians) - 1,
-    )
+    return Placements(tuple(medians), spread=max(medians) / min(medians) - 1)
 
 
 def placed(summary: Summary, placements: Placements | None) -> Summary:
-    """The summary with the time over all replays, and its interval."""
+    """The summary with the time over all replays: the geometric mean of their medians, and its 95 % interval."""
     if placements is None:
         return summary
-    return replace(summary, median=placements.time_us, ci95=placements.ci95)
+    mean, half = mean_interval([math.log(each) for each in placements.medians_us])
+    return replace(summary, median=math.exp(mean), ci95=(math.exp(mean - half), math.exp(mean + half)))
 
 
 def notes_of(placements: Placements | None) -> Iterator[str]:

@@ -100,15 +100,12 @@ class Placements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The times of a case in several replays, each in a process of its own.
 
     Attributes:
-        medians_us: median of each replay, in microseconds.
-        time_us: geometric mean of the medians. It is the median in `time_us` of the case.
-        ci95: its 95 % interval, by Student's t of the logarithms.
+        medians_us: median of each replay, in microseconds. The median in `time_us` of the case is their geometric mean,
+            with its 95 % interval by Student's t of the logarithms.
         spread: how much longer the largest median is than the smallest, as a share.
     """
 
     medians_us: tuple[float, ...]
-    time_us: float
-    ci95: tuple[float, float]
     spread: float
 
 

@@ -47,10 +47,10 @@ def line(name: str, case: str) -> str:
     submission = PROBLEMS / "submissions" / name / "cuda.cu"
     options = GradeOptions(cases=(case,), samples=100, placements=PLACEMENTS_MAX)
     result = grade(PROBLEMS / f"{name}.py", submission, options)
-    placements = result.cases[0].placements if result.cases else None
-    if result.verdict != "pass" or placements is None:
+    graded = result.cases[0] if result.cases else None
+    if result.verdict != "pass" or graded is None or graded.placements is None or graded.time_us is None:
         return f"| {name} {case} | {result.verdict}: {result.reason} |"
-    times = list(placements.medians_us)
+    times = list(graded.placements.medians_us)
     shares = []
     for size in GROUPS:
         pairs = ratios(times, size)
@@ -58,7 +58,7 @@ def line(name: str, case: str) -> str:
     deviation = statistics.stdev(times) / statistics.fmean(times)
     cells = (
         f"{name} {case}",
-        f"{placements.time_us:.2f}",
+        f"{graded.time_us.median:.2f}",
         f"{deviation:.2%}",
         *shares,
         f"{result.wall_s:.0f}",

@@ -5,9 +5,9 @@
 
 enum {
     PIECE_BYTES = 64 << 10,
-    HELPED_BYTES = 256 << 10, /* less is copied before a helper notices */
+    HELPED_BYTES = 256 << 10, /* a choice, as is the size of a piece */
     PROCESSORS_EACH = 4,      /* the judge compares earlier outputs meanwhile */
-    LOOKS = 4000              /* 50 to 200 us: longer than the device takes for the next part */
+    LOOKS = 4000              /* then a helper sleeps, and leaves its processor to others */
 };
 
 static void relax(void)
@@ -24,8 +24,7 @@ static bool copy_piece(struct nb_copier *copier)
     do {
         if ((uint32_t)claims == 0)
             return false;
-        /* The number of the copy keeps a helper that was held up here from claiming a piece of a later one.
-         */
+        /* A helper that was held up here must not claim a piece of a later copy: its number differs. */
     } while (!atomic_compare_exchange_weak(&copier->claims, &claims, claims - 1));
     const size_t begin = ((uint32_t)claims - 1) * (size_t)PIECE_BYTES;
     const size_t left = copier->bytes - begin;
@@ -42,8 +41,8 @@ static bool has_work(struct nb_copier *copier)
 static void sleep_until_work(struct nb_copier *copier)
 {
     pthread_mutex_lock(&copier->lock);
-    atomic_fetch_add(&copier->sleeping,
-                     1); /* before the last look: nb_copier_copy() wakes whom it sees here */
+    /* Before the last look: nb_copier_copy() wakes only those that it sees here. */
+    atomic_fetch_add(&copier->sleeping, 1);
     while (!has_work(copier))
         pthread_cond_wait(&copier->work, &copier->lock);
     atomic_fetch_sub(&copier->sleeping, 1);

@@ -9,8 +9,7 @@
 /* How many helpers suit this machine: none if it has few processors. */
 uint32_t nb_copier_wished(void) __attribute__((visibility("hidden")));
 
-/* Start `helpers` threads, but at most NB_COPIER_HELPERS. If a thread cannot start, the copier works without
- * it. */
+/* Start up to NB_COPIER_HELPERS threads. The copier also works without those that cannot start. */
 void nb_copier_open(struct nb_copier *copier, uint32_t helpers) __attribute__((visibility("hidden")));
 
 /* memcpy. Only one thread may call it. */
