@@ -18,8 +18,8 @@ END_SECONDS = 5.0
 def answer_once(answer: Callable[[bytes], Any], parent: int) -> None:
     """Write the answer to the order, as JSON. The process ends with its parent, or by SIGTERM.
 
-    Both ends are exceptions in `answer`, so that it deletes its folders, also after a SIGKILL of the parent. What a
-    problem or a library prints goes to the standard error.
+    Both ends are exceptions in `answer`, so that it deletes its folders, also after a SIGKILL of the parent. Output
+    of a problem or a library goes to the standard error.
     """
     signal.signal(signal.SIGTERM, _end_soon)
     end_with(parent, by=signal.SIGTERM)
