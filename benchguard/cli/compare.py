@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ..grade.compare import CompareResult
 
 VERSUS = "--vs"
-_OF_PROBLEMS = {"adapter": "a problem", "cases": "a problem"}
+_OF_PROBLEMS = dict.fromkeys(("adapter", "adapter_options", "cases"), "a problem")
 _OF_CAPTURES = dict.fromkeys(
     ("rotating_count", "verify", "strict", "inputs"), "captures and commands, and no problem"
 )
@@ -72,6 +72,9 @@ _OF_WORK = {"keep": "a problem, or commands that are recorded"}
     GradeOptions,
     {
         "adapter": "Problem format (auto: detect).",
+        "adapter_options": Flag(
+            "Set an option of the problem format; may be repeated.", "NAME=VALUE", name="adapter-option"
+        ),
         "cases": Flag(
             "Compare only this test case; may be repeated.  [default: all; the smallest on the CPU driver]",
             "NAME",
@@ -186,7 +189,8 @@ def _refuse(given: set[str], options: dict[str, str]) -> None:
     """Raises UsageError for a given option that these inputs cannot use."""
     for name, subject in options.items():
         if name in given:
-            word = {"cases": "case", "inputs": "input"}.get(name, name.replace("_", "-"))
+            words = {"adapter_options": "adapter-option", "cases": "case", "inputs": "input"}
+            word = words.get(name, name.replace("_", "-"))
             raise UsageError(f"--{word} is for {subject}; leave it out")
 
 

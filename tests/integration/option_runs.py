@@ -1310,6 +1310,11 @@ RUNS: dict[str, OptionRun] = {
     "compare, adapter": OptionRun(
         (*COMPARE, "--adapter", "pygpubench"), COMPARE, {"--adapter": ended_with(2, "FUNCTION")}
     ),
+    "compare, adapter option": OptionRun(
+        (*COMPARE, "--adapter-option", "sample=yes"),
+        COMPARE,
+        {"--adapter-option": lambda ran: [case["name"] for case in ran.result["a"]["cases"]] == ["sample"]},
+    ),
     "compare, driver": OptionRun(
         ("compare", PROBLEM, "kernel.ptx", "kernel.ptx", "--driver", "/nowhere/libcuda.so.1"),
         COMPARE,

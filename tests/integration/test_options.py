@@ -145,6 +145,7 @@ RAN = ("touch", "ran")
         ((*CAPTURES, "--keep", "x"), "--keep is for a problem, or commands"),
         ((*CAPTURES, "--case", "x"), "--case is for a problem"),
         ((*CAPTURES, "--adapter", "gpumode"), "--adapter is for a problem"),
+        ((*CAPTURES, "--adapter-option", "cases=all"), "--adapter-option is for a problem"),
         ((*CAPTURES, "--require-evidence", "full"), "only a strict replay has evidence"),
         (("compare", "--", *RAN), "1 commands and 0 captures are given"),
         (("compare", "--", *RAN, "--vs"), "compare takes `-- COMMAND_A --vs COMMAND_B`"),

@@ -30,6 +30,8 @@ NO_NVCC = "nvcc is neither on PATH nor in /usr/local/cuda/bin"
 NO_NVRTC = "neither nvcc nor NVRTC was found"
 """Causes that lie in the machine, in messages and events (quarantine/lacking.py)."""
 
+_NO_HEADER = re.compile(r'fatal error: (.+): No such file|(?:could not|cannot) open source file "(.+)"')
+
 DRIVER = "libcuda.so.1"
 
 _SHELL = re.compile(r"[^\w .+%:,@/-]")
@@ -62,9 +64,9 @@ def _places() -> Iterator[Path]:
 class Compilation:
     """A run of nvcc, which goes on while this process does other work."""
 
-    def __init__(self, command: Sequence[str], source: Path, output: Path, folder: Path) -> None:
-        """Raises SubmissionError if nvcc cannot be started."""
-        self._source, self._output = source, output
+    def __init__(self, command: Sequence[str], given: Path, source: Path, output: Path, folder: Path) -> None:
+        """Raises SubmissionError if nvcc cannot be started. `source`: the file `given`, or a copy (_readable)."""
+        self._given, self._source, self._output = given, source, output
         self._log = b""
         self.ended = 0.0
         """The time of the monotonic clock at which nvcc had ended, after finish()."""
@@ -83,7 +85,8 @@ class Compilation:
             raise SubmissionError(
                 f"{NO_HOST_COMPILER}; install g++, or name one with -ccbin", log, lacks=NO_HOST_COMPILER
             )
-        raise SubmissionError(first_error(log, self._source) or f"nvcc ended with status {status}", log)
+        text = first_error(log, self._source) or f"nvcc ended with status {status}"
+        raise SubmissionError(text + _lacks_own_header(log, self._given), log)
 
     def _read(self) -> None:
         self._log, _ = self._process.communicate()
@@ -148,8 +151,10 @@ def _start(
     optimise = () if any(each.startswith("-O") for each in flags.nvcc) else ("-O3",)
     options = [*optimise, *standard, RELAXED, *words, *flags.compile, *flags.nvcc]
     command = [str(nvcc), *options, f"-I{source.parent}"]
-    source = _readable(source, scratch)
-    return Compilation([*command, "-x", "cu", str(source), "-o", str(output)], source, output, scratch)
+    readable = _readable(source, scratch)
+    return Compilation(
+        [*command, "-x", "cu", str(readable), "-o", str(output)], source, readable, output, scratch
+    )
 
 
 def _stem(source: Path) -> str:
@@ -170,6 +175,18 @@ def first_error(output: str, source: Path) -> str | None:
     lines = output.splitlines()
     line = next((line for line in lines if _ERROR.search(line) or _LINK_ERROR.search(line)), None)
     return None if line is None else one_line(line.replace(f"{source.parent}{os.sep}", ""))
+
+
+def _lacks_own_header(output: str, source: Path) -> str:
+    """A remedy if a submission of one file includes, in quotes, a header that is missing; else empty."""
+    missing = _NO_HEADER.search(output)
+    if missing is None or len(list(source.parent.iterdir())) != 1:
+        return ""
+    header = missing[1] or missing[2]
+    include = re.compile(rf'^\s*#\s*include\s*"{re.escape(header)}"', re.MULTILINE)
+    if not include.search(source.read_text(errors="replace")):
+        return ""
+    return f"; the submission is this one file, without the files beside it: submit a folder that has {header}, too"
 
 
 def _run_paths(nvcc: Path, source: Path) -> list[str]:
@@ -236,7 +253,8 @@ def compile_kernels(nvrtc: ctypes.CDLL, source: Path, arch: str, flags: Flags) -
         if status != 0:
             compiler_log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
             log = compiler_log.rstrip(b"\0").decode(errors="replace")
-            raise SubmissionError(first_error(log, source) or f"NVRTC returned error {status}", log)
+            text = first_error(log, source) or f"NVRTC returned error {status}"
+            raise SubmissionError(text + _lacks_own_header(log, source), log)
         return _text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))

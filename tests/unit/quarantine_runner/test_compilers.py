@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from benchguard.quarantine.runner.compilers import compile_library, compile_ptx, find_nvcc, start_ptx
+from benchguard.quarantine.runner.compilers import (
+    compile_kernels,
+    compile_library,
+    compile_ptx,
+    find_nvcc,
+    find_nvrtc,
+    start_ptx,
+)
 from benchguard.quarantine.runner.reporting import SubmissionError
 from benchguard.quarantine.runner.source import flags_of
 from benchguard.toolchain.paths import NATIVE
@@ -58,6 +65,48 @@ def test_compiler_message_is_first_error(output: str, text: str, tmp_path: Path)
     failure = failure_of(tmp_path, output)
     assert failure.text == text
     assert failure.detail.strip() == output
+
+
+BESIDE = "the submission is this one file, without the files beside it: submit a folder that has "
+
+
+@pytest.mark.parametrize("others", [(), ("notes.txt",)])
+@pytest.mark.parametrize("name", ["k.cu", "two words (v2).cu"])
+def test_header_beside_a_file_asks_for_the_folder(name: str, others: tuple[str, ...], tmp_path: Path) -> None:
+    nvcc = find_nvcc()
+    if nvcc is None:
+        pytest.skip("there is no nvcc")
+    source = tmp_path / "submission" / name
+    source.parent.mkdir()
+    source.write_text(f'#include "tiles/size.cuh"\n{SOURCE}')
+    for other in others:
+        (source.parent / other).touch()
+    with pytest.raises(SubmissionError) as excinfo:
+        compile_ptx(nvcc, source, "sm_90", flags_of(None), tmp_path)
+    assert "tiles/size.cuh: No such file" in excinfo.value.text
+    assert excinfo.value.text.endswith(f"{BESIDE}tiles/size.cuh, too") is not bool(others)
+
+
+def test_nvrtc_asks_for_the_folder_of_a_header(tmp_path: Path) -> None:
+    nvrtc = find_nvrtc()
+    if nvrtc is None:
+        pytest.skip("there is no NVRTC")
+    source = tmp_path / "k.cu"
+    source.write_text(f'#include "size.cuh"\n{SOURCE}')
+    with pytest.raises(SubmissionError, match=rf"size\.cuh.*{BESIDE}size\.cuh, too"):
+        compile_kernels(nvrtc, source, "sm_90", flags_of(None))
+
+
+def test_missing_system_header_is_the_compiler_s_message(tmp_path: Path) -> None:
+    nvcc = find_nvcc()
+    if nvcc is None:
+        pytest.skip("there is no nvcc")
+    source = tmp_path / "submission" / "k.cu"
+    source.parent.mkdir()
+    source.write_text(f"#include <no_such_library.h>\n{SOURCE}")
+    with pytest.raises(SubmissionError) as excinfo:
+        compile_ptx(nvcc, source, "sm_90", flags_of(None), tmp_path)
+    assert excinfo.value.text.endswith("fatal error: no_such_library.h: No such file or directory")
 
 
 @pytest.mark.usefixtures("native")
