@@ -53,6 +53,7 @@ def region(
     outputs: Mapping[str, object] | None = None,
     state: Mapping[str, object] | None = None,
     required: bool = False,
+    memory_after: bool = True,
 ) -> Iterator[bool]:
     """Capture the GPU work of this block, if the process runs under `neutrino-bench record`.
 
@@ -66,6 +67,8 @@ def region(
             sample.
         state: device memory that the region updates in place, by name. A replay restores it before each sample.
         required: raise RegionError if the block is not captured.
+        memory_after: store the memory after the region. Without it recording takes less time, and a replay cannot be
+            verified.
 
     Returns:
         A context manager whose value is True if the block is captured.
@@ -89,6 +92,7 @@ def region(
         for role, values in ((INPUT, inputs), (OUTPUT, outputs), (STATE, state))
         for key, value in (values or {}).items()
     ]
+    _check(shim, label, shim.neutrino_region_memory_after(memory_after))
     _check(shim, label, shim.neutrino_region_begin(_encoded(name)))
     failed = True
     try:
@@ -197,6 +201,7 @@ def _shim() -> ctypes.CDLL | None:
     try:
         shim.neutrino_region_error.restype = ctypes.c_char_p
         shim.neutrino_region_begin.argtypes = [ctypes.c_char_p]
+        shim.neutrino_region_memory_after.argtypes = [ctypes.c_int]
         shim.neutrino_region_range.argtypes = [
             ctypes.c_char_p,
             ctypes.c_uint32,

@@ -70,6 +70,8 @@ NO_FLAGS = OperationFlag(0)
 class AllocationFlag(enum.IntFlag):
     BEFORE = 1
     AFTER = 2
+    BEFORE_UNKNOWN = 4
+    AFTER_UNKNOWN = 8
 
 
 class RefusalFlag(enum.IntFlag):

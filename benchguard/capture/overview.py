@@ -73,15 +73,16 @@ class GlobalView:
 
 @dataclass(frozen=True)
 class AllocationView:
-    """`kept_bytes` of its memory before are not zero pages; `changed_bytes` are in pages that differ after."""
+    """`kept_bytes` of its memory before are not zero pages; `changed_bytes` are in pages that differ after. None: the
+    capture does not have that memory."""
 
     address: int
     bytes: int
     call: str
     before: bool
     after: bool
-    kept_bytes: int
-    changed_bytes: int
+    kept_bytes: int | None
+    changed_bytes: int | None
 
 
 @dataclass(frozen=True)
@@ -291,6 +292,6 @@ def _allocations(capture: Capture) -> Iterator[AllocationView]:
             call=each.call,
             before=bool(each.flags & AllocationFlag.BEFORE),
             after=bool(each.flags & AllocationFlag.AFTER),
-            kept_bytes=stored.within(*extent),
-            changed_bytes=changed.within(*extent),
+            kept_bytes=None if each.flags & AllocationFlag.BEFORE_UNKNOWN else stored.within(*extent),
+            changed_bytes=None if each.flags & AllocationFlag.AFTER_UNKNOWN else changed.within(*extent),
         )

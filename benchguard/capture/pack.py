@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ from .raw_capture import ELEMENTS_MAX, RawCapture, open_raw_capture
 from .reader import Capture
 from .validate import Limits
 from .writer import CaptureWriter
+
+UNKNOWN = AllocationFlag.BEFORE_UNKNOWN | AllocationFlag.AFTER_UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -80,19 +82,22 @@ def pack_descriptor(
     deadline: float | None = None,
     elements_max: int = ELEMENTS_MAX,
     limits: Limits = Limits(),  # noqa: B008 - frozen
+    has_memory: Callable[[str], bool] | None = None,
 ) -> PackSummary:
     """Like pack(), for an open raw capture, which stays open. Raises MalformedError, OSError.
 
-    `elements_max` counts elements besides memory's; `limits` are of the written capture.
+    `elements_max` counts elements besides memory's; `limits` are of the written capture. `has_memory` is asked with the
+    region's name whether the capture needs memory; without it the capture cannot be replayed.
     """
     began = time.monotonic()
     opened = RawCapture(descriptor, deadline, elements_max)
     gathered = gather(opened)
     summary: dict[str, Any] = {}
     with CaptureWriter(target, lambda path: summary.update(_summary(path, limits))) as writer:
-        elements = ElementPacker(gathered, writer, calls)
+        packs_memory = has_memory is None or has_memory(gathered.region)
+        elements = ElementPacker(gathered, writer, calls, AllocationFlag(0) if packs_memory else UNKNOWN)
         elements.pack()
-        memory_bytes, changed_bytes = _pack_memory(gathered, writer)
+        memory_bytes, changed_bytes = _pack_memory(gathered, writer) if packs_memory else (0, 0)
         _finish(gathered, writer, elements.operations)
     return PackSummary(
         path=target,

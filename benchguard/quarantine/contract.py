@@ -76,6 +76,9 @@ class Order(msgspec.Struct, frozen=True, tag_field="task", tag="run"):
     """Target of nvcc or NVRTC, such as "sm_90"; empty: the device's own."""
     machine_code: bool = True
     """Whether nvcc puts machine code beside the PTX in a library. Without it the driver compiles the PTX."""
+    are_captures_kept: bool = True
+    """Whether somebody may use the captures after the grade. If not, they have only the memory that the grade's replay
+    needs: that before the call that is replayed."""
     inline_order: InlineOrder | None = None
     """Time in this process, by benchguard/inline's protocol, and record nothing."""
 
@@ -108,6 +111,8 @@ class Reading(msgspec.Struct, frozen=True):
     cases: tuple[CaseSpec, ...]
     deadline: float
     """By the monotonic clock."""
+    replayed: tuple[int, ...] = ()
+    """By case, the region whose memory is packed. Empty: that of both regions is."""
 
 
 class Task(msgspec.Struct, frozen=True, tag_field="task", tag="call"):
@@ -295,6 +300,8 @@ class Quarantined:
     """For each case in `captures`, the result of ReadingStart.examiner."""
     returned: dict[int, Returned] = field(default_factory=dict)
     """By case, the results of its calls, as the submission's process reports them. replayed_case() accepts them."""
+    replayed: tuple[int, ...] = ()
+    """By case, which of both captures is replayed: a random one, so that a submission cannot prepare for it."""
     is_ours: bool = False
     """Whether no code of the submission ran before `trouble` or the time-out."""
 

@@ -32,6 +32,7 @@ from .group import Group
 from .pause import Pause
 from .private import Private, private, readable_interposer
 from .raw_captures import Packed, Reader, read_all
+from .reader import drawn
 from .sandbox import environment, identity
 from .start import Sandbox, command, request
 from .submission import Submission, is_altered
@@ -71,16 +72,17 @@ def quarantine(
     policy: str = "quarantine",
     turn: Turn | None = None,
     waiting: Sequence[Waiting] = (),
+    are_captures_kept: bool = True,
 ) -> Quarantined:
     """Run `submission` for at most `timeout` seconds, and leave captures and the audit log in `folder`.
 
     `find_cases` is called in a thread, while the submission is imported or compiled. `progress` is called with the
     phase and the case. The submission may import or read `files` of the problem, by name. With `inline` nothing is
-    recorded, and the caller opens its results. `examiner` is that of contract.ReadingStart, and `machine_code` that of
-    contract.Order. The submission obeys `policy`, a name or a path. The programs in `waiting` start beside it. It steps
-    aside with `turn` for replays of others, and the time-out does not count that time. Raises what `find_cases` raises,
-    and BenchguardError or UsageError for failures that the submission did not cause; the result describes what the
-    submission did.
+    recorded, and the caller opens its results. `examiner` is that of contract.ReadingStart, `machine_code` and
+    `are_captures_kept` those of contract.Order. The submission obeys `policy`, a name or a path. The programs in
+    `waiting` start beside it. It steps aside with `turn` for replays of others, and the time-out does not count that
+    time. Raises what `find_cases` raises, and BenchguardError or UsageError for failures that the submission did not
+    cause; the result describes what the submission did.
     """
     cordon = cordon_for(policy, interposer.surface)
     deadline = Deadline(time.monotonic() + timeout)
@@ -109,6 +111,7 @@ def quarantine(
             beside=str(where.beside),
             arch=arch,
             machine_code=machine_code,
+            are_captures_kept=are_captures_kept,
             inline_order=inline.order if inline is not None else None,
         )
         run = _Run(order, sender, submission, interposer, folder, where, stack, cordon, deadline, turn)
@@ -211,12 +214,14 @@ class _Run:
             except ReturnedError as error:
                 trouble = str(error)
         packed = Packed(trouble=trouble)
+        replayed = drawn(len(cases))
         if not (trouble or broke or attendant.timed_out or inline is not None):
             order = Reading(
                 raw_captures=(),
                 calls=tuple(export.name for export in self._interposer.surface.exports),
                 cases=cases,
                 deadline=deadline.at,
+                replayed=() if self._order.are_captures_kept else replayed,
             )
             if progress is not None:
                 progress(READING, -1)
@@ -237,6 +242,7 @@ class _Run:
             output=printable(attendant.text, "\n\t"),
             trouble=packed.trouble,
             returned=events.returned,
+            replayed=replayed,
             is_ours=(bool(trouble) or attendant.timed_out) and not events.has_begun,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -69,6 +70,11 @@ def read(order: Reading, target: Path, examine: Examine | None) -> Iterator[Read
         yield ReadCase(msgspec.json.encode(found).decode())
 
 
+def drawn(cases: int) -> tuple[int, ...]:
+    """By case, which of both captures is replayed: a random one, so that a submission cannot prepare for it."""
+    return tuple(secrets.randbelow(2) for _ in range(cases))
+
+
 def name_of(case: int, number: int) -> str:
     """The file name of a capture."""
     return f"case-{case}-{number}.ncap"
@@ -95,14 +101,27 @@ def _pack_one(order: Reading, target: Path, number: int, descriptor: int) -> tup
             deadline=order.deadline,
             elements_max=ELEMENTS_MAX,
             limits=LIMITS,
+            has_memory=partial(_is_replayed, order),
         )
     except CaptureError as error:
         raise CaptureError(f"a raw capture is broken: {error}") from None
     with Capture.open(made, LIMITS) as capture:
-        place = _REGION.fullmatch(capture.meta.get("region", ""))
+        place = _place_of(capture.meta.get("region", ""))
     if place is None:
         raise CaptureError("an unrequested region was recorded")
-    return (int(place[1]), int(place[2])), made
+    return place, made
+
+
+def _place_of(region: str) -> tuple[int, int] | None:
+    """Case and number of a region, by its name."""
+    found = _REGION.fullmatch(region)
+    return (int(found[1]), int(found[2])) if found is not None else None
+
+
+def _is_replayed(order: Reading, region: str) -> bool:
+    """Whether the capture of this region may be replayed, and so needs memory."""
+    place = _place_of(region)
+    return not order.replayed or place is None or order.replayed[place[0] : place[0] + 1] == place[1:]
 
 
 def _send(events: int, event: ReaderEvent) -> None:

@@ -13,6 +13,7 @@ OWN = (
     "neutrino_region_begin",
     "neutrino_region_end",
     "neutrino_region_error",
+    "neutrino_region_memory_after",
     "neutrino_region_range",
 )
 """For the program that is recorded (phase.h, region.h). No part of the driver's surface: they have no slot."""

@@ -67,7 +67,7 @@ def _run(order: Order, reporter: Reporter) -> None:
             inline.time(number, memory, call)
         else:
             reporter.begin("record", number)
-            rounds.record()
+            rounds.record(order.are_captures_kept)
             if rounds.returned is not None:
                 reporter.send(Gave(number, rounds.returned))
         memory.release()

@@ -50,15 +50,15 @@ class Rounds:
             del returned  # frees memory for the next call
         return seconds
 
-    def record(self) -> None:
-        """Record regions CASE/0 and CASE/1, on throw-away sets 0 and 1."""
+    def record(self, are_kept: bool) -> None:
+        """Record regions CASE/0 and CASE/1, on throw-away sets 0 and 1; if `are_kept`, with the memory after them."""
         self._returned = None
         for number in range(REGIONS):
             gc.collect()  # or garbage of the last call would be in the capture, or freed in the region
             self._memory.prepare(number)
             gc.disable()
             try:
-                self._record(f"{self._number}/{number}")
+                self._record(f"{self._number}/{number}", are_kept)
             except RegionError as error:
                 raise SubmissionError(f"the call cannot be recorded: {error}", unreplayable=True) from error
             finally:
@@ -83,9 +83,10 @@ class Rounds:
         self._returned = results.returned
         return results.memory
 
-    def _record(self, name: str) -> None:
+    def _record(self, name: str, memory_after: bool) -> None:
         """Record one call. `returned` must live until the region ends, or its memory is missing in the capture."""
-        with region(name, inputs=self._named("input", "inout"), state=self._named("constant"), required=True):
+        inputs, state = self._named("input", "inout"), self._named("constant")
+        with region(name, inputs=inputs, state=state, required=True, memory_after=memory_after):
             returned = self._call()
             for output, memory in self._outputs(returned).items():
                 if memory.bytes:

@@ -119,7 +119,9 @@ static const char *check_global(struct nb_checker *checker, uint32_t index)
 static const char *check_allocation(struct nb_checker *checker, uint32_t index)
 {
     const struct nb_capture_allocation *allocation = &checker->reader->allocations[index];
-    if ((allocation->flags & ~(uint32_t)(NB_CAPTURE_ALLOCATED_BEFORE | NB_CAPTURE_ALLOCATED_AFTER)) != 0)
+    const uint32_t known = NB_CAPTURE_ALLOCATED_BEFORE | NB_CAPTURE_ALLOCATED_AFTER |
+                           NB_CAPTURE_ALLOCATED_BEFORE_UNKNOWN | NB_CAPTURE_ALLOCATED_AFTER_UNKNOWN;
+    if ((allocation->flags & ~known) != 0)
         return "unknown flags";
     if (!nb_span_is_text(checker->reader, allocation->call))
         return nb_no_text;

@@ -84,3 +84,11 @@ const void *nb_reader_content(const struct nb_reader *reader, struct nb_content 
     const struct nb_reader_file *file = reader->implementation;
     return content.bytes != 0 ? file->raw + file->places[content.first] : NULL;
 }
+
+bool nb_reader_has_allocation(const struct nb_reader *reader, uint32_t flags)
+{
+    for (uint32_t i = 0; i < reader->allocation_count; i++)
+        if ((reader->allocations[i].flags & flags) != 0)
+            return true;
+    return false;
+}

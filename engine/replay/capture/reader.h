@@ -66,4 +66,8 @@ const void *nb_reader_content(const struct nb_reader *reader, struct nb_content 
 void nb_reader_text(const struct nb_reader *reader, struct nb_span span, char *into, size_t room)
     __attribute__((visibility("hidden")));
 
+/* Whether an allocation has one of these flags, of enum nb_capture_allocation_flag. */
+bool nb_reader_has_allocation(const struct nb_reader *reader, uint32_t flags)
+    __attribute__((visibility("hidden")));
+
 #endif

@@ -56,9 +56,10 @@ static bool is_kept(const struct nb_reader *reader, uint64_t address, uint64_t b
 {
     for (uint32_t i = 0; i < reader->allocation_count; i++) {
         const uint64_t offset = address - reader->allocations[i].address;
-        if ((reader->allocations[i].flags & NB_CAPTURE_ALLOCATED_AFTER) != 0 &&
-            address >= reader->allocations[i].address && offset < reader->allocations[i].bytes &&
-            bytes <= reader->allocations[i].bytes - offset)
+        const uint32_t known =
+            reader->allocations[i].flags & (NB_CAPTURE_ALLOCATED_AFTER | NB_CAPTURE_ALLOCATED_AFTER_UNKNOWN);
+        if (known == NB_CAPTURE_ALLOCATED_AFTER && address >= reader->allocations[i].address &&
+            offset < reader->allocations[i].bytes && bytes <= reader->allocations[i].bytes - offset)
             return true;
     }
     return false;

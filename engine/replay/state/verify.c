@@ -130,6 +130,10 @@ NB_REPLAY_EXPORT int nb_replay_verify(struct nb_replay *replay, struct nb_replay
 {
     NB_TRY(nb_begin(replay, error));
     *count = 0;
+    if (nb_reader_has_allocation(&replay->reader, NB_CAPTURE_ALLOCATED_AFTER_UNKNOWN))
+        return nb_fail(
+            replay, NB_REPLAY_CANNOT,
+            "the capture has no memory from after the region; record it again, or leave out --verify");
     const uint64_t most = (uint64_t)replay->reader.allocation_count + replay->reader.global_count;
     struct subject *subjects = nb_new(replay, most + 1, sizeof *subjects);
     const struct pages pages = {nb_new(replay, NB_STAGING_BYTES, 1), nb_new(replay, NB_STAGING_BYTES, 1)};

@@ -37,6 +37,7 @@ static struct nb_selection selection;
 static char folder[PATH_MAX];
 static const char *selection_text; /* value of NEUTRINO_REGION */
 static uint32_t last_region;
+static bool stores_after = true;
 static uint64_t calls_lost_before;
 static char driver_error_text[128];
 static const struct nb_region_operations *operations;
@@ -122,7 +123,7 @@ static const char *begin(const char *name)
         return nb_raw_capture_error();
     calls_lost_before = atomic_load_explicit(&nb_session()->calls_lost, memory_order_relaxed);
     nb_region_write_about(name);
-    const int status = operations->begin();
+    const int status = operations->begin(stores_after);
     if (status != 0) {
         close_raw_capture(status);
         return describe_driver_error(status, "began");
@@ -142,7 +143,7 @@ static const char *end(void)
         nb_region_refuse("another thread's launch was still inside the driver when the region ended");
     nb_raw_capture_seize();
     set_state(NB_REGION_ARMED);
-    const int status = operations->end();
+    const int status = operations->end(stores_after);
     close_raw_capture(status);
     if (status != 0)
         return describe_driver_error(status, "ended");
@@ -256,6 +257,17 @@ int neutrino_region_begin(const char *name)
         nb_region_is_open() ? "a region is already open; end it first" : begin(name != NULL ? name : "");
     errno = saved;
     return leave(state, problem);
+}
+
+int neutrino_region_memory_after(int stored)
+{
+    uint32_t state;
+    if (!enter(&state))
+        return -1;
+    if (nb_region_is_open())
+        return leave(state, "a region is already open; end it first");
+    stores_after = stored != 0;
+    return leave(state, NULL);
 }
 
 int neutrino_region_end(void)

@@ -56,9 +56,9 @@ void nb_region_before_timing_event(uint64_t stream) __attribute__((visibility("h
 /* Operations that depend on the vendor's driver. */
 struct nb_region_operations {
     /* Write the state when a region begins (device, limits, memory) and when it ends (memory, allocations,
-     * globals). Return 0 or the driver's error. */
-    int (*begin)(void);
-    int (*end)(void);
+     * globals). `compares`: the region stores the memory after it. Return 0 or the driver's error. */
+    int (*begin)(bool compares);
+    int (*end)(bool compares);
 
     /* Does the capture contain all of these bytes, in allocations of the program or in one global of a
      * module? Only while a region is open. */
@@ -74,6 +74,9 @@ extern const struct nb_component nb_region_component __attribute__((visibility("
  * in neutrino_region_error of the calling thread. */
 #define NB_REGION_API __attribute__((visibility("default")))
 NB_REGION_API int neutrino_region_begin(const char *name);
+/* Whether the next regions of this process store the memory after them (not 0, as without this call), with
+ * which a replay can be compared, or only the memory before them. */
+NB_REGION_API int neutrino_region_memory_after(int stored);
 NB_REGION_API int neutrino_region_end(void);
 NB_REGION_API int neutrino_region_range(const char *name, uint32_t role, uint64_t address, uint64_t bytes,
                                         const char *type, const uint64_t *shape, uint32_t rank);

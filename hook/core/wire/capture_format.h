@@ -199,7 +199,10 @@ struct nb_capture_global {
 
 enum nb_capture_allocation_flag {
     NB_CAPTURE_ALLOCATED_BEFORE = 1, /* lived when the region began */
-    NB_CAPTURE_ALLOCATED_AFTER = 2   /* lives when it ends */
+    NB_CAPTURE_ALLOCATED_AFTER = 2,  /* lives when it ends */
+    /* Its content at that time is not in the capture. */
+    NB_CAPTURE_ALLOCATED_BEFORE_UNKNOWN = 4,
+    NB_CAPTURE_ALLOCATED_AFTER_UNKNOWN = 8
 };
 
 /* A device allocation of the program, at its address. Allocations may overlap if their lifetimes do not. */

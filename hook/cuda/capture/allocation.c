@@ -44,18 +44,18 @@ static void append(const struct nb_arena_block *block, uint32_t flags)
     nb_raw_capture_append(NB_CAPTURE_ALLOCATION, &piece, 1);
 }
 
-static void append_existing(const struct nb_arena_block *block, void *unused)
+static void append_existing(const struct nb_arena_block *block, void *unknown)
 {
-    (void)unused;
-    append(block, NB_CAPTURE_ALLOCATED_AFTER);
+    append(block, NB_CAPTURE_ALLOCATED_AFTER | *(const uint32_t *)unknown);
 }
 
-void nb_capture_write_allocations(void)
+void nb_capture_write_allocations(bool compares)
 {
-    nb_arena_each(append_existing, NULL);
+    uint32_t unknown = compares ? 0 : NB_CAPTURE_ALLOCATED_AFTER_UNKNOWN;
+    nb_arena_each(append_existing, &unknown);
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < ended_blocks.count; i++)
-        append(nb_vector_item(&ended_blocks, i), 0);
+        append(nb_vector_item(&ended_blocks, i), unknown);
     pthread_mutex_unlock(&lock);
 }
 

@@ -14,6 +14,9 @@
 /* Memory is read in pieces of this size. One piece is read while the pages of the other are looked at. */
 #define PIECE_BYTES (16u << 20)
 
+/* Whether the open region will compare its pages at its end. */
+static bool compares_pages;
+
 /* Pages to read, in one mapping. */
 struct stretch {
     uint64_t begin_read, end;
@@ -78,9 +81,9 @@ static enum page_kind kind_of_page(enum nb_capture_kind kind, uint64_t address, 
                                    uint64_t *word)
 {
     const bool uniform = is_uniform(page, word);
-    if (kind == NB_CAPTURE_BEFORE)
+    if (kind == NB_CAPTURE_BEFORE && compares_pages)
         nb_pages_remember(address, page);
-    else if (nb_pages_is_as_before(address, page))
+    else if (kind == NB_CAPTURE_AFTER && nb_pages_is_as_before(address, page))
         return PAGE_LEFT_OUT;
     if (!uniform)
         return PAGE_PLAIN;
@@ -188,13 +191,11 @@ static CUresult read_all(const struct nb_vector *all, enum nb_capture_kind kind,
     return result;
 }
 
-CUresult nb_capture_write_memory(enum nb_capture_kind kind)
+static CUresult write_memory(enum nb_capture_kind kind)
 {
     struct collection all = {NB_VECTOR_INITIALIZER(struct stretch), true};
     struct piece pieces[2] = {0};
     CUresult result = CUDA_SUCCESS;
-    if (kind == NB_CAPTURE_BEFORE)
-        nb_pages_forget();
     nb_arena_each(collect_stretch, &all);
     if (!all.is_complete)
         result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -205,7 +206,19 @@ CUresult nb_capture_write_memory(enum nb_capture_kind kind)
     for (unsigned i = 0; i < 2; i++)
         close_piece(&pieces[i]);
     nb_vector_free(&all.stretches);
-    if (kind == NB_CAPTURE_AFTER)
-        nb_pages_forget();
+    return result;
+}
+
+CUresult nb_capture_write_memory_before(bool compares)
+{
+    nb_pages_forget();
+    compares_pages = compares;
+    return write_memory(NB_CAPTURE_BEFORE);
+}
+
+CUresult nb_capture_write_memory_after(void)
+{
+    const CUresult result = write_memory(NB_CAPTURE_AFTER);
+    nb_pages_forget();
     return result;
 }

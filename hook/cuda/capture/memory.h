@@ -4,10 +4,14 @@
 
 #include <cuda.h>
 
+#include <stdbool.h>
+
 #include "core/wire/capture_format.h"
 
-/* Append elements of `kind` for all allocated pages: of NB_CAPTURE_BEFORE those that are not zero, of
- * NB_CAPTURE_AFTER those that differ since. The device must be idle. */
-CUresult nb_capture_write_memory(enum nb_capture_kind kind) __attribute__((visibility("hidden")));
+/* Append elements for all allocated pages: NB_CAPTURE_BEFORE for those that are not zero, NB_CAPTURE_AFTER
+ * for those that differ since. `compares`: the region will also write NB_CAPTURE_AFTER. The device must be
+ * idle. */
+CUresult nb_capture_write_memory_before(bool compares) __attribute__((visibility("hidden")));
+CUresult nb_capture_write_memory_after(void) __attribute__((visibility("hidden")));
 
 #endif

@@ -75,7 +75,7 @@ static void append_limits(void)
     }
 }
 
-static CUresult write_begin(void)
+static CUresult write_begin(bool compares)
 {
     CUdevice device;
     CUresult result = NB_REAL(cuCtxGetDevice)(&device);
@@ -94,15 +94,15 @@ static CUresult write_begin(void)
             nb_memory_has_failed()
                 ? "device memory could not be served from the arena, so addresses differ in a replay"
                 : "the region uses another device than the recorded memory");
-    return nb_capture_write_memory(NB_CAPTURE_BEFORE);
+    return nb_capture_write_memory_before(compares);
 }
 
-static CUresult write_end(void)
+static CUresult write_end(bool compares)
 {
     CUresult result = NB_REAL(cuCtxSynchronize)();
-    if (result == CUDA_SUCCESS)
-        result = nb_capture_write_memory(NB_CAPTURE_AFTER);
-    nb_capture_write_allocations(); /* also after a fault: the capture then shows where memory was */
+    if (result == CUDA_SUCCESS && compares)
+        result = nb_capture_write_memory_after();
+    nb_capture_write_allocations(compares); /* also after a fault: the capture then shows where memory was */
     const CUresult globals = nb_capture_write_globals();
     return result == CUDA_SUCCESS ? globals : result;
 }
@@ -110,25 +110,25 @@ static CUresult write_end(void)
 /* Allocating and waiting would invalidate another thread's stream capture in the global mode, but not in
  * the relaxed mode. Waiting for the context fails in every mode (H200: error 900); that becomes the
  * region's error. */
-static int call_relaxed(CUresult (*write)(void))
+static int call_relaxed(CUresult (*write)(bool), bool compares)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     const bool is_relaxed = NB_REAL(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
-    const CUresult result = write();
+    const CUresult result = write(compares);
     if (is_relaxed)
         NB_REAL(cuThreadExchangeStreamCaptureMode)(&mode);
     return (int)result;
 }
 
-static int begin_region(void)
+static int begin_region(bool compares)
 {
     nb_components_reset();
-    return call_relaxed(write_begin);
+    return call_relaxed(write_begin, compares);
 }
 
-static int end_region(void)
+static int end_region(bool compares)
 {
-    return call_relaxed(write_end);
+    return call_relaxed(write_end, compares);
 }
 
 const struct nb_region_operations nb_capture_region_operations = {

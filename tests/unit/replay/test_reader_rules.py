@@ -292,7 +292,7 @@ ELEMENTS = {
     ),
     "global content": Case("global", on(Kind.GLOBAL, 0, "bytes", 8), "global 0: a content"),
     "global blob": Case("global", on(Kind.GLOBAL, 0, "after", LARGEST, 4), "global 0: a content"),
-    "allocation flags": Case("saxpy", on(Kind.ALLOCATION, 0, "flags", 4), "allocation 0: unknown flags"),
+    "allocation flags": Case("saxpy", on(Kind.ALLOCATION, 0, "flags", 16), "allocation 0: unknown flags"),
     "allocation wraps": Case(
         "saxpy", on(Kind.ALLOCATION, 1, "bytes", LARGEST), "allocation 1: an invalid address"
     ),

@@ -52,13 +52,15 @@ static int alone(atomic_int *count)
     return driver_says;
 }
 
-static int begin(void)
+static int begin(bool compares)
 {
+    (void)compares;
     return alone(&begun);
 }
 
-static int end(void)
+static int end(bool compares)
 {
+    (void)compares;
     return alone(&ended);
 }
 
