@@ -31,6 +31,7 @@ NO_NVRTC = "neither nvcc nor NVRTC was found"
 """Causes that lie in the machine, in messages and events (quarantine/lacking.py)."""
 
 _NO_HEADER = re.compile(r'fatal error: (.+): No such file|(?:could not|cannot) open source file "(.+)"')
+_OF_TORCH = ("torch/", "ATen/", "c10/", "pybind11/")
 
 DRIVER = "libcuda.so.1"
 
@@ -86,7 +87,7 @@ class Compilation:
                 f"{NO_HOST_COMPILER}; install g++, or name one with -ccbin", log, lacks=NO_HOST_COMPILER
             )
         text = first_error(log, self._source) or f"nvcc ended with status {status}"
-        raise SubmissionError(text + _lacks_own_header(log, self._given), log)
+        raise SubmissionError(text + _remedy(log, self._given), log)
 
     def _read(self) -> None:
         self._log, _ = self._process.communicate()
@@ -177,16 +178,26 @@ def first_error(output: str, source: Path) -> str | None:
     return None if line is None else one_line(line.replace(f"{source.parent}{os.sep}", ""))
 
 
-def _lacks_own_header(output: str, source: Path) -> str:
-    """A remedy if a submission of one file includes, in quotes, a header that is missing; else empty."""
+def _remedy(output: str, source: Path) -> str:
+    """Advice on a header that the file includes and the compiler did not find; empty if no header is missing."""
     missing = _NO_HEADER.search(output)
-    if missing is None or len(list(source.parent.iterdir())) != 1:
+    header = (missing[1] or missing[2]) if missing else ""
+    text = source.read_text(errors="replace")
+    included = re.search(rf'^\s*#\s*include\s*(["<]){re.escape(header)}[">]', text, re.MULTILINE)
+    if not header or included is None:
         return ""
-    header = missing[1] or missing[2]
-    include = re.compile(rf'^\s*#\s*include\s*"{re.escape(header)}"', re.MULTILINE)
-    if not include.search(source.read_text(errors="replace")):
-        return ""
-    return f"; the submission is this one file, without the files beside it: submit a folder that has {header}, too"
+    if header.startswith(_OF_TORCH):
+        return (
+            f"; a {source.suffix} file is compiled without torch: leave its headers out, or submit a .py file that "
+            "compiles this one with torch.utils.cpp_extension"
+        )
+    if included[1] == "<":
+        return "; the CUDA toolkit here has no such header: leave it out, or have it installed"
+    if ".." in Path(header).parts:
+        return "; a submission has no files above its own: submit a folder with the header beside this file"
+    if len(list(source.parent.iterdir())) == 1:
+        return f"; the submission is this file alone: submit a folder that has {header}, too"
+    return ""
 
 
 def _run_paths(nvcc: Path, source: Path) -> list[str]:
@@ -254,7 +265,7 @@ def compile_kernels(nvrtc: ctypes.CDLL, source: Path, arch: str, flags: Flags) -
             compiler_log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
             log = compiler_log.rstrip(b"\0").decode(errors="replace")
             text = first_error(log, source) or f"NVRTC returned error {status}"
-            raise SubmissionError(text + _lacks_own_header(log, source), log)
+            raise SubmissionError(text + _remedy(log, source), log)
         return _text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))

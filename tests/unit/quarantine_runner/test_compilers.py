@@ -67,46 +67,50 @@ def test_compiler_message_is_first_error(output: str, text: str, tmp_path: Path)
     assert failure.detail.strip() == output
 
 
-BESIDE = "the submission is this one file, without the files beside it: submit a folder that has "
-
-
-@pytest.mark.parametrize("others", [(), ("notes.txt",)])
 @pytest.mark.parametrize("name", ["k.cu", "two words (v2).cu"])
-def test_header_beside_a_file_asks_for_the_folder(name: str, others: tuple[str, ...], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("include", "others", "remedy"),
+    [
+        (
+            '"tiles/size.cuh"',
+            (),
+            "the submission is this file alone: submit a folder that has tiles/size.cuh, too",
+        ),
+        ('"tiles/size.cuh"', ("notes.txt",), "directory"),
+        ('"../size.cuh"', (), "no files above its own: submit a folder with the header beside this file"),
+        ("<no_such_library.h>", (), "toolkit here has no such header: leave it out, or have it installed"),
+        (
+            "<torch/extension.h>",
+            (),
+            "submit a .py file that compiles this one with torch.utils.cpp_extension",
+        ),
+    ],
+)
+def test_missing_header_has_a_remedy(
+    include: str, others: tuple[str, ...], remedy: str, name: str, tmp_path: Path
+) -> None:
     nvcc = find_nvcc()
     if nvcc is None:
         pytest.skip("there is no nvcc")
     source = tmp_path / "submission" / name
     source.parent.mkdir()
-    source.write_text(f'#include "tiles/size.cuh"\n{SOURCE}')
+    source.write_text(f"#include {include}\n{SOURCE}")
     for other in others:
         (source.parent / other).touch()
     with pytest.raises(SubmissionError) as excinfo:
         compile_ptx(nvcc, source, "sm_90", flags_of(None), tmp_path)
-    assert "tiles/size.cuh: No such file" in excinfo.value.text
-    assert excinfo.value.text.endswith(f"{BESIDE}tiles/size.cuh, too") is not bool(others)
+    assert f"fatal error: {include[1:-1]}: No such file" in excinfo.value.text
+    assert excinfo.value.text.endswith(remedy)
 
 
-def test_nvrtc_asks_for_the_folder_of_a_header(tmp_path: Path) -> None:
+def test_nvrtc_has_a_remedy_for_a_missing_header(tmp_path: Path) -> None:
     nvrtc = find_nvrtc()
     if nvrtc is None:
         pytest.skip("there is no NVRTC")
     source = tmp_path / "k.cu"
     source.write_text(f'#include "size.cuh"\n{SOURCE}')
-    with pytest.raises(SubmissionError, match=rf"size\.cuh.*{BESIDE}size\.cuh, too"):
+    with pytest.raises(SubmissionError, match=r"size\.cuh.*: submit a folder that has size\.cuh, too"):
         compile_kernels(nvrtc, source, "sm_90", flags_of(None))
-
-
-def test_missing_system_header_is_the_compiler_s_message(tmp_path: Path) -> None:
-    nvcc = find_nvcc()
-    if nvcc is None:
-        pytest.skip("there is no nvcc")
-    source = tmp_path / "submission" / "k.cu"
-    source.parent.mkdir()
-    source.write_text(f"#include <no_such_library.h>\n{SOURCE}")
-    with pytest.raises(SubmissionError) as excinfo:
-        compile_ptx(nvcc, source, "sm_90", flags_of(None), tmp_path)
-    assert excinfo.value.text.endswith("fatal error: no_such_library.h: No such file or directory")
 
 
 @pytest.mark.usefixtures("native")
