@@ -16,9 +16,10 @@ import msgspec
 
 from ..judge.contract import Checked
 from ..replay.result import ReplayResult, SampleRow
-from ..replay.statistics import Summary, quantile
+from ..replay.statistics import Summary
 from .comparison import mean_interval
 from .result import Placements
+from .timing import own_median
 
 
 @dataclass(frozen=True)
@@ -69,16 +70,19 @@ def placements_of(
 ) -> Placements | None:
     """The median of each replay. `times` are those of `rows`, in microseconds.
 
-    None without `ends`, or if a replay has no such row.
+    None without `ends`, or if a replay has no such row. Input sets are drawn at random, so one replay may have most
+    samples on the other distributions, and another one few. So each replay chooses as scored() does for all of them.
     """
     if not ends:
         return None
-    groups: list[list[float]] = [[] for _ in ends]
+    groups: list[list[tuple[bool, float]]] = [[] for _ in ends]
     for row, time in zip(rows, times, strict=True):
-        groups[next(number for number, end in enumerate(ends) if row.ended_ns <= end)].append(time)
+        groups[next(number for number, end in enumerate(ends) if row.ended_ns <= end)].append((row.own, time))
     if not all(groups):
         return None
-    medians = [quantile(sorted(group), 0.5) for group in groups]
+    medians = [
+        own_median([time for _, time in group], [time for own, time in group if own]) for group in groups
+    ]
     if min(medians) <= 0:
         return None
     return Placements(tuple(medians), spread=max(medians) / min(medians) - 1)

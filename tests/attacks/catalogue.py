@@ -242,6 +242,10 @@ ATTACK_LIST = (
         **REMEMBERS,
     ),
     Attack(
+        17, "17_by_content_some_replays.cu", "the same, in every other replay", "device", "none", only("violation"),
+        true_time=True, problem="MixTies", where="sim", small="deep", options=("--samples", "40", "--placements", "3"),
+    ),
+    Attack(
         17, "17_by_content_heap.cu", "cache by content, malloc's heap", "device", **REMEMBERS,
     ),
     Attack(

@@ -69,6 +69,21 @@ def test_time_is_the_geometric_mean_of_the_medians_with_an_interval_over_replays
     assert list(notes_of(placements)) == ["timed in 3 replays, with medians from 10 to 12.1 us (21.0% apart)"]
 
 
+def test_replay_with_few_samples_on_the_own_distribution_has_their_median() -> None:
+    """A kernel that is faster on the other distributions, of which each replay draws another number."""
+    replays = []
+    for number, every in enumerate((2, 3, 2)):
+        found, checked = replay(number, 10.0)
+        rows = [
+            row if each % every == 0 else dataclasses.replace(row, own=False, device_us=3.0)
+            for each, row in enumerate(found.table)
+        ]
+        replays.append((dataclasses.replace(found, table=tuple(rows)), checked))
+    together = pooled(replays)
+    placements = placements_of(*rows_of(together.result), together.ends)
+    assert placements is not None and placements.medians_us == (10.0, 10.0, 10.0)
+
+
 def test_interval_covers_the_time_in_95_of_100_cases() -> None:
     draw, missed = random.Random(3), 0
     for _ in range(400):

@@ -227,6 +227,19 @@ def test_mean_of_honest_times_is_theirs() -> None:
     )
 
 
+def test_believed_times_on_own_inputs_are_bounded_by_one_use_samples_on_own_inputs() -> None:
+    """A kernel is fast on the other distributions, and on inputs of the problem's own that it has seen."""
+    rows = [
+        dataclasses.replace(row, own=own, device_us=row.device_us if own else 30.0)
+        for own, row in zip(itertools.cycle([True, False]), table(400, remembers, 20), strict=False)
+    ]
+    once = [row for row in rows if row.one_use]
+    assert 4 <= sum(row.own for row in once) < len(once)
+    times = believed(rows, once)
+    assert min(time for row, time in zip(rows, times, strict=True) if row.own) > 95
+    assert {time for row, time in zip(rows, times, strict=True) if not row.own} == {30.0}
+
+
 def test_believed_times_are_those_of_one_use_inputs_where_nothing_was_tested() -> None:
     rows = table(26, remembers)
     assert untested(rows) and len(mean_times(rows)) == 12 and min(mean_times(rows)) > 90

@@ -32,6 +32,15 @@ def test_side_that_is_slower_on_one_use_inputs_is_timed_on_them() -> None:
     assert [dataclasses.astuple(block) for block in turns.blocks()] == [(10, 15, 15, 10)]
 
 
+def test_results_carried_in_some_replays_do_not_shorten_their_medians() -> None:
+    """The tests over all replays find nothing: most one-use samples are beside honest ones."""
+    b = [table(SAMPLES, remembers if each % 3 == 0 else honest, seed=each) for each in range(REPLAYS)]
+    turns = Turns(([table(SAMPLES, honest, seed=100 + each) for each in range(REPLAYS)], [*b]))
+    assert turns.carried() is None and not turns.is_one_use(1)
+    for block in turns.blocks():
+        assert min(dataclasses.astuple(block)) > 95
+
+
 def test_carried_results_are_found_over_all_replays_of_a_side() -> None:
     a = [table(SAMPLES, honest, one_use=8, seed=each) for each in range(REPLAYS)]
     b = [table(SAMPLES, remembers, one_use=8, seed=each) for each in range(REPLAYS)]
