@@ -42,6 +42,11 @@ SHARE_OF_MEMORY = 16
 """Three judges keep up to four times the inputs and outputs of all cases. A quarter is for other work."""
 
 
+BY_LOAD: frozenset[Verdict] = frozenset({"timeout", "failed", "unconverged", "unproven"})
+"""Verdicts of a grade that another submission can cause by load, if it runs at the same time: it takes the processors,
+the memory or the disk from the other side's compiler and replays, and so could win by the other side's failure."""
+
+
 class CompareResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The result of a comparison.
 
@@ -164,21 +169,35 @@ def _grades(
 ) -> list[GradeResult]:
     """The grades of A and B; of A alone if it does not pass.
 
-    With `judge` both run at once, and it makes the secret inputs of the first case while B's grade ends.
+    With `judge` both run at once, and it makes the secret inputs of the first case while B's grade ends. A side whose
+    failure the load of the other one may have caused is then graded again, alone.
     """
+
+    def alone(side: int) -> GradeResult:
+        return grade_beside(problem, paths[side], paths, options[side], progress)
+
     if judge is None:
-        graded = [grade_beside(problem, paths[0], paths, options[0], progress)]
+        graded = [alone(0)]
         if graded[0].verdict == "pass":
-            graded.append(grade_beside(problem, paths[1], paths, options[1], progress))
+            graded.append(alone(1))
         return graded
+    second: GradeResult | None = None
     with GradeBeside(problem, paths[1], paths, options[1]) as beside:
-        graded = [grade_beside(problem, paths[0], paths, options[0], progress)]
-        if graded[0].verdict == "pass":
+        first = alone(0)
+        if first.verdict == "pass":
             judge.ask(AskSecrets(0))
             if progress is not None:
                 progress(GradeProgress("grading B"))
-            graded.append(beside.result())
-        return graded
+            second = beside.result()
+    if first.verdict in BY_LOAD:
+        first = alone(0)
+        if first.verdict == "pass":
+            judge.ask(AskSecrets(0))
+    if first.verdict != "pass":
+        return [first]
+    if second is None or second.verdict in BY_LOAD:
+        second = alone(1)
+    return [first, second]
 
 
 def _are_small(cases: Sequence[CaseSpec], options: GradeOptions) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from benchguard import compare, compare_captures, grade
+from benchguard.gpu.turns import FOLDER
 from tests.attacks.catalogue import ATTACK_LIST, HONEST, PROBLEMS
 from tests.attacks.problems import DEEP
 from tests.attacks.running import placed
@@ -22,6 +23,23 @@ ATTACK, FIRST = (each for each in ATTACK_LIST if each.name in ("16_filled_output
 CONTROL = HONEST / "changed_only.cu"
 """It reads its output, too."""
 
+
+COMPILER = """
+import time
+while time.process_time() < 5:
+    pass
+"""
+HOG = """
+import os, time
+END = time.monotonic() + 16
+for _ in range(3000):
+    if os.fork() == 0:
+        os.setsid()
+        while time.monotonic() < END:
+            pass
+        os._exit(0)
+time.sleep(max(0, END - time.monotonic()))
+"""
 
 OPTIONS = {"driver": "sim", "cold": "none", "samples": 14, "timeout": 800, "blocks": 3}
 
@@ -48,6 +66,19 @@ def test_kernel_idle_on_filled_output_is_compared_by_its_true_time(tmp_path: Pat
         refused.reason.startswith("B ")
         and "is not the recorded one if it begins with a pattern" in refused.reason
     )
+
+
+def test_side_that_takes_all_processors_does_not_win_by_the_others_time_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each process has a session, because Linux shares the processors among sessions."""
+    monkeypatch.setenv(FOLDER, str(tmp_path))  # both sides are graded at once, as on a GPU
+    with placed(HONEST / "mix.py") as honest, placed(HONEST / "mix.py") as hog:
+        for folder, head in ((honest, COMPILER), (hog, HOG)):
+            path = folder / "submission.py"
+            path.write_text(head + path.read_text())
+        result = compare(f"{PROBLEMS}:Mix", honest, hog, **{**OPTIONS, "timeout": 22, "cases": ("small",)})
+    assert (result.a.verdict, result.a.reason) == ("pass", "")
 
 
 def test_kernel_honest_on_first_inputs_is_unproven_without_a_problem(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import subprocess
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 import benchguard
@@ -17,7 +19,9 @@ from benchguard.errors import BenchguardError, UsageError
 from benchguard.gpu.turns import FOLDER
 from benchguard.grade import compare
 from benchguard.grade.beside import GradeBeside
+from benchguard.grade.grade import grade_beside
 from benchguard.grade.options import GradeOptions
+from benchguard.grade.result import GradeResult
 from benchguard.ipc.processes import living_descendants, process_start
 from benchguard.problem.errors import ProblemError
 
@@ -96,6 +100,26 @@ def test_side_that_is_wrong_is_named_when_both_are_graded_at_once(
     result = benchguard.compare(PROBLEM, *sides, OPTIONS, blocks=3)
     assert (result.call, result.verdict) == (None, "wrong")
     assert result.reason.startswith(f"{'AB'[side]} ({wrong}) did not pass")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "again"), [("timeout", True), ("failed", True), ("wrong", False), ("violation", False)]
+)
+def test_side_that_the_other_may_have_slowed_is_graded_again_alone(
+    verdict: str, again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    grades: list[GradeResult] = []
+
+    def graded(*arguments: Any) -> GradeResult:
+        found = grade_beside(*arguments)
+        grades.append(found if grades else msgspec.structs.replace(found, verdict=verdict, reason="load"))
+        return grades[-1]
+
+    monkeypatch.setattr(compare, "grade_beside", graded)
+    result = benchguard.compare(PROBLEM, SUBMISSION, SUBMISSION, OPTIONS, blocks=3)
+    assert (result.verdict, result.call is not None) == (("pass", True) if again else (verdict, False))
+    assert len(grades) == (3 if again else 1)  # A, A again, B
 
 
 def test_sides_are_graded_one_after_the_other_where_memory_is_short(
