@@ -15,6 +15,7 @@ from itertools import chain
 import msgspec
 
 from ..judge.contract import Checked
+from ..replay.clocks import Clocks
 from ..replay.result import ReplayResult, SampleRow
 from ..replay.statistics import Summary
 from .comparison import mean_interval
@@ -49,6 +50,8 @@ def pooled(replays: Sequence[tuple[ReplayResult, Checked]]) -> Pooled:
         empty=tuple(chain.from_iterable(each.empty for each in results)),
         warm=tuple(chain.from_iterable(each.warm for each in results)),
         converged=all(each.converged for each in results),
+        clocks=_clocks_of(results),
+        confinement=_confinement_of(results),
         host_wait=max(each.host_wait for each in results),
         notes=tuple(dict.fromkeys(chain.from_iterable(each.notes for each in results))),
         wall_s=math.fsum(each.wall_s for each in results),
@@ -63,6 +66,26 @@ def pooled(replays: Sequence[tuple[ReplayResult, Checked]]) -> Pooled:
         decided_by_rounding=max(each.decided_by_rounding for each in checks),
     )
     return Pooled(result, checked, tuple(each.table[-1].ended_ns for each in results))
+
+
+def _clocks_of(results: Sequence[ReplayResult]) -> Clocks:
+    """The clocks of the last replay. Other programs count in all: else one that ended before would be no excuse for
+    the samples that it disturbed, and the submission would be accused."""
+    clocks = [each.clocks for each in results]
+    return replace(
+        clocks[-1],
+        throttled_samples=sum(each.throttled_samples for each in clocks),
+        other_processes=max(each.other_processes for each in clocks),
+    )
+
+
+def _confinement_of(results: Sequence[ReplayResult]) -> dict[str, str]:
+    """A protection is on if it was on in all replays."""
+    features: dict[str, str] = {}
+    for name, state in chain.from_iterable(each.confinement.items() for each in results):
+        if features.get(name, "on") == "on":
+            features[name] = state
+    return features
 
 
 def placements_of(

@@ -11,6 +11,7 @@ import pytest
 
 from benchguard.grade.placements import notes_of, placed, placements_of, pooled
 from benchguard.judge.contract import Checked
+from benchguard.replay.clocks import Clocks
 from benchguard.replay.result import ReplayResult, SampleRow
 from benchguard.replay.statistics import summarise
 from tests.unit.grade.test_strict_replay import result
@@ -42,6 +43,22 @@ def test_replays_together_have_all_samples_and_what_the_judge_said_of_them() -> 
     assert (checked.samples, checked.counts, checked.nondeterministic) == (120, ((0, 90), (1, 30)), 1)
     assert checked.max_absolute_error == pytest.approx(0.2)
     assert together.result.notes == ("a note",) and together.result.converged
+
+
+def test_other_programs_and_missing_protections_of_any_replay_count() -> None:
+    first, last = replay(0, 10.0), replay(1, 10.0)
+    disturbed = dataclasses.replace(
+        first[0],
+        clocks=Clocks("", other_processes=2, throttled_samples=3),
+        confinement={"filesystem": "on", "identity": "no user is free"},
+    )
+    quiet = dataclasses.replace(
+        last[0], clocks=Clocks(""), confinement={"filesystem": "on", "identity": "on"}
+    )
+    for order in ((disturbed, quiet), (quiet, disturbed)):
+        together = pooled([(order[0], first[1]), (order[1], last[1])]).result
+        assert (together.clocks.other_processes, together.clocks.throttled_samples) == (2, 3)
+        assert together.confinement == {"filesystem": "on", "identity": "no user is free"}
 
 
 def test_single_replay_stays_as_it_was() -> None:
