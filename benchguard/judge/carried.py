@@ -42,7 +42,9 @@ REPEATED_MIN = 20
 ONE_USE_WISHED = 8
 """With fewer samples on one-use inputs, no accusation does not mean that nothing is carried."""
 
-ONE_USE_MAX = 256
+DRAWN_MAX = 256
+"""With more one-use samples, as replays have together, the sum of ranks is normal, and draws would take seconds."""
+
 NEIGHBOURS = 21
 PERMUTATIONS = 20_000
 
@@ -75,7 +77,7 @@ def first_use(rows: Sequence[tuple[float, bool]], sets: Sequence[int] | None = N
     one_use, repeated = _median(times[once]), _median(times[~once])
     count = int(once.sum())
     few = count < ONE_USE_MIN or len(rows) - count < REPEATED_MIN
-    if few or count > ONE_USE_MAX or not (np.isfinite(times).all() and (times > 0).all()):
+    if few or not (np.isfinite(times).all() and (times > 0).all()):
         return FirstUse(one_use, repeated, 1.0, False, "")
     relative = np.log(times) - np.log(_around(times))
     slower = math.expm1(median(relative[once]) - median(relative[~once]))
@@ -100,8 +102,6 @@ def untestable(one_use: int, repeated: int, one_use_sets: int, repeated_sets: in
         return f"{one_use} samples on one-use inputs, and {ONE_USE_WISHED} are needed"
     if repeated < REPEATED_MIN:
         return f"{repeated} samples on repeated inputs, and {REPEATED_MIN} are needed"
-    if one_use > ONE_USE_MAX:
-        return f"{one_use} samples on one-use inputs, and at most {ONE_USE_MAX} can be tested"
     if 1 / math.comb(one_use_sets + repeated_sets, one_use_sets) >= SETS_P_MAX:
         return f"{one_use_sets} one-use and {repeated_sets} repeated input sets are too few"
     return ""
@@ -134,10 +134,21 @@ def _ranks(values: Floats) -> Floats:
 
 def _by_chance(ranks: Floats, once: Mask) -> float:
     """The share of random draws, of equally many places, whose sum of ranks is at least as large."""
-    observed = ranks[once].sum()
-    places = _draw_permutations(len(ranks), int(once.sum()))
+    observed, count = ranks[once].sum(), int(once.sum())
+    if count > DRAWN_MAX:
+        return _by_normal(ranks, float(observed), count)
+    places = _draw_permutations(len(ranks), count)
     reached = int((ranks[places].sum(axis=0) >= observed - 1e-9).sum())
     return (1 + reached) / (1 + PERMUTATIONS)
+
+
+def _by_normal(ranks: Floats, observed: float, count: int) -> float:
+    """The same for many draws, from the mean and the variance of a sum of `count` ranks drawn without replacement."""
+    among = len(ranks)
+    variance = count * (among - count) / among * float(np.var(ranks, ddof=1))
+    if variance == 0:
+        return 1.0
+    return 0.5 * math.erfc((observed - count * float(np.mean(ranks))) / math.sqrt(2 * variance))
 
 
 def _draw_permutations(among: int, count: int) -> NDArray[np.int32]:

@@ -49,6 +49,16 @@ def test_carried_results_are_found_over_all_replays_of_a_side() -> None:
     assert (failure.side, failure.outcome.verdict) == (1, "violation")
 
 
+def test_samples_of_all_replays_of_the_longest_comparison_are_tested() -> None:
+    """30 blocks, of 60 replays a side, have 720 one-use samples."""
+    a = [table(SAMPLES, honest, seed=each) for each in range(60)]
+    b = [table(SAMPLES, remembers, seed=each) for each in range(60)]
+    turns = Turns(([*a], [*b]))
+    assert not turns.is_one_use(0) and turns.is_one_use(1)
+    failure = turns.carried()
+    assert failure is not None and failure.side == 1
+
+
 def test_honest_sides_are_not_accused() -> None:
     for seed in range(20):
         sides = [[table(SAMPLES, honest, one_use=8, seed=100 * seed + each)] * REPLAYS for each in range(2)]

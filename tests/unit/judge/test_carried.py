@@ -12,7 +12,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from benchguard.judge.carried import PERMUTATIONS, FirstUse, _draw_permutations, first_use
+from benchguard.judge import carried
+from benchguard.judge.carried import PERMUTATIONS, FirstUse, _by_chance, _draw_permutations, first_use
 
 Noise = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -57,6 +58,23 @@ def ticks(random: np.random.Generator, n: int) -> np.ndarray:
 
 
 NOISES: tuple[Noise, ...] = (jitter, spikes, wander, drift, two_speeds, heavy, ticks)
+
+
+def test_normal_sum_of_ranks_agrees_with_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(5)
+    for shift in (0.0, 0.2, 0.5):
+        ranks = np.round(random.normal(0, 1, 400) * 8)  # with ties
+        once = random.random(400) < 0.25
+        ranks[once] += 8 * shift * random.random(int(once.sum()))
+        monkeypatch.setattr(carried, "DRAWN_MAX", 1 << 30)
+        drawn = _by_chance(ranks, once)
+        monkeypatch.setattr(carried, "DRAWN_MAX", 0)
+        assert _by_chance(ranks, once) == pytest.approx(drawn, rel=0.1, abs=2e-3)
+
+
+def test_equal_times_on_many_one_use_inputs_are_no_caching() -> None:
+    found = first_use([(10.0, number % 4 == 0) for number in range(2000)])
+    assert not found.remembered and found.p_value >= 0.5
 
 
 def run(
