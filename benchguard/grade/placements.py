@@ -103,9 +103,7 @@ def placements_of(
         groups[next(number for number, end in enumerate(ends) if row.ended_ns <= end)].append((row.own, time))
     if not all(groups):
         return None
-    medians = [
-        own_median([time for _, time in group], [time for own, time in group if own]) for group in groups
-    ]
+    medians = [own_median(group) for group in groups]
     if min(medians) <= 0:
         return None
     return Placements(tuple(medians), spread=max(medians) / min(medians) - 1)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from ..judge.carried import EFFECT_MIN, FirstUse, first_use, untestable
 from ..replay.result import SampleRow
-from ..replay.statistics import quantile
+from ..replay.statistics import quantile, trimmed_mean
 
 LEAST_MIN = 8
 """Least number of one-use samples for a test. By chance, 8 of them are all slower than the median in 1 of 2^8 runs,
@@ -27,6 +27,9 @@ LEAST_MIN = 8
 ACCUSED_MIN = 0.1
 """By how much more one-use inputs must take for a violation. Below it the reported time is theirs, and chance is not
 excluded: of 180 honest grades on two H100, one differed by 2.7 % (7.22 and 7.01 us, p = 0.002)."""
+
+OWN_SLOWER = 0.1
+"""Trimmed means of half of the samples differ by less than this by chance: one very slow sample decides nothing."""
 
 OWN_LEAST_MIN = 4
 """The least number of those on the problem's own distribution, half of LEAST_MIN."""
@@ -56,12 +59,11 @@ def _least(one_use: Sequence[SampleRow], count: int) -> float:
     return min(row.device_us for row in one_use) / (1 + EFFECT_MIN) if len(one_use) >= count else 0.0
 
 
-def own_median(times: Sequence[float], own: Sequence[float]) -> float:
-    """The median of a replay's `times`, or of those on the problem's own distribution if these are slower, as in
-    scored()."""
-    whole = quantile(sorted(times), 0.5)
-    alone = quantile(sorted(own), 0.5) if own else 0.0
-    return alone if alone > (1 + EFFECT_MIN) * whole else whole
+def own_median(times: Sequence[tuple[bool, float]]) -> float:
+    """The median of a replay's times, or of those on the problem's own distribution, which are marked, as scored()
+    chooses."""
+    only_own = _is_own_slower(times)
+    return _middle([time for is_own, time in times if is_own or not only_own])
 
 
 def is_own_only(table: Sequence[SampleRow], unrestored: str = "") -> bool:
@@ -76,10 +78,23 @@ def counted(table: Sequence[SampleRow], one_use: bool) -> list[SampleRow]:
 
 
 def scored(table: Sequence[SampleRow], one_use: bool) -> list[SampleRow]:
-    """The counted samples; only those on the problem's own distribution, if these are slower than all."""
+    """The counted samples; only those on the problem's own distribution, if these are slower."""
     rows = counted(table, one_use)
-    own = [row for row in rows if row.own]
-    return own if own and _median(own) > (1 + EFFECT_MIN) * _median(rows) else rows
+    times = [(row.own, row.device_us) for row in rows]
+    return [row for row in rows if row.own] if _is_own_slower(times) else rows
+
+
+def _is_own_slower(times: Sequence[tuple[bool, float]]) -> bool:
+    """Whether times on the problem's own distribution, which are marked, are longer than those of all samples, or in
+    the mean much longer than those on the other distributions. With more than half of the samples on its own
+    distribution the median of all is theirs, too, but the mean, which kernelbot's score is made of, is not.
+    """
+    own, others = (sorted(time for is_own, time in times if is_own is kind) for kind in (True, False))
+    if not own or not others:
+        return False
+    if _middle(own) > (1 + EFFECT_MIN) * _middle([time for _, time in times]):
+        return True
+    return trimmed_mean(own) > (1 + OWN_SLOWER) * trimmed_mean(others)
 
 
 def is_one_use_only(table: Sequence[SampleRow], unrestored: str = "") -> bool:
@@ -106,7 +121,11 @@ def comparable(table: Sequence[SampleRow]) -> list[SampleRow]:
 
 
 def _median(rows: Sequence[SampleRow]) -> float:
-    return quantile(sorted(row.device_us for row in rows), 0.5)
+    return _middle([row.device_us for row in rows])
+
+
+def _middle(times: Sequence[float]) -> float:
+    return quantile(sorted(times), 0.5)
 
 
 def first_use_of(table: Sequence[SampleRow]) -> FirstUse | None:

@@ -227,6 +227,30 @@ def test_mean_of_honest_times_is_theirs() -> None:
     )
 
 
+@pytest.mark.parametrize(("fast", "alone"), [(1.0, True), (0.5, True), (0.05, False)])
+def test_samples_on_own_inputs_count_alone_where_others_shorten_the_mean(fast: float, alone: bool) -> None:
+    """More than half of the samples are on the problem's own distribution, so the median of all is theirs."""
+    draw = random.Random(7)
+    rows = [
+        row
+        if number % 9 < 5
+        else dataclasses.replace(row, own=False, device_us=30.0 if draw.random() < fast else row.device_us)
+        for number, row in enumerate(table(400, honest, 20))
+    ]
+    found = reported(rows)
+    assert (len(found) < len(rows)) is alone
+    assert statistics.fmean(row.device_us for row in found) > 97
+
+
+def test_honest_times_on_all_distributions_count() -> None:
+    for seed in range(50):
+        rows = [
+            dataclasses.replace(row, own=number % 2 == 0)
+            for number, row in enumerate(table(50, honest, seed=seed))
+        ]
+        assert len(reported(rows)) == len(rows)
+
+
 def test_believed_times_on_own_inputs_are_bounded_by_one_use_samples_on_own_inputs() -> None:
     """A kernel is fast on the other distributions, and on inputs of the problem's own that it has seen."""
     rows = [
