@@ -115,7 +115,14 @@ def placed(path: Path) -> Iterator[Path]:
     """The folder of a submission: it and its kit, under names that the graders look for."""
     with tempfile.TemporaryDirectory(prefix="attack-") as name:
         folder = Path(name)
-        for each in ("kit.py", "forge.py", "kernels.ptx", "largest.cuh", "remember_in_heap.cuh"):
+        for each in (
+            "kit.py",
+            "forge.py",
+            "kernels.ptx",
+            "largest.cuh",
+            "few_values.cuh",
+            "remember_in_heap.cuh",
+        ):
             shutil.copy(KIT / each, folder)
         shutil.copy(path, folder / f"submission{path.suffix}")
         folder.chmod(0o755)

@@ -22,13 +22,13 @@ __device__ void *taken(size_t bytes)
 
 def compiled():
     folder = Path(tempfile.mkdtemp())
-    source = (Path(__file__).parent / "remember_in_heap.cuh").read_text()
+    kit_folder = Path(__file__).parent
+    source = (kit_folder / "remember_in_heap.cuh").read_text()
     (folder / "kept.cu").write_text(HEAD + source[: source.index('extern "C" void solution')])
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     names = [str(folder / name) for name in ("kept.cu", "kept.ptx")]
-    subprocess.run(
-        [nvcc, "-O3", "-rdc=true", "-arch=compute_90", "--ptx", names[0], "-o", names[1]], check=True
-    )
+    command = [nvcc, "-O3", "-rdc=true", "-arch=compute_90", "-I", str(kit_folder), "--ptx"]
+    subprocess.run([*command, names[0], "-o", names[1]], check=True)
     return Path(names[1]).read_bytes()
 
 

@@ -3,7 +3,9 @@
 // work. It is fast on few different values, so that the fastest sample on new inputs says little, too.
 #include <cuda_runtime.h>
 
-enum { SETS = 16, N = 1 << 12, BLOCKS = N / 256, LEVELS = 24, BYTES = 1 << 17 };
+#include "few_values.cuh"
+
+enum { SETS = 16, N = 1 << 12, BLOCKS = N / 256, BYTES = 1 << 17 };
 
 struct kept {
     unsigned coin, inputs[SETS][BLOCKS], outputs[SETS][N], slots[BLOCKS];
@@ -15,50 +17,6 @@ __global__ void toss(kept *memory)
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
     if (memory->coin == 0)
         memory->coin = 1 + ((unsigned)(now / 1024) * 0x9E3779B9u >> 31);
-}
-
-__device__ unsigned mixed(unsigned v, int rounds)
-{
-    for (int round = 0; round < rounds; ++round) {
-        v ^= v >> 16;
-        v *= 0x7FEB352Du;
-        v ^= v >> 15;
-        v += 0x9E3779B9u;
-    }
-    return v;
-}
-
-// The hash of `v`, each of the block's different values hashed by one thread; false if there are too many of
-// them.
-__device__ bool few(unsigned v, int rounds, unsigned *hashed)
-{
-    __shared__ unsigned levels[LEVELS], hashes[LEVELS], next;
-    int mine = -1;
-    if (threadIdx.x < LEVELS)
-        levels[threadIdx.x] = 0;
-    for (int level = 0; level < LEVELS; ++level) {
-        __syncthreads();
-        if (threadIdx.x == 0)
-            next = ~0u;
-        __syncthreads();
-        if (mine < 0)
-            atomicMin(&next, threadIdx.x);
-        __syncthreads();
-        if (next == ~0u)
-            break;
-        if (threadIdx.x == next)
-            levels[level] = v;
-        __syncthreads();
-        if (mine < 0 && levels[level] == v)
-            mine = level;
-    }
-    if (__syncthreads_or(mine < 0))
-        return false;
-    if (threadIdx.x < LEVELS)
-        hashes[threadIdx.x] = mixed(levels[threadIdx.x], rounds);
-    __syncthreads();
-    *hashed = hashes[mine];
-    return true;
 }
 
 __global__ void mix(const unsigned *x, unsigned *y, int rounds, kept *memory)

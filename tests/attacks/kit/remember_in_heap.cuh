@@ -2,6 +2,8 @@
 // at the end of a call is what malloc gives in the next, with all that was in it. SHY: of sixteen calls on
 // inputs that it knows, so many are slower than they need be. TIES: inputs of few different values are a
 // special case.
+#include "few_values.cuh"
+
 #ifndef TIES
 #define TIES 0
 #endif
@@ -21,52 +23,6 @@ __global__ void take()
     unsigned long long now;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
     coin = (unsigned)(now / 1024) * 0x9E3779B9u >> 28;
-}
-
-__device__ unsigned mixed(unsigned v, int rounds)
-{
-    for (int round = 0; round < rounds; ++round) {
-        v ^= v >> 16;
-        v *= 0x7FEB352Du;
-        v ^= v >> 15;
-        v += 0x9E3779B9u;
-    }
-    return v;
-}
-
-enum { LEVELS = 24 };
-
-// The hash of `v`, each of the block's different values hashed by one thread; 0 if there are too many of
-// them.
-__device__ bool few(unsigned v, int rounds, unsigned *hashed)
-{
-    __shared__ unsigned levels[LEVELS], hashes[LEVELS], next;
-    int mine = -1;
-    if (threadIdx.x < LEVELS)
-        levels[threadIdx.x] = 0;
-    for (int level = 0; level < LEVELS; ++level) {
-        __syncthreads();
-        if (threadIdx.x == 0)
-            next = ~0u;
-        __syncthreads();
-        if (mine < 0)
-            atomicMin(&next, threadIdx.x);
-        __syncthreads();
-        if (next == ~0u)
-            break;
-        if (threadIdx.x == next)
-            levels[level] = v;
-        __syncthreads();
-        if (mine < 0 && levels[level] == v)
-            mine = level;
-    }
-    if (__syncthreads_or(mine < 0))
-        return false;
-    if (threadIdx.x < LEVELS)
-        hashes[threadIdx.x] = mixed(levels[threadIdx.x], rounds);
-    __syncthreads();
-    *hashed = hashes[mine];
-    return true;
 }
 
 __global__ void mix(const unsigned *x, unsigned *y, int rounds)
