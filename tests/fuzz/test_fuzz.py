@@ -124,7 +124,7 @@ def test_grade_whose_reader_fails_otherwise_is_a_finding(folder: Path, native: P
 def test_grade_that_ends_in_error_is_a_finding(folder: Path, native: Path) -> None:
     """Control: a verdict that blames the machine."""
     assert (native / "sim").is_dir()
-    done = grade(folder, "--count", "4", "--break-verdict")
+    done = grade(folder, "--count", "24", "--break-verdict")
     assert done.returncode == 1
     assert "the verdict is error: planted" in done.stdout
 

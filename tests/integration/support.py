@@ -16,6 +16,26 @@ PROGRAMS = Path(__file__).parent / "programs"
 Compiler = Callable[..., Path]
 
 
+DRIVER_PROGRAM = """
+import ctypes, sys
+import benchguard
+
+cuda = ctypes.CDLL("libcuda.so.1")
+
+
+def check(result):
+    assert result == 0, result
+
+
+check(cuda.cuInit(0))
+context, memory = ctypes.c_void_p(), ctypes.c_uint64()
+check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))
+check(cuda.cuCtxSetCurrent(context))
+check(cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(8192)))
+"""
+"""The beginning of a program that calls the driver by ctypes: a context, and `memory` of 8192 bytes."""
+
+
 @dataclass(frozen=True)
 class Observed:
     """One run: what the program said, what the log holds, and what the driver itself counted."""

@@ -15,31 +15,19 @@ from benchguard.capture.pack import pack_descriptor
 from benchguard.grade.grade import grade
 from benchguard.grade.options import GradeOptions
 from tests.conftest import ROOT
-from tests.integration.support import Record
+from tests.integration.support import DRIVER_PROGRAM, Record
 
 pytestmark = pytest.mark.quick
 
-PROGRAM = """
-import ctypes, sys
-import benchguard
-
-cuda = ctypes.CDLL("libcuda.so.1")
-
-
-def check(result):
-    assert result == 0, result
-
-
-check(cuda.cuInit(0))
-context, memory = ctypes.c_void_p(), ctypes.c_uint64()
-check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))
-check(cuda.cuCtxSetCurrent(context))
-check(cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(8192)))
+PROGRAM = (
+    DRIVER_PROGRAM
+    + """
 check(cuda.cuMemsetD32_v2(memory, 7, ctypes.c_size_t(1024)))
 for number, memory_after in enumerate((True, False)):
     with benchguard.region(f"region {number}", memory_after=memory_after):
         check(cuda.cuMemsetD32_v2(memory, 8 + number, ctypes.c_size_t(1024)))
 """
+)
 
 
 def neutrino(*words: object) -> subprocess.CompletedProcess[str]:

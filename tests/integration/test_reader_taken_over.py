@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchguard.capture import Capture
-from benchguard.capture.layout import Kind, Vendor
+from benchguard.capture.layout import PAGE, AllocationFlag, Kind, Vendor
 from benchguard.capture.model import Device, Meta
 from benchguard.problem.spec import CaseSpec
 from benchguard.quarantine.contract import Confine, Reading
@@ -30,6 +30,8 @@ def written_pair(folder: Path) -> None:
         raw = RawCaptureWriter(region=number)
         raw.add(Kind.DEVICE, DEVICE)
         raw.add(Kind.META, Meta("region", f"0/{number}"))
+        raw.run(Kind.BEFORE, ARENA, bytes([1]) * PAGE)
+        raw.allocation(ARENA, PAGE, AllocationFlag.BEFORE | AllocationFlag.AFTER, 1)
         raw.end()
         raw.write(folder / f"1-{number}.nrec")
 
@@ -45,7 +47,7 @@ def read(native: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Read]:
     written_pair(base / "raw")
     monkeypatch.setenv("PYTHONPATH", str(base / "modules"))
 
-    def run(body: str, target: Path | None = None) -> Packed:
+    def run(body: str, target: Path | None = None, replayed: tuple[int, ...] = ()) -> Packed:
         (base / "modules" / "taken_over.py").write_text(
             f"import os, shutil\ndef examine(*_):\n    name = 'case-0-1.ncap'\n    {body}\n    return 'facts'\n"
         )
@@ -54,6 +56,7 @@ def read(native: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Read]:
             calls=("cuInit",),
             cases=(CaseSpec("small", ()),),
             deadline=time.monotonic() + 60,
+            replayed=replayed,
         )
         confine = Confine("", (str(base / "modules"),), memory_bytes=1 << 30)
         with Reader(confine, "taken_over:examine", "any") as reader:
@@ -70,6 +73,18 @@ def test_captures_of_an_honest_reader_are_taken(read: Read) -> None:
         assert path.stat().st_mode & 0o777 == 0o600 and path.stat().st_uid == os.geteuid()
         with Capture.open(path) as capture:
             assert capture.meta["region"] == f"0/{number}"
+
+
+@pytest.mark.parametrize(("replayed", "packed"), [((), [1, 1]), ((0,), [1, 0]), ((1,), [0, 1])])
+def test_capture_that_is_not_replayed_has_no_memory(
+    read: Read, replayed: tuple[int, ...], packed: list[int]
+) -> None:
+    runs = []
+    for path in read("pass", replayed=replayed).captures[0]:
+        with Capture.open(path) as capture:
+            runs.append(len(capture.before))
+            assert (AllocationFlag.BEFORE_UNKNOWN in capture.allocations[0].flags) is (runs[-1] == 0)
+    assert runs == packed
 
 
 def test_captures_are_taken_to_another_file_system(read: Read) -> None:

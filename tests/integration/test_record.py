@@ -12,7 +12,7 @@ import pytest
 from benchguard.capture import Capture, CaptureError, pack
 from benchguard.capture.layout import OperationKind, Role
 from tests.integration.apis import Api, both_apis
-from tests.integration.support import PROGRAMS, Compiler, Record
+from tests.integration.support import DRIVER_PROGRAM, PROGRAMS, Compiler, Record
 
 SHOWN = re.compile(
     r"neutrino-bench: x(?:\.\d)?\.ncap: \d+ operations?, \d+ kernels?, [\d.]+ \w+ of memory, "
@@ -232,12 +232,9 @@ def test_missing_output_folder_is_reported_before_the_program_runs(record: Recor
     assert "nowhere" in line
 
 
-REGION = """
-import ctypes, sys
-import benchguard
-
-cuda = ctypes.CDLL("libcuda.so.1")
-
+REGION = (
+    DRIVER_PROGRAM
+    + """
 
 class Array:
     def __init__(self, address):
@@ -245,15 +242,6 @@ class Array:
         self.__cuda_array_interface__ = data
 
 
-def check(result):
-    assert result == 0, result
-
-
-check(cuda.cuInit(0))
-context, memory = ctypes.c_void_p(), ctypes.c_uint64()
-check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))
-check(cuda.cuCtxSetCurrent(context))
-check(cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(8192)))
 address = memory.value
 try:
     with benchguard.region("sets", inputs={"x": Array(address)}, outputs={"y": (address + 4096, 64)}) as recorded:
@@ -265,6 +253,7 @@ except KeyError as error:
     print(error)
 print(address, recorded)
 """
+)
 
 
 def test_region_names_memory(record: Record, tmp_path: Path) -> None:

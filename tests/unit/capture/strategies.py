@@ -135,7 +135,7 @@ def write(path: Path, found: Elements) -> Elements:
     return expected
 
 
-_flags = st.integers(0, 15).map(AllocationFlag)
+_flags = st.integers(0, 3).map(AllocationFlag)
 _refusal_flags = st.integers(0, 3).map(RefusalFlag)
 _devices = st.builds(
     Device,
