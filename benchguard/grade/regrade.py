@@ -25,7 +25,7 @@ from ..ipc.text import one_line
 from ..problem.returned import ReturnedError, replayed_cases
 from ..problem.spec import Returned
 from ..quarantine.contract import Audit, Cases, Language, Quarantined
-from ..quarantine.reader import LIMITS, drawn
+from ..quarantine.reader import LIMITS, replayed_regions
 from ..quarantine.submission import LANGUAGES, Submission
 from ..replay.confined import WaitingReplay
 from ..shim.driver import discover
@@ -302,7 +302,7 @@ class RegradeRun(ReplayedRun):
             trouble=trouble or found.trouble,
             examined=tuple(found.examined),
             returned=returned,
-            replayed=drawn(len(pairs)),
+            replayed=replayed_regions(len(pairs)),
         )
 
     def _audit(self, quarantined: Quarantined) -> AuditBlock | None:

@@ -110,7 +110,7 @@ def is_one_use_only(table: Sequence[SampleRow], unrestored: str = "") -> bool:
 
 
 def _is_slower(table: Sequence[SampleRow], least: int) -> bool:
-    """Whether the one-use samples, if they are at least so many, are slower than the others."""
+    """Whether the one-use samples are slower than the others; false if there are fewer than `least` of them."""
     once = [row for row in table if row.one_use]
     return len(once) >= least and _median(once) > (1 + EFFECT_MIN) * _median(comparable(table))
 

@@ -32,7 +32,7 @@ from .group import Group
 from .pause import Pause
 from .private import Private, private, readable_interposer
 from .raw_captures import Packed, Reader, read_all
-from .reader import drawn
+from .reader import replayed_regions
 from .sandbox import environment, identity
 from .start import Sandbox, command, request
 from .submission import Submission, is_altered
@@ -214,7 +214,7 @@ class _Run:
             except ReturnedError as error:
                 trouble = str(error)
         packed = Packed(trouble=trouble)
-        replayed = drawn(len(cases))
+        replayed = replayed_regions(len(cases))
         if not (trouble or broke or attendant.timed_out or inline is not None):
             order = Reading(
                 raw_captures=(),

@@ -70,7 +70,7 @@ def read(order: Reading, target: Path, examine: Examine | None) -> Iterator[Read
         yield ReadCase(msgspec.json.encode(found).decode())
 
 
-def drawn(cases: int) -> tuple[int, ...]:
+def replayed_regions(cases: int) -> tuple[int, ...]:
     """By case, which of both captures is replayed: a random one, so that a submission cannot prepare for it."""
     return tuple(secrets.randbelow(2) for _ in range(cases))
 
@@ -120,8 +120,8 @@ def _place_of(region: str) -> tuple[int, int] | None:
 
 def _is_replayed(order: Reading, region: str) -> bool:
     """Whether the capture of this region may be replayed, and so needs memory."""
-    place = _place_of(region)
-    return not order.replayed or place is None or order.replayed[place[0] : place[0] + 1] == place[1:]
+    places = set(enumerate(order.replayed))
+    return not places or _place_of(region) in places
 
 
 def _send(events: int, event: ReaderEvent) -> None:

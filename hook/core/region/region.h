@@ -55,10 +55,10 @@ void nb_region_before_timing_event(uint64_t stream) __attribute__((visibility("h
 
 /* Operations that depend on the vendor's driver. */
 struct nb_region_operations {
-    /* Write the state when a region begins (device, limits, memory) and when it ends (memory, allocations,
-     * globals). `compares`: the region stores the memory after it. Return 0 or the driver's error. */
-    int (*begin)(bool compares);
-    int (*end)(bool compares);
+    /* Write the state when a region begins (device, limits, memory) and when it ends (memory if
+     * `stores_after`, allocations, globals). Return 0 or the driver's error. */
+    int (*begin)(bool stores_after);
+    int (*end)(bool stores_after);
 
     /* Does the capture contain all of these bytes, in allocations of the program or in one global of a
      * module? Only while a region is open. */

@@ -49,9 +49,9 @@ static void append_existing(const struct nb_arena_block *block, void *unknown)
     append(block, NB_CAPTURE_ALLOCATED_AFTER | *(const uint32_t *)unknown);
 }
 
-void nb_capture_write_allocations(bool compares)
+void nb_capture_write_allocations(bool stores_after)
 {
-    uint32_t unknown = compares ? 0 : NB_CAPTURE_ALLOCATED_AFTER_UNKNOWN;
+    uint32_t unknown = stores_after ? 0 : NB_CAPTURE_ALLOCATED_AFTER_UNKNOWN;
     nb_arena_each(append_existing, &unknown);
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < ended_blocks.count; i++)

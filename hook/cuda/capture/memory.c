@@ -209,10 +209,10 @@ static CUresult write_memory(enum nb_capture_kind kind)
     return result;
 }
 
-CUresult nb_capture_write_memory_before(bool compares)
+CUresult nb_capture_write_memory_before(bool stores_after)
 {
     nb_pages_forget();
-    compares_pages = compares;
+    compares_pages = stores_after;
     return write_memory(NB_CAPTURE_BEFORE);
 }
 

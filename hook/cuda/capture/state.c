@@ -75,7 +75,7 @@ static void append_limits(void)
     }
 }
 
-static CUresult write_begin(bool compares)
+static CUresult write_begin(bool stores_after)
 {
     CUdevice device;
     CUresult result = NB_REAL(cuCtxGetDevice)(&device);
@@ -94,15 +94,16 @@ static CUresult write_begin(bool compares)
             nb_memory_has_failed()
                 ? "device memory could not be served from the arena, so addresses differ in a replay"
                 : "the region uses another device than the recorded memory");
-    return nb_capture_write_memory_before(compares);
+    return nb_capture_write_memory_before(stores_after);
 }
 
-static CUresult write_end(bool compares)
+static CUresult write_end(bool stores_after)
 {
     CUresult result = NB_REAL(cuCtxSynchronize)();
-    if (result == CUDA_SUCCESS && compares)
+    if (result == CUDA_SUCCESS && stores_after)
         result = nb_capture_write_memory_after();
-    nb_capture_write_allocations(compares); /* also after a fault: the capture then shows where memory was */
+    /* Also after a fault: the capture then shows where memory was. */
+    nb_capture_write_allocations(stores_after);
     const CUresult globals = nb_capture_write_globals();
     return result == CUDA_SUCCESS ? globals : result;
 }
@@ -110,25 +111,25 @@ static CUresult write_end(bool compares)
 /* Allocating and waiting would invalidate another thread's stream capture in the global mode, but not in
  * the relaxed mode. Waiting for the context fails in every mode (H200: error 900); that becomes the
  * region's error. */
-static int call_relaxed(CUresult (*write)(bool), bool compares)
+static int call_relaxed(CUresult (*write)(bool), bool stores_after)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     const bool is_relaxed = NB_REAL(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
-    const CUresult result = write(compares);
+    const CUresult result = write(stores_after);
     if (is_relaxed)
         NB_REAL(cuThreadExchangeStreamCaptureMode)(&mode);
     return (int)result;
 }
 
-static int begin_region(bool compares)
+static int begin_region(bool stores_after)
 {
     nb_components_reset();
-    return call_relaxed(write_begin, compares);
+    return call_relaxed(write_begin, stores_after);
 }
 
-static int end_region(bool compares)
+static int end_region(bool stores_after)
 {
-    return call_relaxed(write_end, compares);
+    return call_relaxed(write_end, stores_after);
 }
 
 const struct nb_region_operations nb_capture_region_operations = {

@@ -87,7 +87,7 @@ def test_time_is_the_geometric_mean_of_the_medians_with_an_interval_over_replays
 
 
 def test_replay_with_few_samples_on_the_own_distribution_has_their_median() -> None:
-    """A kernel that is faster on the other distributions, of which each replay draws another number."""
+    """The kernel is faster on the other distributions, and the replays have different numbers of samples on them."""
     replays = []
     for number, every in enumerate((2, 3, 2)):
         found, checked = replay(number, 10.0)

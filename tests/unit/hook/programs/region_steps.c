@@ -52,15 +52,15 @@ static int alone(atomic_int *count)
     return driver_says;
 }
 
-static int begin(bool compares)
+static int begin(bool stores_after)
 {
-    (void)compares;
+    (void)stores_after;
     return alone(&begun);
 }
 
-static int end(bool compares)
+static int end(bool stores_after)
 {
-    (void)compares;
+    (void)stores_after;
     return alone(&ended);
 }
 
