@@ -64,6 +64,7 @@ def pooled(replays: Sequence[tuple[ReplayResult, Checked]]) -> Pooled:
         nondeterministic=max(each.nondeterministic for each in checks),
         counts=tuple(sorted(counts.items())),
         decided_by_rounding=max(each.decided_by_rounding for each in checks),
+        rounding_factor=max(each.rounding_factor for each in checks),
     )
     return Pooled(result, checked, tuple(each.table[-1].ended_ns for each in results))
 

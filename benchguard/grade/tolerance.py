@@ -34,6 +34,11 @@ def tolerance_notes(checked: Checked) -> Iterator[str]:
             f"{checked.decided_by_rounding} elements are beyond the tolerance, but right for inputs a few roundings "
             "away: rounding decides them, as at a threshold or in a sum near zero"
         )
+    if checked.rounding_factor > 1 and not checked.wrong:
+        yield (
+            f"some outputs for inputs of other distributions are right only within {checked.rounding_factor:.3g} times "
+            "the tolerance: the rounding errors of the problem's own reference grow as much on these inputs"
+        )
     for name in checked.stored:
         yield (
             f"{name}: the answer to one input set passes for others, so a kernel that reads no input could pass; "

@@ -29,8 +29,9 @@ from .nearby import answers_nearby
 from .plan import Sizes, available_bytes, check_room, plan, slot_count, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
+from .rounding import Rounding, nearer
 from .samples import Copy, Place, Right, Samples, places_of
-from .slack import baseline_of, default_baseline_of, widened
+from .slack import Factors, baseline_of, default_baseline_of, widened
 from .stored_answers import SETS_MIN, StoredAnswers, stored_answers
 from .streaming import Stream, Supply
 from .troubles import FaultError
@@ -95,6 +96,9 @@ class CaseJudge:
         self._ended: Samples | None = None
         self._slots: SlotReader | None = None
         self._stream: Stream | None = None
+        self._rounding = Rounding(case, self._own_sets, tools.problem)
+        self._own_factors: list[float] = []
+        self._is_beyond_room = False
 
     @property
     def throwaway_bytes(self) -> int:
@@ -122,6 +126,7 @@ class CaseJudge:
         if self._samples is not None or self._rounds_left == 0:
             raise UsageError("the secret inputs of this case were requested too often")
         self._rounds_left -= 1
+        self._own_factors.clear()
         if self._sets is None:
             self._sets = self._make()
             self._sets = self._narrowed(self._sets)
@@ -189,6 +194,7 @@ class CaseJudge:
             sets.distributions,
             self._own if self._case.own_verdict or self._case.has_own_check else None,
             self._nearby,
+            self._room,
             self._tools.parts,
             self._tools.threads,
             self._stream,
@@ -336,6 +342,8 @@ class CaseJudge:
                 self._arrays_of(of_set)  # raises if the replay changed the inputs
             return None
         reason = self._asked(of_set, copy)
+        if reason is not None and self._is_in_room(of_set, copy):
+            return None
         if reason is not None or self._are_near(of_set, copy, is_near):
             return reason
         answers = self._answers(of_set)
@@ -400,6 +408,44 @@ class CaseJudge:
     def _nearby(self, of_set: int) -> Iterator[Mapping[str, Array]]:
         return answers_nearby(self._case, self._arrays_of(of_set), self._tools.problem)
 
+    def _room(self, of_set: int) -> Iterator[Factors]:
+        """None for the problem's own distribution: its author chose the tolerance for it."""
+        assert self._sets is not None
+        if self._sets.distributions[of_set] == self._case.distributions[0]:
+            return iter(())
+        return self._rounding.factors(self._arrays_of(of_set), self._answers(of_set))
+
+    def _own_sets(self) -> Iterator[tuple[Mapping[str, Array], Mapping[str, Array]]]:
+        """Inputs and expected outputs of the problem's own distribution that stay in memory."""
+        assert self._sets is not None
+        own = self._case.distributions[0]
+        for number, distribution in enumerate(self._sets.distributions):
+            if distribution == own and not self._sets.plan.is_streamed(number):
+                yield self._arrays_of(number), self._answers(number)
+
+    def _is_in_room(self, of_set: int, copy: Copy) -> bool:
+        """Whether the problem's own check accepts outputs once their errors are divided by the room for roundings.
+
+        Once it does not, no other output is looked at: that takes runs of the reference, and the verdict is known.
+        """
+        if self._is_beyond_room or not all(each.is_comparable for each in self._places):
+            return False
+        answers = self._answers(of_set)
+        for factors in self._room(of_set):
+            moved = {
+                each.buffer.name: nearer(
+                    each.buffer, copy[each.buffer.name], answers[each.buffer.name], factor
+                )
+                if (factor := factors.get(each.buffer.name)) is not None
+                else copy[each.buffer.name]
+                for each in self._places
+            }
+            if factors and self._asked(of_set, moved) is None:
+                self._own_factors.append(max(factors.values()))
+                return True
+        self._is_beyond_room = True
+        return False
+
     def _arrays_of(self, of_set: int) -> dict[str, Array]:
         """The inputs of a set as the replay gets them. The reference may have changed its own copy."""
         assert self._sets is not None
@@ -438,6 +484,7 @@ class CaseJudge:
             own_verdict=self._case.own_verdict,
             stored=self._sets.stored.open if wrong or self._rounds_left else self._stored(samples),
             decided_by_rounding=samples.decided_by_rounding,
+            rounding_factor=max([samples.rounding_factor, *self._own_factors]),
         )
 
     def _stored(self, samples: Samples) -> tuple[str, ...]:

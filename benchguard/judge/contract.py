@@ -171,6 +171,8 @@ class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
     """Buffers for which one stored answer would pass in all sets (stored_answers.py)."""
     decided_by_rounding: int = 0
     """The number of elements that are right for inputs a few roundings away only (nearby.py)."""
+    rounding_factor: float = 1.0
+    """The largest factor of a tolerance that made an output of another distribution right (rounding.py)."""
 
 
 class Trouble(msgspec.Struct, frozen=True, tag_field="answer", tag="trouble"):

@@ -24,6 +24,7 @@ from .compare import Comparison, compare
 from .contract import Mismatch
 from .formats import Array, is_float
 from .nearby import Output, are_few, is_right_nearby
+from .slack import Factors, widened
 from .streaming import Stream
 
 Copy = Mapping[str, Array]
@@ -35,17 +36,24 @@ Second = Callable[[int, Copy, bool], str | None]
 Nearby = Callable[[int], Iterable[Mapping[str, Array]]]
 """The reference's answers to inputs that are a few roundings away from those of a set (nearby.py)."""
 
+Room = Callable[[int], Iterable[Factors]]
+"""By output, by how much the tolerances of a set may be wider for rounding errors, least first (rounding.py)."""
+
 
 @dataclass(frozen=True)
 class Judged:
-    """Outputs of a set against the expected ones. `is_near`: all elements are comparable and within the set's
-    tolerances. `rounded`: elements that rounding decides."""
+    """Outputs of a set against the expected ones.
+
+    `is_near`: all elements are comparable and within the set's tolerances. `rounded`: the number of elements that
+    rounding decides (nearby.py). `factor`: of the tolerances that accept the others (rounding.py); mostly 1.
+    """
 
     mismatch: Mismatch | None
     is_near: bool
     max_absolute: float
     max_relative: float
     rounded: int
+    factor: float
 
 
 @dataclass(frozen=True)
@@ -112,6 +120,7 @@ class Samples:
         distributions: Sequence[str],
         own: Second | None,
         nearby: Nearby,
+        room: Room,
         parts: Executor,
         threads: int,
         stream: Stream | None = None,
@@ -125,7 +134,7 @@ class Samples:
         self.expected = list(expected)
         self._distributions = distributions
         self._own, self._own_decides = own, own_decides
-        self._nearby = nearby
+        self._nearby, self._room = nearby, room
         self._parts = parts
         self._threads = threads
         self._stream = stream
@@ -136,6 +145,7 @@ class Samples:
         self.max_absolute = 0.0
         self.max_relative = 0.0
         self.decided_by_rounding = 0
+        self.rounding_factor = 1.0
         self._is_wrong = False
 
     def prepare(
@@ -179,6 +189,7 @@ class Samples:
             self.max_absolute = max(self.max_absolute, judged.max_absolute)
             self.max_relative = max(self.max_relative, judged.max_relative)
             self.decided_by_rounding += judged.rounded
+            self.rounding_factor = max(self.rounding_factor, judged.factor)
 
     def _end_streamed(self, number: int, of_set: int, state: SetState) -> None:
         """Ask the problem's own check while the inputs are still there, and free the set's memory."""
@@ -223,21 +234,15 @@ class Samples:
             if not place.is_comparable:
                 continue
             tolerance = self._tolerances[of_set][buffer.name]
-            comparison = compare(
-                copy[buffer.name],
-                self.expected[of_set][buffer.name],
-                buffer.dtype,
-                tolerance,
-                pool=self._parts,
-                threads=self._threads,
-            )
+            comparison = self._compared(of_set, buffer, copy[buffer.name], tolerance)
             outputs.append(Output(buffer, copy[buffer.name], tolerance, comparison))
         wrong = [each for each in outputs if each.comparison.wrong]
-        mismatch, rounded = None, 0
+        mismatch, rounded, factor = None, 0, 1.0
         if wrong and not self._own_decides:
-            if self._is_right_nearby(of_set, wrong):
+            factor = self._factor(of_set, wrong)
+            if factor == 1 and self._is_right_nearby(of_set, wrong):
                 rounded = sum(each.comparison.wrong for each in wrong)
-            else:
+            elif factor == 1:
                 buffer, comparison = wrong[0].buffer, wrong[0].comparison
                 mismatch = Mismatch(
                     number,
@@ -254,7 +259,19 @@ class Samples:
             max_absolute=max((each.comparison.max_absolute for each in outputs), default=0.0),
             max_relative=max((each.comparison.max_relative for each in outputs), default=0.0),
             rounded=rounded,
+            factor=factor,
         )
+
+    def _factor(self, of_set: int, wrong: Sequence[Output]) -> float:
+        """The factor of tolerances with room for rounding errors that accept the wrong outputs; 1 if none do."""
+        for factors in () if self._is_wrong else self._room(of_set):
+            tolerances = widened({each.buffer.name: each.tolerance for each in wrong}, factors)
+            if not any(
+                self._compared(of_set, each.buffer, each.actual, tolerances[each.buffer.name]).wrong
+                for each in wrong
+            ):
+                return max(factors.values())
+        return 1.0
 
     def _is_right_nearby(self, of_set: int, wrong: Sequence[Output]) -> bool:
         """Whether rounding decides the wrong elements.
@@ -268,6 +285,10 @@ class Samples:
             self._is_wrong = True
             return False
         return True
+
+    def _compared(self, of_set: int, buffer: Buffer, actual: Array, tolerance: Tolerance) -> Comparison:
+        expected = self.expected[of_set][buffer.name]
+        return compare(actual, expected, buffer.dtype, tolerance, pool=self._parts, threads=self._threads)
 
     def _copy(self, slot: int) -> Copy:
         return {name: view.copy(order="C").reshape(-1) for name, view in self._slots[slot]}

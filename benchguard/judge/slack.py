@@ -63,10 +63,19 @@ Answers = Callable[[], Iterable[Expected]]
 
 def baseline_of(case: TestCase, inputs: Mapping[str, Any]) -> dict[str, Array]:
     """The reference's outputs in the submission's precision, flat, as stored; empty if the suite has none."""
-    baseline = getattr(case, "baseline", None)
-    if not callable(baseline):
+    return _run(case, "baseline", inputs)
+
+
+def in_own_precision(case: TestCase, inputs: Mapping[str, Any]) -> dict[str, Array]:
+    """The same for problems of all suites; empty if the reference runs in no other precision."""
+    return _run(case, "baseline", inputs) or _run(case, "native", inputs)
+
+
+def _run(case: TestCase, name: str, inputs: Mapping[str, Any]) -> dict[str, Array]:
+    run = getattr(case, name, None)
+    if not callable(run):
         return {}
-    given = baseline(inputs)
+    given = run(inputs)
     buffers = [each for each in case.spec.checked if each.name in given]
     return {each.name: elements_of(each, memory_of(each, given[each.name])).reshape(-1) for each in buffers}
 
@@ -78,20 +87,13 @@ def default_baseline_of(
     their size. With `expected`, only for outputs for which zeros would pass, and the reference runs only if there are
     any."""
     names: frozenset[str] = getattr(case, "default_tolerances", frozenset())
-    native = getattr(case, "native", None)
     buffers = [each for each in case.spec.checked if each.name in names and is_float(each.dtype)]
     if expected is not None:
         buffers = [
             each for each in buffers if _accepts_zeros(expected[each.name], case.tolerances[each.name])
         ]
-    if not buffers or not callable(native):
-        return {}
-    given = native(inputs)
-    return {
-        each.name: elements_of(each, memory_of(each, given[each.name])).reshape(-1)
-        for each in buffers
-        if each.name in given
-    }
+    answers = _run(case, "native", inputs) if buffers else {}
+    return {each.name: answers[each.name] for each in buffers if each.name in answers}
 
 
 def _accepts_zeros(expected: Array, tolerance: Tolerance) -> bool:

@@ -1,0 +1,111 @@
+"""Room for rounding errors in input sets of another distribution than the problem's own.
+
+A tolerance has room for the rounding errors of the problem's own inputs. Other inputs may need more: sorted numbers
+have partial sums a thousand times as large as random ones, and numbers that are nearly equal cancel. A sum of 8 Mi
+floats with a tolerance of 0.03 is off by 1e-4 on random inputs, and by 0.1 on sorted ones.
+
+So an output that is wrong for such a set is compared again, with its tolerance times MULTIPLE * error / own error. Both
+errors are those of the reference in float32: on this set, and on the problem's own. They are measured only once an
+output is wrong. The tolerance stays where float32 is exact enough (ERROR_MIN), and where floats of a lower precision
+are read or written: their kernels compute in float32, and the reference in their precision does not.
+
+A kernel that leaves out a part of its work is off by far more on these sets. One that computes in a lower precision is
+wrong on the problem's own inputs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from ..problem.spec import Buffer
+from ..problem.suite import TestCase
+from .formats import FLOATS, Array, decoded, is_float
+from .medians import median
+from .nearby import shifted
+from .reference import Expected, as_output, expected_of
+from .slack import MULTIPLE, error_of, in_own_precision
+
+ERROR_MIN = 1 / 64
+"""The least error of the reference that widens a tolerance. Another order of a sum may be 60 times as far off."""
+
+OWN_MIN = 1 / 256
+"""Smaller errors on the problem's own inputs count as this: they would widen the tolerance without limit."""
+
+OWN_SETS = 3
+TRIES = 4
+"""Errors of one sum are random. So are those on inputs a few roundings away, and the largest of these counts."""
+
+DIGITS = FLOATS["float32"].digits
+
+Inputs = Mapping[str, Any]
+Factors = Mapping[str, float]
+OwnSets = Callable[[], Iterable[tuple[Inputs, Expected]]]
+"""Input sets of the problem's own distribution, with their expected outputs."""
+
+
+class Rounding:
+    """The rounding errors of a case's reference. Thread-safe; `problem` is held while the problem's code runs."""
+
+    def __init__(self, case: TestCase, own: OwnSets, problem: AbstractContextManager[object]) -> None:
+        self._case, self._own_sets, self._problem = case, own, problem
+        self._own_errors: dict[str, float] | None = None
+        self._lock = threading.Lock()
+
+    def factors(self, inputs: Inputs, expected: Expected) -> Iterator[Factors]:
+        """By output, by how much the tolerance of a set may be wider: never less than before. Empty if by nothing."""
+        if not self._is_precise():
+            return
+        own = self._own()
+        largest: dict[str, float] = {}
+        for given in islice(chain([inputs], shifted(self._case.spec.read, inputs)), TRIES):
+            for name, error in self._errors(given, expected if given is inputs else None).items():
+                largest[name] = max(largest.get(name, 0.0), error)
+            found = {
+                name: MULTIPLE * error / min(1.0, max(OWN_MIN, own.get(name, 1.0)))
+                for name, error in largest.items()
+                if error >= ERROR_MIN
+            }
+            yield {name: factor for name, factor in found.items() if factor > 1}
+
+    def _is_precise(self) -> bool:
+        """Whether all floats are of float32 or more."""
+        buffers = (*self._case.spec.read, *self._case.spec.checked)
+        return all(FLOATS[each.dtype].digits >= DIGITS for each in buffers if is_float(each.dtype))
+
+    def _own(self) -> Mapping[str, float]:
+        with self._lock:
+            if self._own_errors is None:
+                errors = [self._errors(*each) for each in islice(self._own_sets(), OWN_SETS)]
+                names = {name for each in errors for name in each}
+                self._own_errors = {
+                    name: median(np.array([each[name] for each in errors if name in each])) for name in names
+                }
+            return self._own_errors
+
+    def _errors(self, inputs: Inputs, expected: Expected | None) -> dict[str, float]:
+        """By output, the error of the reference in the submission's precision. Empty if its code fails."""
+        try:
+            with self._problem:
+                given = in_own_precision(self._case, inputs)
+                if given and expected is None:
+                    expected = expected_of(self._case, inputs)
+        except (Exception, SystemExit):
+            return {}
+        return {
+            each.name: error_of(each, given[each.name], expected[each.name], self._case.tolerances[each.name])
+            for each in self._case.spec.checked
+            if expected and each.name in given and is_float(each.dtype)
+        }
+
+
+def nearer(buffer: Buffer, actual: Array, expected: Array, factor: float) -> Array:
+    """An output whose errors are divided by `factor`, as stored."""
+    targets = expected.astype(np.float64)
+    with np.errstate(all="ignore"):
+        return as_output(buffer, targets + (decoded(buffer.dtype, actual) - targets) / factor)

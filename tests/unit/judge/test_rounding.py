@@ -1,0 +1,147 @@
+"""Room for rounding errors: a sum of sorted numbers needs it, and a sum that leaves numbers out exceeds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchguard.judge.contract import Ask, AskChecked, Checked
+from benchguard.judge.process import JudgeProcess
+from benchguard.judge.reference import expected_of
+from benchguard.judge.rounding import Rounding
+from benchguard.problem.load import load
+from tests.unit.judge.replaying import secrets_of
+
+LENGTH = 1 << 16
+PROBLEM = f"""\
+import numpy as np
+from benchguard import Problem
+
+class Sum(Problem):
+    parameters = [
+        {{"name": "x", "type": "DTYPE", "pointer": True, "const": True}},
+        {{"name": "sum", "type": "DTYPE", "pointer": True, "const": False}},
+    ]
+
+    def __init__(self):
+        super().__init__("sum")
+
+    def generate_test_cases(self):
+        def create_inputs():
+            random = np.random.default_rng(self.get_seed("x"))
+            return (2 * random.random({LENGTH}, np.float32) - 1).astype(NUMPY),
+        return [{{"name": "n", "create_inputs": create_inputs}}]
+
+    def reference_solution(self, x):
+        return x.sum(keepdims=True)
+
+    def get_outputs(self, test_case):
+        return [((1,), "DTYPE")]
+"""
+TOLERANCES = """
+    def get_tolerances(self, test_case):
+        return (2e-4, 1e-5)
+"""
+OWN_CHECK = """
+    tolerances = None
+
+    def verify_result(self, expected, actual, dtype=None):
+        apart = abs(float(expected[0]) - float(actual[0]))
+        return apart <= 2e-4 + 1e-5 * abs(float(expected[0])), {"message": "too far apart"}
+"""
+
+SEED = 3
+"""With it the sorted inputs lie so that each thread's numbers have one sign."""
+
+Sum = Callable[[np.ndarray], Any]
+
+
+def atomically(x: np.ndarray) -> Any:
+    """16 blocks of 64 threads sum 64 numbers each, and the blocks are added one after the other."""
+    threads = x.reshape(-1, 16, 64).sum(axis=0, dtype=np.float32)
+    return np.cumsum(threads.sum(axis=1, dtype=np.float32), dtype=np.float32)[-1]
+
+
+def left_out(x: np.ndarray) -> Any:
+    """Every second number, twice."""
+    return 2 * x[::2].sum(dtype=np.float64)
+
+
+def first_half(x: np.ndarray) -> Any:
+    return 2 * x[: len(x) // 2].sum(dtype=np.float64)
+
+
+def lower_precision(x: np.ndarray) -> Any:
+    """Numbers of 8 bits, as tensor cores read from bfloat16."""
+    return (x.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32).sum(dtype=np.float64)
+
+
+def problem_file(folder: Path, rest: str = TOLERANCES, dtype: str = "float") -> Path:
+    path = folder / "sum.py"
+    numpy = {"float": "np.float32", "half": "np.float16"}[dtype]
+    path.write_text(PROBLEM.replace("DTYPE", dtype).replace("NUMPY", numpy) + rest)
+    return path
+
+
+def checked(path: Path, solve: Sum, seed: int = SEED) -> Checked:
+    def sample(inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> None:
+        outputs["sum"][...] = solve(inputs["x"])
+
+    with JudgeProcess(60) as process:
+        replaying = secrets_of(process, Ask(str(path), "problem", one_use=12, seed=seed))
+        for number in range(replaying.secrets.sets):
+            replaying.sample(number, sample)
+        process.ask(AskChecked(0))
+        return process.answer(Checked)[0]
+
+
+@pytest.mark.parametrize("rest", [TOLERANCES, OWN_CHECK])
+def test_sum_in_another_order_is_right_for_all_distributions_and_is_noted(tmp_path: Path, rest: str) -> None:
+    result = checked(problem_file(tmp_path, rest), atomically)
+    assert result.wrong == 0 and result.rounding_factor > 5, result.first
+
+
+def test_exact_sum_needs_no_room(tmp_path: Path) -> None:
+    result = checked(problem_file(tmp_path), lambda x: x.sum(dtype=np.float64))
+    assert result.wrong == 0 and result.rounding_factor == 1
+
+
+@pytest.mark.parametrize("rest", [TOLERANCES, OWN_CHECK])
+@pytest.mark.parametrize("solve", [left_out, first_half, lower_precision])
+def test_sum_that_leaves_numbers_or_digits_out_is_wrong(tmp_path: Path, solve: Sum, rest: str) -> None:
+    result = checked(problem_file(tmp_path, rest), solve)
+    assert result.wrong > result.samples / 2, result
+
+
+def factors(path: Path, distribution: str) -> list[Mapping[str, float]]:
+    [case] = load(str(path)).cases
+
+    def inputs_of(seed: int, name: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        inputs = case.inputs(seed, name)
+        return inputs, expected_of(case, inputs)
+
+    rounding = Rounding(case, lambda: (inputs_of(seed, "own") for seed in range(3)), nullcontext())
+    return list(rounding.factors(*inputs_of(7, distribution)))
+
+
+def test_room_grows_with_each_try_and_is_for_ill_conditioned_inputs_only(tmp_path: Path) -> None:
+    path = problem_file(tmp_path)
+    found = [each.get("sum", 1.0) for each in factors(path, "sorted")]
+    assert found == sorted(found) and len(found) == 4 and found[-1] > 10
+    assert max(each.get("sum", 1.0) for each in factors(path, "ties")) < 4
+
+
+def test_reference_of_a_low_precision_gives_no_room(tmp_path: Path) -> None:
+    assert factors(problem_file(tmp_path, dtype="half"), "sorted") == []
+
+
+def test_reference_that_fails_in_float32_gives_no_room(tmp_path: Path) -> None:
+    path = problem_file(tmp_path, TOLERANCES)
+    wide_only = "assert x.dtype == np.float64\n        return x.sum"
+    path.write_text(path.read_text().replace("return x.sum", wide_only))
+    assert [dict(each) for each in factors(path, "sorted")] == [{}] * 4
