@@ -23,6 +23,7 @@ from ..quarantine.submission import check_outside
 from ..replay.relay import Relay
 from ..replay.target import target_of
 from ..shim.driver import Driver, discover
+from ..toolchain.freshness import check_is_current
 from .opening import Opening
 from .options import SIM_SAMPLES, GradeOptions
 from .progress import GradeProgress, Report
@@ -201,8 +202,9 @@ def check_inputs(
 ) -> None:
     """Raises UsageError for paths and options that cannot be used, and for paths that are open to submissions.
 
-    None of the submissions' code has run before.
+    Raises ShimError if the native libraries have to be built again. None of the submissions' code has run before.
     """
+    check_is_current()
     path = Path(problem)
     if not path.exists() and not Path(str(problem).rpartition(":")[0] or path).exists():
         raise UsageError(f"the problem {path} does not exist; give PATH or PATH:NAME")

@@ -38,6 +38,7 @@ from .compiler import (
     units_of,
 )
 from .errors import ShimError
+from .freshness import Sources, write_sources
 from .objects import Objects, Unit, compiler_pool
 from .paths import (
     ENGINE,
@@ -247,10 +248,14 @@ def _more_headers(part: _Part) -> list[str]:
 
 
 def _build_parts(build: _Build, names: Sequence[str]) -> dict[str, bool]:
-    """Sources of the next part are generated while those of the last one compile."""
+    """Sources of the next part are generated while those of the last one compile.
+
+    An edit while this runs leaves a fingerprint of the sources as they were before.
+    """
     objects = Objects(build.objects, build.compiler.version)
     started: dict[str, list[tuple[Library, list[Future[Path]]]]] = {}
     stamps = {name: _stamp(build, name) for name in names}
+    sources = {name: Sources.below(PARTS[name].folders) for name in names}
     with compiler_pool() as pool:
         for name in names:
             if _is_up_to_date(build, name, stamps[name]):
@@ -265,6 +270,8 @@ def _build_parts(build: _Build, names: Sequence[str]) -> dict[str, bool]:
                 output = build.generated(name) / library.soname
                 link_library(build.compiler, library, compiling, output, build.sanitize)
             _publish(build, name, stamps[name])
+    for name in names:
+        write_sources(build.folder / name, sources[name])
     return {name: name in started for name in names}
 
 

@@ -212,6 +212,11 @@ def fingerprint(
     return _digest((*tools, *extra, made_by), files)
 
 
+def folders_fingerprint(folders: Iterable[Path]) -> str:
+    """Changes with the sources below `folders`."""
+    return _digest((), [path for folder in folders for path in _tree(folder)])
+
+
 def generator_fingerprint(
     headers: Headers, inputs: Iterable[Path] = (), hip_headers: HipHeaders | None = None
 ) -> str:
