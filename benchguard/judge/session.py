@@ -163,7 +163,7 @@ def _chosen(suite: Suite, ask: Ask) -> list[TestCase]:
     if names:
         return [there[name] for name in dict.fromkeys(names)]
     if ask.smallest and len(there) > 1:
-        return [min(suite.cases, key=lambda case: case.input_bytes)]
+        return [suite.smallest]
     return list(suite.cases)
 
 

@@ -101,3 +101,12 @@ class Suite:
 
     ranking: str = ""
     """How the suite makes one score of the benchmarks' times: last, mean, geom; empty: it does not."""
+
+    perhaps_smallest: tuple[TestCase, ...] = ()
+    """The cases that are not larger than another by their arguments, if the suite can tell; empty: it cannot."""
+
+    @property
+    def smallest(self) -> TestCase:
+        """The case with the smallest inputs. To measure them may take long: the inputs may have to be drawn."""
+        among = self.perhaps_smallest or self.cases
+        return among[0] if len(among) == 1 else min(among, key=lambda case: case.input_bytes)

@@ -420,3 +420,31 @@ def test_invalid_options_refused(tmp_path: Path) -> None:
         load_suite(str(tmp_path / "nowhere"), "gpumode")
     with pytest.raises(UsageError, match="unknown adapter"):
         load_suite(str(task), "tensara")
+
+
+UNREADY = RETURNS.replace("a = torch.randn", "assert size < 16, 'a benchmark was drawn'\n    a = torch.randn")
+
+
+def test_smallest_case_is_found_without_the_inputs_of_cases_with_larger_arguments(tmp_path: Path) -> None:
+    """Each row of sort_py is drawn by itself: its benchmarks took 20 s, to grade a test."""
+    suite = opened(write_task(tmp_path, UNREADY))
+    assert suite.smallest.name == "test.0"
+
+
+@pytest.mark.parametrize(
+    ("tests", "smallest"),
+    [
+        ("[{size: 9, seed: 1}, {size: 8, seed: 2}, {size: 8, seed: 1}]", "test.1"),
+        ("[{size: 8, wide: 4, seed: 1}, {size: 4, wide: 1, seed: 1}, {size: 2, wide: 9, seed: 1}]", "test.1"),
+        ("[{size: 8, wide: 2, seed: 1}, {size: 9, wide: 1, seed: 1}]", "test.1"),
+        ("[{size: 4, wide: 2.5, seed: 1}, {size: 2, wide: 3.5, seed: 1}]", "test.1"),
+        ("[{size: 8, wide: true, seed: 1}, {size: 7, wide: false, seed: 1}]", "test.1"),
+    ],
+)
+def test_smallest_case_is_the_one_with_the_fewest_bytes(tmp_path: Path, tests: str, smallest: str) -> None:
+    reference = RETURNS.replace("(size, seed)", "(size, seed, wide=1)").replace(
+        "size, size", "size, int(wide)"
+    )
+    yaml = YAML[: YAML.index("tests:")] + f"tests: {tests}\n"
+    suite = opened(write_task(tmp_path, reference, yaml))
+    assert suite.smallest.name == smallest == min(suite.cases, key=lambda case: case.input_bytes).name
