@@ -49,7 +49,7 @@ from .tolerance import tolerance_notes, used_tolerances
 
 NO_KERNELS = (
     "the call launched no kernel: check that its code is built for this GPU, and the error that its launch "
-    "returned"
+    "returned (a line 'CPU driver:' of the output names a feature that the CPU driver does not support)"
 )
 NO_FACTS = Finding("failed", "the captures cannot be used: the reader found nothing in them")
 

@@ -103,6 +103,24 @@ def test_wrong_answer_of_a_call_without_kernels_says_so(tmp_path: Path) -> None:
     assert result.reason.startswith("case small: the call launched no kernel: check that its code is built")
 
 
+def test_wrong_answer_of_a_launch_that_the_cpu_driver_does_not_support_names_the_feature(
+    tmp_path: Path,
+) -> None:
+    """The kernel is right on a GPU of compute capability 9.0 and newer."""
+    text = """__global__ void __cluster_dims__(2, 1, 1) add(const float *a, const float *b, float *c, size_t n)
+    {
+        asm volatile("barrier.cluster.arrive.aligned;\\n\\tbarrier.cluster.wait.aligned;");
+        for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) c[i] = a[i] + b[i];
+    }
+    extern "C" void solution(const float *a, const float *b, float *c, size_t n) { add<<<2, 256>>>(a, b, c, n); }
+    """
+    result, _ = graded(tmp_path, "vector_add", written(tmp_path, "cluster.cu", text))
+    assert result.verdict == "wrong"
+    assert "a line 'CPU driver:' of the output names a feature" in result.reason
+    assert "CPU driver: kernel " in result.output
+    assert "clusters of more than one block are not supported" in result.output
+
+
 def test_cached_answer_is_wrong_on_other_inputs(tmp_path: Path) -> None:
     """The work is done in the first calls; what is recorded copies what came of them."""
     cached = """static float *kept; static int calls;
