@@ -9,8 +9,8 @@ errors are those of the reference in float32: on this set, and on the problem's 
 output is wrong. The tolerance stays where float32 is exact enough (ERROR_MIN), and where floats of a lower precision
 are read or written: their kernels compute in float32, and the reference in their precision does not.
 
-A kernel that leaves out a part of its work is off by far more on these sets. One that computes in a lower precision is
-wrong on the problem's own inputs.
+A kernel that leaves out a part of its work is off by far more on these sets. A kernel in a lower precision is wrong on
+the problem's own inputs.
 """
 
 from __future__ import annotations
