@@ -30,6 +30,7 @@ OWN = {
     "serve/client.py",
     "shim/build.py",
     "shim/surface.py",
+    "toolchain/freshness.py",
 }
 """Files that decode bytes of this program: orders to its own processes, and files that it installs."""
 OTHERS = {"audit/demangle.py": 2, "grade/result.py": 1, "grade/stored_captures.py": 1, "ipc/json_text.py": 1}
