@@ -51,12 +51,6 @@ ZEROS_SHARE = 0.1
 FAR = 16.0
 """Errors beyond so many tolerances, in few elements, may be decisions of rounding, or sums near zero."""
 
-HELPS = 0.9
-"""Answers nearby that leave more than this share of the error do not explain it."""
-
-TRIED = 4
-"""Answers after which that is decided: two pairs of opposite shifts."""
-
 ADDED_MIN = 0.05
 """A smaller error is not added: the result would have a factor, and a note, that change nothing."""
 
@@ -174,10 +168,10 @@ def _error_nearby(
     """The largest error of the reference, where all its answers to inputs nearby are right."""
     only_roundings = found.beyond > SHARE * len(own)
     range_, error = Range(buffer.dtype, own, found.expected, only_roundings=only_roundings), found.error
-    for tried, answer in enumerate(answers, 1):
+    for answer in answers:
         range_.widen(answer[buffer.name])
         error = _over_chunks(buffer, own, range_.targets(), tolerance).error
-        if error <= 1 or (tried == TRIED and error > HELPS * found.error):
+        if error <= 1:
             break
     return error
 
