@@ -432,14 +432,11 @@ class CaseJudge:
             return False
         answers = self._answers(of_set)
         for factors in self._room(of_set):
-            moved = {
-                each.buffer.name: nearer(
-                    each.buffer, copy[each.buffer.name], answers[each.buffer.name], factor
-                )
-                if (factor := factors.get(each.buffer.name)) is not None
-                else copy[each.buffer.name]
-                for each in self._places
-            }
+            moved = dict(copy)
+            for place in self._places:
+                name = place.buffer.name
+                if name in factors:
+                    moved[name] = nearer(place.buffer, copy[name], answers[name], factors[name])
             if factors and self._asked(of_set, moved) is None:
                 self._own_factors.append(max(factors.values()))
                 return True
