@@ -320,11 +320,11 @@ class CaseJudge:
         known = [number for number, each in enumerate(sets.expected) if each]
 
         def baselines() -> list[dict[str, Array]]:
-            with self._tools.problem:
-                return [
-                    baseline_of(self._case, arrays) or default_baseline_of(self._case, arrays)
-                    for arrays in map(self._arrays_of, known)
-                ]
+            case, problem = self._case, self._tools.problem
+            return [
+                baseline_of(case, arrays, problem) or default_baseline_of(case, arrays, problem=problem)
+                for arrays in map(self._arrays_of, known)
+            ]
 
         answers, factors = [sets.expected[each] for each in known], [sets.factors[each] for each in known]
         stored = stored_answers(self._spec.checked, self._case.tolerances, answers, factors, baselines)
@@ -530,8 +530,7 @@ class CaseJudge:
         ]
         if not numbers:
             return ""
-        with self._tools.problem:
-            baseline = baseline_of(self._case, self._arrays_of(numbers[0]))
+        baseline = baseline_of(self._case, self._arrays_of(numbers[0]), self._tools.problem)
         for place in samples.places:
             buffer = place.buffer
             if not is_float(buffer.dtype) or not place.is_comparable:

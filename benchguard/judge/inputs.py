@@ -11,6 +11,7 @@ import hashlib
 import random
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,7 +19,8 @@ from typing import Any
 from ..ipc.shared_memory import Bytes, SharedMemory
 from ..problem.spec import Buffer, CaseSpec, Layout
 from ..problem.suite import TestCase
-from ..problem.threads import threads
+from ..problem.threads import in_parts, threads
+from ..problem.turns import ALONE
 from .arrays import memory_of
 from .troubles import FaultError
 
@@ -46,9 +48,15 @@ class Drawn:
     digests: Mapping[str, bytes]
 
 
-def draw_inputs(case: TestCase, seed: int, distribution: str) -> Drawn:
-    """Raises FaultError for arrays that differ from the specification."""
-    arrays = case.inputs(seed, distribution)
+def draw_inputs(
+    case: TestCase, seed: int, distribution: str, problem: AbstractContextManager[object] = ALONE
+) -> Drawn:
+    """`problem` is held while the problem's code runs.
+
+    Raises FaultError for arrays that differ from the specification.
+    """
+    with problem:
+        arrays = case.inputs(seed, distribution)
     names = [buffer.name for buffer in case.spec.read]
     if set(arrays) != set(names):
         raise FaultError(f"inputs() gives {_names(arrays)}; the case reads {_names(names)}")
@@ -60,7 +68,8 @@ def draw_inputs(case: TestCase, seed: int, distribution: str) -> Drawn:
 def digest_of(memory: Bytes) -> bytes:
     """The SHA-256 of the digests of parts, which are computed at once."""
     with ThreadPoolExecutor(threads()) as pool:
-        digests = pool.map(lambda at: hashlib.sha256(memory[at : at + PART].data).digest(), _starts(memory))
+        starts = range(0, memory.nbytes, PART)
+        digests = pool.map(lambda at: hashlib.sha256(memory[at : at + PART].data).digest(), starts)
         return hashlib.sha256(b"".join(digests)).digest()
 
 
@@ -97,19 +106,12 @@ def write_set(
     shared: SharedMemory, layout: Layout, number: int, memory: Mapping[str, Bytes], start: int = 0
 ) -> None:
     """Write set `number`. Set 0 begins at `start`. The kernel clears new pages, so threads share the work."""
-    with ThreadPoolExecutor(threads()) as pool:
-        for name, data in memory.items():
-            offset = start + layout.place(name, number)[0]
-            write = partial(_write_part, shared, data, offset)
-            list(pool.map(write, _starts(data)))
+    for name, data in memory.items():
+        in_parts(partial(_write_part, shared, data, start + layout.place(name, number)[0]), data.nbytes, PART)
 
 
 def _write_part(shared: SharedMemory, data: Bytes, offset: int, at: int) -> None:
     shared.write(data[at : at + PART], offset + at)
-
-
-def _starts(memory: Bytes) -> range:
-    return range(0, memory.nbytes, PART)
 
 
 def _names(names: Any) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import random
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor
-from contextlib import AbstractContextManager, nullcontext
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
@@ -22,10 +23,14 @@ from ..ipc.shared_memory import SharedMemory
 from ..problem.arrays import to_numpy
 from ..problem.spec import CaseSpec, layout_of
 from ..problem.suite import TestCase
+from ..problem.threads import as_in_this_thread, threads
+from ..problem.turns import ALONE
 from .arrays import shaped
-from .formats import FLOATS, Array
+from .compare import CHUNK
+from .formats import FLOATS, Array, FloatFormat
 from .inputs import SEED_BITS, TRIES, Seen, draw_inputs, write_set
 from .nearby import answers_nearby
+from .plan import available_bytes
 from .reference import Expected, expected_of, spilled
 from .slack import allow_for, baseline_of, default_baseline_of, narrowed_for
 from .troubles import FaultError
@@ -33,6 +38,14 @@ from .troubles import FaultError
 ELEMENTS_NEARBY = 1 << 24
 """With more elements of inputs and outputs, answers nearby do not narrow a set's tolerance: 8 of them take 58 s for a
 matrix product of 108 Mi elements."""
+
+WIDE = 8
+"""Bytes of the widest kept element."""
+
+COPIES = 4
+"""Copies of a set that exist while it is made: drawn, passed to the reference, computed, kept."""
+
+SHARE_OF_MEMORY = 4
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -72,22 +85,29 @@ class Maker(Protocol):
         """Make sets in order. Stop after the first failure, which is the last result."""
 
 
-def made_of(case: TestCase, order: Order, pool: SharedMemory) -> Made:
+def made_of(
+    case: TestCase, order: Order, pool: SharedMemory, problem: AbstractContextManager[object] = ALONE
+) -> Made:
     """Write a set's inputs to the pool. The expected outputs are not yet in the form in which they are kept.
 
-    Raises FaultError, and the exceptions of the problem's code.
+    `problem` is held while the problem's code runs. Raises FaultError, and the exceptions of the problem's code.
     """
     own = case.distributions[0]
-    inputs = draw_inputs(case, order.seed, order.distribution)
+    inputs = draw_inputs(case, order.seed, order.distribution, problem)
     write_set(pool, layout_of(case.spec.read), 0, inputs.memory, order.start)
-    expected = expected_of(case, inputs.arrays) if order.answers else {}
-    if expected and order.distribution != own and is_unfit(case, inputs.arrays, expected):
-        return made_of(case, msgspec.structs.replace(order, distribution=own), pool)
-    answers, factors = _with_factors(case, inputs.arrays, expected) if expected else ({}, {})
+    expected = expected_of(case, inputs.arrays, problem) if order.answers else {}
+    if expected and order.distribution != own and is_unfit(case, inputs.arrays, expected, problem):
+        return made_of(case, msgspec.structs.replace(order, distribution=own), pool, problem)
+    answers, factors = _with_factors(case, inputs.arrays, expected, problem) if expected else ({}, {})
     return Made(inputs.digests, dict(answers), factors, order.distribution)
 
 
-def is_unfit(case: TestCase, inputs: Mapping[str, Any], expected: Expected) -> bool:
+def is_unfit(
+    case: TestCase,
+    inputs: Mapping[str, Any],
+    expected: Expected,
+    problem: AbstractContextManager[object] = ALONE,
+) -> bool:
     """Whether outputs leave the range of their dtypes and the problem's own check rejects its reference in the
     submission's precision.
 
@@ -96,35 +116,42 @@ def is_unfit(case: TestCase, inputs: Mapping[str, Any], expected: Expected) -> b
     native = getattr(case, "native", None)
     if not case.own_verdict or not callable(native) or not _leaves_range(case.spec, expected):
         return False
-    answers = native(inputs)
-    if not answers:
-        return False
-    own = {name: to_numpy(each) for name, each in answers.items()}
-    return case.verify(inputs, shaped(case.spec, expected), own) is not None
+    with problem:
+        answers = native(inputs)
+        if not answers:
+            return False
+        own = {name: to_numpy(each) for name, each in answers.items()}
+        return case.verify(inputs, shaped(case.spec, expected), own) is not None
 
 
 def _leaves_range(spec: CaseSpec, expected: Expected) -> bool:
     """Whether a number overflows, or is too small to be a normal number."""
-    floats = [
-        (np.abs(expected[each.name]), FLOATS[each.dtype]) for each in spec.checked if each.dtype in FLOATS
-    ]
+
+    def is_beyond(numbers: Array, form: FloatFormat) -> bool:
+        sizes = np.abs(numbers)
+        return not sizes.max() <= form.largest or bool(((sizes > 0) & (sizes < form.smallest_normal)).any())
+
     return any(
-        not size.max() <= form.largest or bool(((size > 0) & (size < form.smallest_normal)).any())
-        for size, form in floats
-        if size.size
+        is_beyond(expected[each.name][start : start + CHUNK], FLOATS[each.dtype])
+        for each in spec.checked
+        if each.dtype in FLOATS
+        for start in range(0, len(expected[each.name]), CHUNK)
     )
 
 
 def _with_factors(
-    case: TestCase, inputs: Mapping[str, Any], expected: Expected
+    case: TestCase,
+    inputs: Mapping[str, Any],
+    expected: Expected,
+    problem: AbstractContextManager[object] = ALONE,
 ) -> tuple[Expected, dict[str, float]]:
-    baseline = baseline_of(case, inputs)
+    baseline = baseline_of(case, inputs, problem)
     if baseline:
         if _elements(case.spec) > ELEMENTS_NEARBY:
             return allow_for(case, baseline, expected)
-        nearby = partial(answers_nearby, case, inputs, nullcontext())
+        nearby = partial(answers_nearby, case, inputs, problem)
         return allow_for(case, baseline, expected, nearby)
-    return expected, narrowed_for(case, default_baseline_of(case, inputs, expected), expected)
+    return expected, narrowed_for(case, default_baseline_of(case, inputs, expected, problem), expected)
 
 
 def _elements(spec: CaseSpec) -> int:
@@ -137,35 +164,56 @@ def expected_arrays(case: TestCase, order: Order, expected: Expected) -> dict[st
 
 
 class Here:
-    """Makes sets in this process, one after the other, and holds the lock `problem` for each.
+    """Makes sets in this process, several at once in threads, with the lock `problem` while the problem's code runs."""
 
-    `workers` convert a set's expected outputs while the next set is drawn.
-    """
-
-    def __init__(
-        self, cases: Sequence[TestCase], problem: AbstractContextManager[object], workers: Executor
-    ) -> None:
-        self._cases, self._problem, self._workers = cases, problem, workers
+    def __init__(self, cases: Sequence[TestCase], problem: AbstractContextManager[object]) -> None:
+        self._cases, self._problem = cases, problem
+        self._enter = as_in_this_thread()
 
     def make(self, orders: Sequence[Order], pool: SharedMemory) -> list[Made | Failed]:
-        pending = []
-        failed: list[Made | Failed] = []
-        for order in orders:
-            case = self._cases[order.case]
-            try:
-                with self._problem:
-                    made = made_of(case, order, pool)
-            except (Exception, SystemExit) as error:
-                failed = [Failed(error)]
-                break
-            pending.append((made, self._workers.submit(expected_arrays, case, order, made.answers)))
-        results: list[Made | Failed] = []
-        for made, answers in pending:
-            try:
-                results.append(replace(made, answers=answers.result()))
-            except Exception as error:
-                return [*results, Failed(error)]
-        return results + failed
+        count = max(1, min(threads(), len(orders), room_for(self._cases, orders)))
+        results = self._made(orders, pool, count)
+        if count > 1 and results and _lacks_memory(results[-1]):  # a GPU's, which room_for() does not know
+            done = len(results) - 1
+            return results[:done] + self._made(orders[done:], pool, 1)
+        return results
+
+    def _made(self, orders: Sequence[Order], pool: SharedMemory, count: int) -> list[Made | Failed]:
+        failed = threading.Event()
+
+        def make(order: Order) -> Made | Failed | None:
+            return None if failed.is_set() else self._make(order, pool, failed)
+
+        with ThreadPoolExecutor(count, "sets", self._enter) as executor:
+            results = [each for each in executor.map(make, orders) if each is not None]
+        end = next((n for n, each in enumerate(results, 1) if isinstance(each, Failed)), len(results))
+        return results[:end]
+
+    def _make(self, order: Order, pool: SharedMemory, failed: threading.Event) -> Made | Failed:
+        case = self._cases[order.case]
+        try:
+            made = made_of(case, order, pool, self._problem)
+            return replace(made, answers=expected_arrays(case, order, made.answers))
+        except (Exception, SystemExit) as error:
+            failed.set()
+            return Failed(error)
+
+
+def room_for(cases: Sequence[TestCase], orders: Sequence[Order]) -> int:
+    """The number of sets at once for which memory suffices."""
+    specs = [cases[each].spec for each in {one.case for one in orders}]
+    largest = max((_elements(each) for each in specs), default=0)
+    return available_bytes() // SHARE_OF_MEMORY // (COPIES * WIDE * max(1, largest))
+
+
+def _lacks_memory(result: Made | Failed) -> bool:
+    """Whether a set failed for a lack of memory. torch's error for a GPU's memory is an exception of its own."""
+    error = result.error if isinstance(result, Failed) else None
+    while error is not None:
+        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+            return True
+        error = error.__cause__
+    return False
 
 
 class Source:

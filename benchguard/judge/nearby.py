@@ -145,13 +145,12 @@ def _typical(numbers: Array) -> float:
 
 
 def answers_nearby(
-    case: TestCase, arrays: Mapping[str, Any], lock: AbstractContextManager[object]
+    case: TestCase, arrays: Mapping[str, Any], problem: AbstractContextManager[object]
 ) -> Iterator[Expected]:
-    """The reference's answers to inputs nearby; fewer if the problem's code fails on them. It runs under `lock`."""
+    """The reference's answers to inputs nearby; fewer if the problem's code fails on them. It runs within `problem`."""
     for each in shifted(case.spec.read, arrays):
         try:
-            with lock:
-                answers = expected_of(case, each)
+            answers = expected_of(case, each, problem)
         except (Exception, SystemExit):
             return
         yield answers

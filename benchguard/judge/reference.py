@@ -7,13 +7,15 @@ more than 2**-SPILL_BITS of its tolerance; otherwise there are fewer sets.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
-from ..problem.arrays import to_numpy
+from ..problem.arrays import on_gpu, to_numpy
 from ..problem.spec import Buffer, CaseSpec, Tolerance
 from ..problem.suite import TestCase
+from ..problem.turns import ALONE
 from .arrays import check_shape, same_bits
 from .formats import FLOATS, Array, is_float, numpy_dtype, rounded, stored_dtype
 from .troubles import FaultError
@@ -30,9 +32,13 @@ Expected = Mapping[str, Array]
 """By buffer, row-major and flat: floats in float64 or float32, others as stored."""
 
 
-def expected_of(case: TestCase, arrays: Mapping[str, Any]) -> dict[str, Array]:
-    """Raises FaultError for outputs that differ from the case's specification."""
-    results = case.expected(arrays)
+def expected_of(
+    case: TestCase, arrays: Mapping[str, Any], problem: AbstractContextManager[object] = ALONE
+) -> dict[str, Array]:
+    """`problem` is held while the problem's code runs. Raises FaultError for outputs that differ from the case's
+    specification."""
+    with problem:
+        results = case.expected(arrays)
     buffers = case.spec.checked
     if set(results) != {buffer.name for buffer in buffers}:
         names = ", ".join(buffer.name for buffer in buffers)
@@ -45,7 +51,9 @@ def expected_of(case: TestCase, arrays: Mapping[str, Any]) -> dict[str, Array]:
         check_shape(buffer, array)
         flat = np.ascontiguousarray(array).reshape(-1)
         arrays_by_name[buffer.name] = (
-            _floats(buffer, flat) if is_float(buffer.dtype) else _whole(buffer, flat)
+            _floats(buffer, flat, is_ours=on_gpu(results[buffer.name]))
+            if is_float(buffer.dtype)
+            else _whole(buffer, flat)
         )
     return arrays_by_name
 
@@ -94,13 +102,14 @@ def _count(buffer: Buffer) -> int:
     return int(np.prod(buffer.shape, dtype=np.int64))
 
 
-def _floats(buffer: Buffer, flat: Array) -> Array:
-    """Floats in float32 if that holds their dtype, otherwise in float64."""
+def _floats(buffer: Buffer, flat: Array, *, is_ours: bool) -> Array:
+    """Floats in float32 if that holds their dtype, otherwise in float64. `is_ours`: nobody else uses their memory."""
     if flat.dtype.kind not in "fViub":  # V: ml_dtypes'
         raise FaultError(f"expected() returned {flat.dtype} for {buffer.name}; return real numbers")
     narrow = flat.dtype.itemsize <= 4 and flat.dtype.kind not in "iu"
-    values = flat.astype(np.float32 if narrow else np.float64)
-    if len(values) and not np.isfinite(values).any():
+    values = flat.astype(np.float32 if narrow else np.float64, copy=not is_ours)
+    starts = range(0, len(values), _PART)
+    if starts and not any(np.isfinite(values[at : at + _PART]).any() for at in starts):
         raise FaultError(
             f"expected() returned no finite number for {buffer.name}, so all-NaN outputs would pass; "
             "fix the reference, or exclude the distribution"

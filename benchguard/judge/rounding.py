@@ -91,10 +91,9 @@ class Rounding:
     def _errors(self, inputs: Inputs, expected: Expected | None) -> dict[str, float]:
         """By output, the error of the reference in the submission's precision. Empty if its code fails."""
         try:
-            with self._problem:
-                given = in_own_precision(self._case, inputs)
-                if given and expected is None:
-                    expected = expected_of(self._case, inputs)
+            given = in_own_precision(self._case, inputs, self._problem)
+            if given and expected is None:
+                expected = expected_of(self._case, inputs, self._problem)
         except (Exception, SystemExit):
             return {}
         return {

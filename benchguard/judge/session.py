@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,6 +10,7 @@ from ..ipc.shared_memory import READ_ONLY, SharedMemory
 from ..problem.spec import Buffer, CaseSpec, Layout, overlaps_itself
 from ..problem.suite import Suite, TestCase
 from ..problem.threads import threads
+from ..problem.turns import Turns
 from ..problem.withheld import leave_submissions, withhold
 from .case import CaseJudge, Tools
 from .compare import check_tolerance
@@ -141,9 +141,9 @@ def _of_case(
 def _tools(cases: Sequence[TestCase]) -> Tools:
     """Fork the workers, before this process starts other threads."""
     count = threads()
-    problem = threading.Lock()
+    problem = Turns()
     samples = ThreadPoolExecutor(count, "samples")
-    maker: Maker = Here(cases, problem, samples)
+    maker: Maker = Here(cases, problem)
     if count > 1 and can_fork():
         maker = Workers(cases, count, maker)
     return Tools(problem, maker, samples, ThreadPoolExecutor(count, "parts"), count)

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,8 @@ import numpy as np
 
 from ..problem.spec import Buffer, Tolerance
 from ..problem.suite import TestCase
-from ..problem.threads import threads
+from ..problem.threads import in_parts
+from ..problem.turns import ALONE
 from .arrays import elements_of, memory_of
 from .compare import CHUNK
 from .formats import Array, decoded, is_float
@@ -61,27 +62,40 @@ Answers = Callable[[], Iterable[Expected]]
 """The reference's answers to inputs nearby. They are computed as they are taken."""
 
 
-def baseline_of(case: TestCase, inputs: Mapping[str, Any]) -> dict[str, Array]:
-    """The reference's outputs in the submission's precision, flat, as stored; empty if the suite has none."""
-    return _run(case, "baseline", inputs)
+def baseline_of(
+    case: TestCase, inputs: Mapping[str, Any], problem: AbstractContextManager[object] = ALONE
+) -> dict[str, Array]:
+    """The reference's outputs in the submission's precision, flat, as stored; empty if the suite has none.
+
+    `problem` is held while the problem's code runs.
+    """
+    return _run(case, "baseline", inputs, problem)
 
 
-def in_own_precision(case: TestCase, inputs: Mapping[str, Any]) -> dict[str, Array]:
+def in_own_precision(
+    case: TestCase, inputs: Mapping[str, Any], problem: AbstractContextManager[object] = ALONE
+) -> dict[str, Array]:
     """The same for problems of all suites; empty if the reference runs in no other precision."""
-    return _run(case, "baseline", inputs) or _run(case, "native", inputs)
+    return _run(case, "baseline", inputs, problem) or _run(case, "native", inputs, problem)
 
 
-def _run(case: TestCase, name: str, inputs: Mapping[str, Any]) -> dict[str, Array]:
+def _run(
+    case: TestCase, name: str, inputs: Mapping[str, Any], problem: AbstractContextManager[object]
+) -> dict[str, Array]:
     run = getattr(case, name, None)
     if not callable(run):
         return {}
-    given = run(inputs)
+    with problem:
+        given = run(inputs)
     buffers = [each for each in case.spec.checked if each.name in given]
     return {each.name: elements_of(each, memory_of(each, given[each.name])).reshape(-1) for each in buffers}
 
 
 def default_baseline_of(
-    case: TestCase, inputs: Mapping[str, Any], expected: Mapping[str, Array] | None = None
+    case: TestCase,
+    inputs: Mapping[str, Any],
+    expected: Mapping[str, Array] | None = None,
+    problem: AbstractContextManager[object] = ALONE,
 ) -> dict[str, Array]:
     """As baseline_of(), for outputs of a problem that leaves their tolerance to the defaults, which know nothing of
     their size. With `expected`, only for outputs for which zeros would pass, and the reference runs only if there are
@@ -92,7 +106,7 @@ def default_baseline_of(
         buffers = [
             each for each in buffers if _accepts_zeros(expected[each.name], case.tolerances[each.name])
         ]
-    answers = _run(case, "native", inputs) if buffers else {}
+    answers = _run(case, "native", inputs, problem) if buffers else {}
     return {each.name: answers[each.name] for each in buffers if each.name in answers}
 
 
@@ -210,8 +224,5 @@ def _over_chunks(buffer: Buffer, own: Array, expected: Array, tolerance: Toleran
                     found.expected = expected.copy()
                 found.expected[start : start + CHUNK][lost] = numbers[lost]
 
-    starts = range(0, len(own), CHUNK)
-    with ThreadPoolExecutor(threads()) as pool:
-        for _ in pool.map(look, starts):
-            pass
+    in_parts(look, len(own), CHUNK)
     return found

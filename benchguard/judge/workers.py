@@ -32,18 +32,9 @@ from ..problem.spec import ALIGNMENT, CaseSpec
 from ..problem.suite import TestCase
 from ..problem.threads import shared_threads, threads
 from .formats import Array
-from .making import Failed, Made, Maker, Order, expected_arrays, made_of
-from .plan import available_bytes
+from .making import WIDE, Failed, Made, Maker, Order, expected_arrays, made_of, room_for
 from .reference import SpillError
 from .troubles import FaultError, error_text
-
-WIDE = 8
-"""Bytes of the widest kept element."""
-
-COPIES = 4
-"""Copies of a set that a worker holds at once: drawn, passed to the reference, computed, kept."""
-
-SHARE_OF_MEMORY = 4
 
 SHARE_OF_WORKERS = 4
 """If memory suffices for less than this part of the workers, this process makes the sets: torch has one thread in each
@@ -125,7 +116,7 @@ class Workers:
 
     def make(self, orders: Sequence[Order], pool: SharedMemory) -> list[Made | Failed]:
         with self._lock:  # streaming.py makes sets in a thread
-            room = self._room(orders)
+            room = room_for(self._cases, orders)
             if room < max(2, len(self._ends) // SHARE_OF_WORKERS):
                 return self._here.make(orders, pool)
             return self._make(orders, pool, min(len(self._ends), room))
@@ -194,13 +185,6 @@ class Workers:
         )
         return [replies[number] for number in sorted(replies) if number <= first]
 
-    def _room(self, orders: Sequence[Order]) -> int:
-        """The number of workers for which memory suffices."""
-        need = max(
-            (_working_bytes(self._cases[each].spec) for each in {one.case for one in orders}), default=1
-        )
-        return available_bytes() // SHARE_OF_MEMORY // need
-
     def _answers(self, task: _Task, dtypes: Mapping[str, str], memory: Bytes) -> dict[str, Array]:
         """Flat views of the answers that a worker kept."""
         places, _ = self._places[task.order.case]
@@ -220,11 +204,6 @@ def _places(spec: CaseSpec) -> tuple[dict[str, tuple[int, int]], int]:
         places[each.name] = (offset, count)
         offset += -(-count * WIDE // ALIGNMENT) * ALIGNMENT
     return places, offset
-
-
-def _working_bytes(spec: CaseSpec) -> int:
-    counts = [int(np.prod(each.shape, dtype=np.int64)) for each in (*spec.read, *spec.checked)]
-    return COPIES * WIDE * max(1, sum(counts))
 
 
 def _work(end: socket.socket, parent: int, cases: Sequence[TestCase]) -> NoReturn:

@@ -14,6 +14,11 @@ from numpy.typing import NDArray
 
 from .c_types import FLOATS
 from .spec import ELEMENT_BYTES, Buffer, DType, overlaps_itself
+from .threads import in_parts
+from .transfer import LARGE, from_gpu, to_gpu
+
+PART = 1 << 20
+"""Elements that a thread converts at once."""
 
 Array: TypeAlias = Any
 Numbers = NDArray[Any]
@@ -38,6 +43,10 @@ def is_torch(value: object) -> bool:
 
 def is_array(value: object) -> bool:
     return isinstance(value, (np.ndarray, np.generic)) or is_torch(value)
+
+
+def on_gpu(array: Array) -> bool:
+    return is_torch(array) and array.device.type == "cuda"
 
 
 def torch_dtype(dtype: DType) -> Any:
@@ -80,10 +89,14 @@ def strides_of(array: Array) -> tuple[int, ...] | None:
 
 
 def to_numpy(array: Array) -> Numbers:
-    """The array as numpy's, on the host. It may share memory, so do not write to it."""
+    """The array as numpy's, on the host. It may share memory, unless it is on a GPU, so do not write to it."""
     if not is_torch(array):
         return np.asarray(array)
     dtype = dtype_of(array)
+    if on_gpu(array) and array.nbytes >= LARGE:
+        torch = sys.modules["torch"]
+        flat = array.detach().contiguous().reshape(-1).view(torch.uint8)
+        return from_gpu(flat).view(NUMPY_DTYPES[dtype]).reshape(shape_of(array))
     host = array.detach().cpu()
     if dtype not in _ML_DTYPES:
         return np.asarray(host.numpy())
@@ -96,8 +109,11 @@ def to_torch(array: Array, device: str) -> Array:
     torch = sys.modules["torch"]
     if is_torch(array):
         return array.detach().to(device, copy=True)
+    dtype = dtype_of(array)
+    if device != "cpu" and array.nbytes >= LARGE:
+        flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        return to_gpu(flat, device).view(torch_dtype(dtype)).reshape(shape_of(array))
     numbers = np.array(array, order="C")
-    dtype = dtype_of(numbers)
     if dtype not in _ML_DTYPES:
         return torch.from_numpy(numbers).to(device)
     whole = np.uint8 if ELEMENT_BYTES[dtype] == 1 else np.int16
@@ -119,7 +135,16 @@ def cast(array: Array, dtype: DType) -> Array:
     """The array converted to `dtype`; the array itself if it has that dtype already."""
     if is_torch(array):
         return array.to(torch_dtype(dtype))
-    return np.asarray(array).astype(NUMPY_DTYPES[dtype], copy=False)
+    numbers, target = np.asarray(array), NUMPY_DTYPES[dtype]
+    if numbers.dtype == target or not numbers.flags.c_contiguous:
+        return numbers.astype(target, copy=False)
+    found, flat = np.empty(numbers.shape, target), numbers.reshape(-1)
+
+    def convert(start: int) -> None:
+        found.reshape(-1)[start : start + PART] = flat[start : start + PART]
+
+    in_parts(convert, flat.size, PART)
+    return found
 
 
 def to_bytes(array: Array, buffer: Buffer) -> Bytes:

@@ -32,7 +32,6 @@ properties that stay.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -43,7 +42,8 @@ from .c_types import FLOATS
 from .seeding import generator
 from .spec import ELEMENT_BYTES
 from .structure import keep_structure
-from .threads import threads
+from .threads import in_parts
+from .turns import others_turn
 
 OWN = "own"
 NAMES = (
@@ -112,13 +112,17 @@ RowRule = Callable[[np.random.Generator, Numbers, Number, Number], Numbers]
 
 
 def transformed(own: Numbers, distribution: str, seed: int, name: str) -> Numbers:
-    """Values of the same shape and dtype, derived from `seed` and `name`. Raises KeyError: unknown distribution."""
+    """Values of the same shape and dtype, derived from `seed` and `name`. Raises KeyError: unknown distribution.
+
+    Call it where another thread may run the author's code: it takes a while.
+    """
     if distribution == OWN or own.size == 0:
         return own
-    made = _transformed(own, distribution, seed, name)
-    if generator(seed, "first", distribution).random() < 0.5:  # the same for all inputs of a set
-        _keep_first(own.reshape(-1), made.reshape(-1))
-    return keep_structure(own, made)
+    with others_turn():
+        made = _transformed(own, distribution, seed, name)
+        if generator(seed, "first", distribution).random() < 0.5:  # the same for all inputs of a set
+            _keep_first(own.reshape(-1), made.reshape(-1))
+        return keep_structure(own, made)
 
 
 def _transformed(own: Numbers, distribution: str, seed: int, name: str) -> Numbers:
@@ -232,14 +236,7 @@ def _by_chunks(
         # Rounding cannot leave the range, because both of its ends are values of the dtype.
         numbers[start : start + CHUNK] = values.astype(NUMPY_DTYPES[dtype])
 
-    starts = range(0, flat.size, CHUNK)
-    count = min(threads(), len(starts))
-    if count > 1:
-        with ThreadPoolExecutor(count) as pool:
-            list(pool.map(make, starts))
-    else:
-        for start in starts:
-            make(start)
+    in_parts(make, flat.size, CHUNK)
     return numbers
 
 
@@ -291,12 +288,17 @@ def _burst(random: np.random.Generator, rows: Numbers, low: Number, high: Number
     count, length = rows.shape
     size = -(-length // BURST)
     begins = random.integers(0, length - size + 1, (count,))
-    place = np.arange(length)
-    run = (place >= begins[:, None]) & (place < begins[:, None] + size)
-    striped = place % BURST == begins[:, None] % BURST
-    within = np.where(random.random((count,))[:, None] < 0.5, run, striped)
+    is_run = random.random((count,)) < 0.5
     ends = np.array([low, high], rows.dtype)[random.integers(0, 2, (count,))]
-    return np.where(within, ends[:, None], rows)
+    if count <= length:  # masks as large as the rows would take longer than a loop
+        made: Numbers = rows.copy()
+        for row, begin, run, end in zip(made, begins, is_run, ends, strict=True):
+            row[slice(begin, begin + size) if run else slice(begin % BURST, None, BURST)] = end
+        return made
+    place = np.arange(length)
+    runs = (place >= begins[:, None]) & (place < begins[:, None] + size)
+    striped = place % BURST == begins[:, None] % BURST
+    return np.where(np.where(is_run[:, None], runs, striped), ends[:, None], rows)
 
 
 def _sorted(random: np.random.Generator, rows: Numbers, low: Number, high: Number) -> Numbers:

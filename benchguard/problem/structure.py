@@ -33,7 +33,10 @@ SUM_CLOSE = 1e-3
 
 
 def keep_structure(own: Numbers, made: Numbers) -> Numbers:
-    """`made`, with the properties of `own`, which the problem drew; `own` itself where `made` cannot have them."""
+    """`made`, with the properties of `own`, which the problem drew; `own` itself where `made` cannot have them.
+
+    Writes to `made`.
+    """
     sample = own.reshape(-1)[:: max(1, own.size // SAMPLE)]
     levels = np.unique(sample)
     few = len(levels) <= FEW and len(levels) * REPEATS <= len(sample)
@@ -46,19 +49,23 @@ def keep_structure(own: Numbers, made: Numbers) -> Numbers:
         made = _nearest(made, levels)
     elif floats and _are_whole(sample):
         made = np.rint(made)
-    if floats:
-        made = np.where(own == 0, own, made)
+    if floats and (zeros := own == 0).any():
+        made = made if made.flags.writeable else made.copy()
+        np.copyto(made, own, where=zeros)
     if _is_symmetric(own):
         lower = np.tril(made)
         made = lower + np.swapaxes(np.tril(made, -1), -1, -2)
-    is_constant = made.size > 1 and bool((made == made.reshape(-1)[0]).all())
-    return own if is_constant else made.astype(own.dtype, copy=False)
+    return own if made.size > 1 and _is_constant(made.reshape(-1)) else made.astype(own.dtype, copy=False)
 
 
 def _nearest(values: Numbers, levels: Numbers) -> Numbers:
     """The nearest of the ascending `levels` to each value; the lower one of two."""
     wide = levels.astype(np.float64)
     return levels[np.searchsorted((wide[1:] + wide[:-1]) / 2, values.astype(np.float64))]
+
+
+def _is_constant(flat: Numbers) -> bool:
+    return bool((flat[:SAMPLE] == flat[0]).all() and (flat == flat[0]).all())
 
 
 def _are_whole(sample: Numbers) -> bool:
@@ -70,8 +77,11 @@ def _are_probabilities(own: Numbers) -> bool:
     rows = own.reshape(-1, own.shape[-1] if own.ndim else 1)
     if rows.shape[1] < 2:
         return False
-    numbers = rows[:: max(1, len(rows) // ROWS)].astype(np.float64)
+    some = rows[:: max(1, len(rows) // ROWS)]
     with np.errstate(invalid="ignore"):
+        if not (some[:, :SAMPLE] >= 0).all():
+            return False
+        numbers = some.astype(np.float64)
         return bool((numbers >= 0).all() and (np.abs(numbers.sum(axis=1) - 1) < SUM_CLOSE).all())
 
 

@@ -11,8 +11,12 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 THREADS_MAX = 16
 """With more threads, memory bandwidth is the limit."""
@@ -37,6 +41,19 @@ def threads() -> int:
     return min(_limit[0], len(os.sched_getaffinity(0)))
 
 
+def in_parts(work: Callable[[int], object], size: int, part: int) -> None:
+    """Call `work` with the start of each part, in threads(). Raises the first exception of `work`."""
+    starts = range(0, size, part)
+    count = min(threads(), len(starts))
+    if count <= 1:
+        for start in starts:
+            work(start)
+        return
+    with ThreadPoolExecutor(count) as pool:
+        for _ in pool.map(work, starts):
+            pass
+
+
 @contextmanager
 def shared_threads(count: int) -> Iterator[None]:
     """Processes forked within the context compute with `count` threads. Afterwards this process has its former limit.
@@ -58,6 +75,25 @@ def shared_threads(count: int) -> Iterator[None]:
             stack.callback(torch.set_num_threads, torch.get_num_threads())
             torch.set_num_threads(1)
         yield
+
+
+def as_in_this_thread() -> Callable[[], None]:
+    """A function that gives another thread the settings of this one: those that torch and numpy keep for each thread.
+
+    A problem may change them when it is opened: torch.set_default_device is an example.
+    """
+    torch, errors = sys.modules.get("torch"), np.geterr()
+    device: Any = getattr(torch, "get_default_device", lambda: None)()  # new in torch 2.3
+    has_gradients = torch is not None and torch.is_grad_enabled()
+
+    def enter() -> None:
+        np.seterr(**errors)
+        if torch is not None:
+            torch.set_grad_enabled(has_gradients)
+            if device is not None and device != torch.get_default_device():
+                torch.set_default_device(device)
+
+    return enter
 
 
 def _restore(environment: Mapping[str, str | None]) -> None:

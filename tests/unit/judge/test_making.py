@@ -5,10 +5,10 @@ from __future__ import annotations
 import mmap
 import os
 import random
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 
 from benchguard.errors import BenchguardError, UsageError
 from benchguard.ipc.shared_memory import SharedMemory
-from benchguard.judge import workers
+from benchguard.judge import making, workers
 from benchguard.judge.inputs import BYTES_FEW, Seen
 from benchguard.judge.making import Failed, Here, Made, Maker, Order, Source
 from benchguard.judge.reference import SpillError
@@ -25,6 +25,7 @@ from benchguard.judge.troubles import FaultError, error_text
 from benchguard.judge.workers import Workers, can_fork
 from benchguard.problem.spec import layout_of
 from benchguard.problem.threads import _blas, threads
+from benchguard.problem.turns import Turns, others_turn
 from tests.support.waiting import wait_until
 from tests.unit.judge.problems import Scale
 
@@ -39,8 +40,7 @@ class Making:
         self.spec = case.spec
         self.layout = layout_of(case.spec.read)
         self.pool = SharedMemory("pool", 64 * self.layout.stride)
-        self.executor = ThreadPoolExecutor(2)
-        here = Here([case], threading.Lock(), self.executor)
+        here = Here([case], Turns())
         self.maker: Maker = Workers([case], COUNT, here) if kind == "workers" else here
         self.source = Source(self.maker, Seen(case.spec), random.Random(1), self.pool)
 
@@ -50,7 +50,6 @@ class Making:
     def __exit__(self, *_: object) -> None:
         if isinstance(self.maker, Workers):
             self.maker.close()
-        self.executor.shutdown()
         self.pool.close()
 
     def orders(self, names: Sequence[str], **wishes: bool) -> list[Order]:
@@ -253,6 +252,79 @@ def test_making_stops_at_first_failure(kind: str, error: BaseException, kept: ty
         assert len(making.results(["normal"] * 5)) == 5  # and none is lost
 
 
+@pytest.mark.parametrize("gives_up", [True, False])
+def test_sets_made_at_once_where_the_case_gives_up_its_turn(
+    monkeypatch: pytest.MonkeyPatch, gives_up: bool
+) -> None:
+    """Otherwise the author's code would run in two threads."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(COUNT)))
+    inside: list[int] = []
+    most: list[int] = []
+
+    class Slow(Scale):
+        def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+            with others_turn() if gives_up else nullcontext():
+                inside.append(seed)
+                if gives_up:
+                    wait_until(lambda: len(most) or len(inside) > 1)  # never, if one runs at a time
+                time.sleep(0.01)
+                most.append(len(inside))
+                inside.remove(seed)
+            return super().inputs(seed, distribution)
+
+    with Making("here", Slow(100)) as making:
+        assert len(making.sets(["normal"] * COUNT)) == COUNT
+    assert (max(most) > 1) == gives_up
+
+
+@dataclass
+class Settings(Scale):
+    """Keeps the settings of the threads that draw its inputs."""
+
+    seen: list[str] = field(default_factory=list)
+
+    def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+        self.seen.append(np.geterr()["divide"])
+        return super().inputs(seed, distribution)
+
+
+def test_set_made_with_the_settings_of_the_thread_that_opened_the_problem() -> None:
+    case = Settings(100)
+    with np.errstate(divide="raise"):
+        made = Making("here", case)
+    with made:
+        made.sets(["normal"] * 2)
+    assert case.seen == ["raise"] * 2
+
+
+class OutOfMemoryError(RuntimeError):
+    """torch's error of this name derives from RuntimeError, too."""
+
+
+@pytest.mark.parametrize("is_enough_for_one", [True, False])
+def test_sets_that_lack_memory_made_again_one_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, is_enough_for_one: bool
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(COUNT)))
+    inside: list[int] = []
+
+    class Large(Scale):
+        def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+            inside.append(seed)
+            try:
+                with others_turn():
+                    time.sleep(0.05)
+                    if len(inside) > 1 or not is_enough_for_one:
+                        raise UsageError("no") from OutOfMemoryError("CUDA out of memory")
+            finally:
+                inside.remove(seed)
+            return super().inputs(seed, distribution)
+
+    with Making("here", Large(100)) as making:
+        results = making.results(["normal"] * 5)
+        assert [type(each) for each in results] == ([Made] * 5 if is_enough_for_one else [Failed])
+
+
 def test_workers_make_inputs_at_the_same_time() -> None:
     with mmap.mmap(-1, 4096) as turn:  # shared with the workers
 
@@ -277,11 +349,11 @@ def test_low_memory_uses_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
             result["x"][0] = os.getpid()
             return result
 
-    monkeypatch.setattr(workers, "available_bytes", lambda: 0)
-    with Making("workers", Whose(100)) as making:
-        making.sets(["normal"] * 6)
+    monkeypatch.setattr(making, "available_bytes", lambda: 0)
+    with Making("workers", Whose(100)) as sets:
+        sets.sets(["normal"] * 6)
         ours = np.float32(os.getpid()).tobytes()
-        assert {making.inputs(number)[:4] for number in range(6)} == {ours}
+        assert {sets.inputs(number)[:4] for number in range(6)} == {ours}
 
 
 @pytest.mark.parametrize(("cores", "share"), [(1, 1), (2, 1), (7, 2), (16, 5)])

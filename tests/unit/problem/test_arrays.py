@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchguard.problem import arrays
+from benchguard.problem import arrays, transfer
 from benchguard.problem.arrays import NUMPY_DTYPES
 from benchguard.problem.spec import ELEMENT_BYTES, Buffer, DType
 
@@ -100,3 +100,29 @@ def test_wide_copy_only_for_floats() -> None:
     assert copy.dtype == np.uint8 and not np.shares_memory(copy, whole)
     wide = np.ones(3)
     assert not np.shares_memory(arrays.copied(wide, wide=True), wide)
+
+
+@pytest.mark.parametrize("dtype", [*NUMPY_DTYPES])
+def test_large_array_round_trip_through_a_gpu(dtype: DType) -> None:
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU")
+    size = transfer.LARGE + transfer.STAGE // 8 * 9  # more than one part, the last one smaller
+    numbers = np.random.default_rng(1).integers(0, 2, size, np.uint8).view(NUMPY_DTYPES[dtype]).reshape(2, -1)
+    numbers.setflags(write=False)
+    tensor = arrays.to_torch(numbers, "cuda")
+    for array, expected in ((tensor, numbers), (tensor.T, numbers.T)):
+        found = arrays.to_numpy(array)
+        assert found.dtype == expected.dtype and found.shape == expected.shape
+        np.testing.assert_array_equal(found.view(np.uint8), np.ascontiguousarray(expected).view(np.uint8))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int16"])
+@pytest.mark.parametrize("shape", [(), (0,), (arrays.PART + 3,), (2, arrays.PART)])
+def test_cast_of_any_size_equals_numpys(dtype: DType, shape: tuple[int, ...]) -> None:
+    numbers = np.random.default_rng(1).normal(0, 100, shape)
+    for array in (np.asarray(numbers), np.asarray(numbers).T):
+        found = arrays.cast(array, dtype)
+        assert found.dtype == NUMPY_DTYPES[dtype] and found.shape == array.shape
+        np.testing.assert_array_equal(found, array.astype(NUMPY_DTYPES[dtype]))
+    assert arrays.cast(numbers, "float64") is numbers or shape == ()

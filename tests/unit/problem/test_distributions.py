@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchguard.problem.arrays import NUMPY_DTYPES, Numbers
 from benchguard.problem.c_types import FLOATS
-from benchguard.problem.distributions import NAMES, fresh, transformed
+from benchguard.problem.distributions import BURST, NAMES, _burst, fresh, transformed
 from benchguard.problem.spec import ELEMENT_BYTES, DType
 
 OTHERS = NAMES[1:]
@@ -199,3 +199,18 @@ def test_seed_independent_input_gets_uniform_values() -> None:
 def test_unknown_distribution_raises() -> None:
     with pytest.raises(KeyError):
         of(np.ones(3), "cauchy")
+
+
+@pytest.mark.parametrize("shape", [(1, 1000), (60, 64), (64, 8)])
+def test_burst_changes_a_run_or_every_eighth_element_of_each_row(shape: tuple[int, int]) -> None:
+    """A few long rows are made one by one, many short ones at once."""
+    own = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+    random, size = np.random.default_rng(2), -(-shape[1] // BURST)
+    made = _burst(random, own, np.float32(-9), np.float32(9))
+    for before, after in zip(own, made, strict=True):
+        places = np.flatnonzero(before != after)
+        assert set(after[places]) in ({np.float32(-9)}, {np.float32(9)})
+        steps = set(np.diff(places))
+        assert (steps <= {1} and len(places) == size) or (
+            steps <= {BURST} and len(places) >= shape[1] // BURST
+        )
