@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchguard.adapters import load_suite
+from benchguard.adapters import leetgpu, load_suite
 from benchguard.adapters.detect import adapter_of
 from benchguard.adapters.values import NO_SEED
 from benchguard.errors import UsageError
@@ -81,6 +81,33 @@ def test_reference_that_asserts_float32_runs_in_float32(tmp_path: Path) -> None:
 def test_written_out_functional_test_is_not_a_case() -> None:
     """A submission can know its result."""
     assert [case.name for case in opened(cases="all").cases] == ["performance", "functional.1"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("self.test(40, 0.5,", "self.test(40, 0.0,"), ("out.copy_(x *", "out.copy_(x.clamp(min=1) *")],
+)
+def test_functional_test_with_equal_results_is_not_a_case(tmp_path: Path, old: str, new: str) -> None:
+    """The judge would refuse it, and with it a grade of all cases."""
+    file = changed(tmp_path, old, new)
+    assert [case.name for case in opened(file, cases="all").cases] == ["performance"]
+
+
+def test_results_that_are_equal_by_chance_in_two_draws_make_a_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = changed(tmp_path, "out.copy_(x *", "out.copy_((x[0] > 0.7) *")
+    assert [case.name for case in opened(file, cases="all").cases] == ["performance", "functional.1"]
+    monkeypatch.setattr(leetgpu, "DRAWS_COMPARED", 1)
+    assert [case.name for case in opened(file, cases="all").cases] == ["performance"]
+
+
+def test_results_of_large_functional_tests_are_not_compared(tmp_path: Path) -> None:
+    """Their references may take minutes on a CPU."""
+    file = changed(
+        tmp_path, "self.test(40, 0.5, RandTensor((40,)", "self.test(20000, 0.0, RandTensor((20000,)"
+    )
+    assert [case.name for case in opened(file, cases="all").cases] == ["performance", "functional.1"]
 
 
 def test_functional_tests_are_made_once_for_all_cases(tmp_path: Path) -> None:
