@@ -382,6 +382,10 @@ def test_cuda_host_function_runs(tmp_path: Path, case: Case, linkage: str) -> No
             HOST.replace("solution(", "solve("),
             "submission.cu exports no solution, only solve: rename it, or pass --entry solve",
         ),
+        (
+            "int main() { return 0; }",
+            'submission.cu exports no solution; write extern "C" void solution(...)',
+        ),
         ('extern "C" void no(); extern "C" void solution() { no(); }', "undefined symbol: no"),
     ],
 )

@@ -151,7 +151,8 @@ class LibraryEntry:
         symbols = _symbols_of(names, entry)
         if len(symbols) != 1:
             count = "no" if not symbols else f"{len(symbols)} functions named"
-            others = [] if symbols else [each for each in names if not each.startswith("_")][:NAMES_SHOWN]
+            plain = [each for each in names if not each.startswith("_") and each != "main"]
+            others = [] if symbols else plain[:NAMES_SHOWN]
             advice = f'; write extern "C" void {entry}(...), as the starter code has it'
             if others:
                 advice = f", only {', '.join(others)}: rename it, or pass --entry {others[0]}"
