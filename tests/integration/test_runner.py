@@ -395,6 +395,19 @@ def test_failing_host_function_is_reported(tmp_path: Path, case: Case, submissio
     assert text in broke.text
 
 
+@pytest.mark.usefixtures("cudart")
+def test_host_function_with_other_parameters_is_reported(tmp_path: Path, case: Case) -> None:
+    """A call would pass the number as a pointer."""
+    other = HOST.replace('extern "C" ', "").replace(
+        "const float *z, float *y, int n)", "int n, const float *z, float *y)"
+    )
+    broke = call(tmp_path, other, case, language="cuda").broke
+    assert broke.text == (
+        "solution of submission.cu has the parameters (const float*, int, const float*, float*); "
+        "the problem gives pointer x, pointer z, pointer y, int n"
+    )
+
+
 CONVENTIONS = {
     "output_first": "def solution(y, x, z, n):\n    copy(y, x)",
     "tuple": "def solution(data):\n    x, z, n, y = data\n    copy(y, x)\n    return y",

@@ -28,6 +28,7 @@ from .entry import Call, Entry, c_value, ordered
 from .launch import shape_of
 from .memory import CaseMemory
 from .reporting import Reporter, SubmissionError
+from .signature import misfit, parameters_of, spelled
 from .source import NAMES_SHOWN, directive, flags_of, kernel_of, ptx_entry
 
 
@@ -157,6 +158,7 @@ class LibraryEntry:
             if others:
                 advice = f", only {', '.join(others)}: rename it, or pass --entry {others[0]}"
             raise SubmissionError(f"{file} exports {count} {entry}{advice}")
+        self._what, self._parameters = f"{entry} of {file}", parameters_of(symbols[0], entry)
         self._function: Any = loaded[symbols[0]]
         self._function.restype = None
 
@@ -170,7 +172,13 @@ class LibraryEntry:
                 return (ctypes.c_char * each.bytes).from_buffer(memory.on_host(each.name))
             return ctypes.c_void_p(memory.arrays[each.name].data_ptr())
 
-        values = [value(each) for each in ordered(case, self._convention)]
+        arguments = ordered(case, self._convention)
+        if self._parameters is not None and misfit(self._parameters, arguments):
+            raise SubmissionError(
+                f"{self._what} has the parameters ({', '.join(self._parameters)}); "
+                f"the problem gives {spelled(arguments)}"
+            )
+        values = [value(each) for each in arguments]
         return lambda: function(*values)
 
 
