@@ -1,7 +1,7 @@
 """Let one thread at a time run the code of a problem's author, which need not be thread-safe.
 
-Most of the time of a large input set is our own work on its arrays, which needs no lock. Where a method of a problem
-does such work, it gives up the lock meanwhile.
+A large input set takes time mostly for our own work on its arrays, which needs no lock. A method of a problem that
+does such work gives the lock up meanwhile.
 """
 
 from __future__ import annotations
