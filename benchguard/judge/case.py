@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import cast
 
 import msgspec
@@ -29,7 +30,7 @@ from .nearby import answers_nearby
 from .plan import Sizes, available_bytes, check_room, plan, slot_count, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
-from .rounding import Rounding, nearer
+from .rounding import Rounding, Widths, nearer, width_of
 from .samples import Copy, Place, Right, Samples, places_of
 from .slack import Factors, baseline_of, default_baseline_of, widened
 from .stored_answers import SETS_MIN, StoredAnswers, stored_answers
@@ -413,15 +414,34 @@ class CaseJudge:
         assert self._sets is not None
         if self._sets.distributions[of_set] == self._case.distributions[0]:
             return iter(())
-        return self._rounding.factors(self._arrays_of(of_set), self._answers(of_set))
+        return self._rounding.factors(self._arrays_of(of_set), self._answers(of_set), self._widths(of_set))
 
-    def _own_sets(self) -> Iterator[tuple[Mapping[str, Array], Mapping[str, Array]]]:
+    def _widths(self, of_set: int) -> Widths:
+        """How wide the problem's own check is on a set, if it alone decides."""
+        if not self._case.own_verdict:
+            return {}
+        answers, tolerances = self._answers(of_set), self._case.tolerances
+        right = {each.name: as_output(each, answers[each.name]) for each in self._spec.checked}
+
+        def accepts(name: str, moved: Array) -> bool:
+            try:
+                return self._asked_of_right(of_set, {**right, name: moved}) is None
+            except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
+                return False
+
+        return {
+            each.name: width_of(each, answers[each.name], tolerances[each.name], partial(accepts, each.name))
+            for each in self._spec.checked
+            if is_float(each.dtype)
+        }
+
+    def _own_sets(self) -> Iterator[tuple[Mapping[str, Array], Mapping[str, Array], Widths]]:
         """Inputs and expected outputs of the problem's own distribution that stay in memory."""
         assert self._sets is not None
         own = self._case.distributions[0]
         for number, distribution in enumerate(self._sets.distributions):
             if distribution == own and not self._sets.plan.is_streamed(number):
-                yield self._arrays_of(number), self._answers(number)
+                yield self._arrays_of(number), self._answers(number), self._widths(number)
 
     def _is_in_room(self, of_set: int, copy: Copy) -> bool:
         """Whether the problem's own check accepts outputs once their errors are divided by the room for roundings.

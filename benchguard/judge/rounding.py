@@ -9,6 +9,9 @@ errors are those of the reference in float32: on this set, and on the problem's 
 output is wrong. The tolerance stays where float32 is exact enough (ERROR_MIN), and where floats of a lower precision
 are read or written: their kernels compute in float32, and the reference in their precision does not.
 
+Where the problem's own check decides, the tolerance is a default. The errors then count in units of what the check
+accepts (width_of).
+
 A kernel that leaves out a part of its work is off by far more on these sets. A kernel in a lower precision is wrong on
 the problem's own inputs.
 """
@@ -23,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from ..problem.spec import Buffer
+from ..problem.spec import Buffer, Tolerance
 from ..problem.suite import TestCase
 from .formats import FLOATS, Array, decoded, is_float
 from .medians import median
@@ -41,11 +44,19 @@ OWN_SETS = 3
 TRIES = 4
 """Errors of one sum are random. So are those on inputs a few roundings away, and the largest of these counts."""
 
+WIDTH_BITS = 40
+"""A problem's own check counts as at most 2^40 times as wide as the tolerance."""
+
 DIGITS = FLOATS["float32"].digits
 
 Inputs = Mapping[str, Any]
 Factors = Mapping[str, float]
-OwnSets = Callable[[], Iterable[tuple[Inputs, Expected]]]
+Widths = Mapping[str, float]
+"""By output, how many times the tolerance the problem's own check accepts; an output that is missing has 1."""
+
+_NO_WIDTHS: Widths = {}
+
+OwnSets = Callable[[], Iterable[tuple[Inputs, Expected, Widths]]]
 """Input sets of the problem's own distribution, with their expected outputs."""
 
 
@@ -57,14 +68,17 @@ class Rounding:
         self._own_errors: dict[str, float] | None = None
         self._lock = threading.Lock()
 
-    def factors(self, inputs: Inputs, expected: Expected) -> Iterator[Factors]:
-        """By output, by how much the tolerance of a set may be wider: never less than before. Empty if by nothing."""
+    def factors(self, inputs: Inputs, expected: Expected, widths: Widths = _NO_WIDTHS) -> Iterator[Factors]:
+        """By output, by how much the tolerance of a set may be wider: never less than before. Empty if by nothing.
+
+        `widths`: of the problem's own check on this set, if that decides.
+        """
         if not self._is_precise():
             return
         own = self._own()
         largest: dict[str, float] = {}
         for given in islice(chain([inputs], shifted(self._case.spec.read, inputs)), TRIES):
-            for name, error in self._errors(given, expected if given is inputs else None).items():
+            for name, error in self._errors(given, expected if given is inputs else None, widths).items():
                 largest[name] = max(largest.get(name, 0.0), error)
             found = {
                 name: MULTIPLE * error / min(1.0, max(OWN_MIN, own.get(name, 1.0)))
@@ -88,7 +102,7 @@ class Rounding:
                 }
             return self._own_errors
 
-    def _errors(self, inputs: Inputs, expected: Expected | None) -> dict[str, float]:
+    def _errors(self, inputs: Inputs, expected: Expected | None, widths: Widths) -> dict[str, float]:
         """By output, the error of the reference in the submission's precision. Empty if its code fails."""
         try:
             given = in_own_precision(self._case, inputs, self._problem)
@@ -98,9 +112,30 @@ class Rounding:
             return {}
         return {
             each.name: error_of(each, given[each.name], expected[each.name], self._case.tolerances[each.name])
+            / widths.get(each.name, 1.0)
             for each in self._case.spec.checked
             if expected and each.name in given and is_float(each.dtype)
         }
+
+
+def width_of(
+    buffer: Buffer, expected: Array, tolerance: Tolerance, accepts: Callable[[Array], bool]
+) -> float:
+    """How many times the tolerance a problem's own check accepts: a power of two, at least 1.
+
+    `accepts` asks it about an output, as stored, whose errors are that many tolerances, up and down in turn.
+    """
+    targets = expected.astype(np.float64)
+    signs = np.where(np.arange(len(targets)) % 2 == 0, 1.0, -1.0)
+    with np.errstate(all="ignore"):
+        bounds = (tolerance.atol + tolerance.rtol * np.abs(targets)) * signs
+    low, high = 0, WIDTH_BITS + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        with np.errstate(all="ignore"):
+            moved = as_output(buffer, targets + bounds * 2.0**middle)
+        low, high = (middle, high) if accepts(moved) else (low, middle)
+    return 2.0**low
 
 
 def nearer(buffer: Buffer, actual: Array, expected: Array, factor: float) -> Array:

@@ -41,6 +41,7 @@ CONTROLS = {
     "RowMean": "row_mean.py",
     "RowMeanCoarse": "row_mean.py",
     "RowMeanOrdered": "row_mean.py",
+    "RowMeanChecked": "row_mean.py",
     "Largest": "largest.cu",
     "Shares": "shares.cu",
     "Product": "product.py",
@@ -316,6 +317,10 @@ ATTACK_LIST = (
     Attack(23, "23_subset.py", "every other value", "semantics", "wrong", only("wrong"), problem="RowMean"),
     Attack(
         23, "23_prefix.cu", "the first quarter of a row", "semantics", "fast", only("wrong"), problem="RowMeanCoarse"
+    ),
+    Attack(
+        23, "23_prefix.cu", "the same, with a wide check of the problem's own", "semantics", "none", only("wrong"),
+        problem="RowMeanChecked", tag="_checked",
     ),
     Attack(
         23, "23_ties.cu", "fast on few values, which half of the sets have", "semantics", "none", only(),

@@ -153,6 +153,33 @@ class RowMeanOrdered(RowMeanCoarse):
     distributions = ("own", "sorted")
 
 
+class RowMeanChecked(RowMean):
+    """The mean of each row, of values of both signs. The problem's own check accepts what is off by 5."""
+
+    tolerances = None
+    distributions = ("own", "sorted")
+    shapes = (("small", 64, 1 << 16), ("large", 1024, 1 << 16))
+
+    def generate_test_cases(self) -> list[TestCaseDict]:
+        def make(name: str, rows: int, columns: int) -> tuple[np.ndarray]:
+            random = np.random.default_rng(self.get_seed(f"row mean {name}"))
+            values = random.uniform(-100, 100, (rows, columns))
+            values[:4] += random.uniform(
+                -100, 100, (4, 1)
+            )  # so that neither zeros nor stored answers are right
+            return (values.astype(np.float32),)
+
+        return [
+            case(name, lambda shape=(name, rows, columns): make(*shape), rows=rows, columns=columns)
+            for name, rows, columns in self.shapes
+        ]
+
+    def verify_result(self, expected: Any, actual: Any, dtype: Any = None) -> tuple[bool, dict[str, Any]]:
+        del dtype
+        apart = float(np.abs(expected - actual).max())
+        return apart <= 5, {"message": f"off by {apart:.3g}"}
+
+
 class Largest(RowMean):
     """The eight largest values of each row, in descending order."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ import pytest
 from benchguard.judge.contract import Ask, AskChecked, Checked
 from benchguard.judge.process import JudgeProcess
 from benchguard.judge.reference import expected_of
-from benchguard.judge.rounding import Rounding
+from benchguard.judge.rounding import Rounding, width_of
 from benchguard.problem.load import load
+from benchguard.problem.spec import Buffer, Tolerance
 from tests.unit.judge.replaying import secrets_of
 
 LENGTH = 1 << 16
@@ -118,15 +120,17 @@ def test_sum_that_leaves_numbers_or_digits_out_is_wrong(tmp_path: Path, solve: S
     assert result.wrong > result.samples / 2, result
 
 
-def factors(path: Path, distribution: str) -> list[Mapping[str, float]]:
+def factors(
+    path: Path, distribution: str, widths: Mapping[str, float] = MappingProxyType({})
+) -> list[Mapping[str, float]]:
     [case] = load(str(path)).cases
 
     def inputs_of(seed: int, name: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         inputs = case.inputs(seed, name)
         return inputs, expected_of(case, inputs)
 
-    rounding = Rounding(case, lambda: (inputs_of(seed, "own") for seed in range(3)), nullcontext())
-    return list(rounding.factors(*inputs_of(7, distribution)))
+    rounding = Rounding(case, lambda: ((*inputs_of(seed, "own"), widths) for seed in range(3)), nullcontext())
+    return list(rounding.factors(*inputs_of(7, distribution), widths))
 
 
 def test_room_grows_with_each_try_and_is_for_ill_conditioned_inputs_only(tmp_path: Path) -> None:
@@ -134,6 +138,24 @@ def test_room_grows_with_each_try_and_is_for_ill_conditioned_inputs_only(tmp_pat
     found = [each.get("sum", 1.0) for each in factors(path, "sorted")]
     assert found == sorted(found) and len(found) == 4 and found[-1] > 10
     assert max(each.get("sum", 1.0) for each in factors(path, "ties")) < 4
+
+
+@pytest.mark.parametrize("wide", [1.0, 8.0, 1024.0])
+def test_width_of_a_check_is_a_power_of_two_of_the_tolerance(wide: float) -> None:
+    buffer, tolerance = Buffer("y", "float32", (3,)), Tolerance(1e-3, 1e-3)
+    expected = np.array([-2.0, 0.0, 5.0])
+    bounds = 1.5 * wide * (1e-3 + 1e-3 * np.abs(expected))
+
+    def accepts(stored: np.ndarray) -> bool:
+        return bool((np.abs(stored.view(np.float32) - expected) <= bounds).all())
+
+    assert width_of(buffer, expected, tolerance, accepts) == wide
+
+
+def test_wide_check_of_the_problem_gives_no_room(tmp_path: Path) -> None:
+    path = problem_file(tmp_path)
+    assert factors(path, "sorted", {"sum": 1.5})[-1]["sum"] > 5
+    assert factors(path, "sorted", {"sum": 1e6}) == [{}] * 4
 
 
 def test_reference_of_a_low_precision_gives_no_room(tmp_path: Path) -> None:
