@@ -30,9 +30,9 @@ from .nearby import answers_nearby
 from .plan import Sizes, available_bytes, check_room, plan, slot_count, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
-from .rounding import Rounding, Widths, nearer, width_of
+from .rounding import Factors, Rounding, Widths, largest_of, nearer, width_of
 from .samples import Copy, Place, Right, Samples, places_of
-from .slack import Factors, baseline_of, default_baseline_of, widened
+from .slack import baseline_of, default_baseline_of, widened
 from .stored_answers import SETS_MIN, StoredAnswers, stored_answers
 from .streaming import Stream, Supply
 from .troubles import FaultError
@@ -458,7 +458,7 @@ class CaseJudge:
                 if name in factors:
                     moved[name] = nearer(place.buffer, copy[name], answers[name], factors[name])
             if factors and self._asked(of_set, moved) is None:
-                self._own_factors.append(max(factors.values()))
+                self._own_factors.append(largest_of(factors))
                 return True
         self._is_beyond_room = True
         return False

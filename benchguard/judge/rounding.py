@@ -28,11 +28,12 @@ import numpy as np
 
 from ..problem.spec import Buffer, Tolerance
 from ..problem.suite import TestCase
+from .compare import CHUNK
 from .formats import FLOATS, Array, decoded, is_float
 from .medians import median
 from .nearby import shifted
 from .reference import Expected, as_output, expected_of
-from .slack import MULTIPLE, error_of, in_own_precision
+from .slack import MULTIPLE, in_own_precision, widened
 
 ERROR_MIN = 1 / 64
 """The least error of the reference that widens a tolerance. With a smaller one, a kernel may be off 64 times as far."""
@@ -44,13 +45,23 @@ OWN_SETS = 3
 TRIES = 4
 """Errors of one sum are random. So are those on inputs a few roundings away, and the largest of these counts."""
 
+LIFT = 16.0
+"""An element's error counts as this many times as large, but at most as the largest one of its output: all TRIES may be
+small by chance. Elements whose errors are far smaller than the largest one, as the sums of small numbers are beside
+those of large ones, have no room."""
+
+ERROR_MAX = 1e30
+"""Errors are kept in float32."""
+
 WIDTH_BITS = 40
 """A problem's own check counts as at most 2^40 times as wide as the tolerance."""
 
 DIGITS = FLOATS["float32"].digits
 
 Inputs = Mapping[str, Any]
-Factors = Mapping[str, float]
+Factors = Mapping[str, Array]
+"""By output, a factor for each element."""
+
 Widths = Mapping[str, float]
 """By output, how many times the tolerance the problem's own check accepts; an output that is missing has 1."""
 
@@ -69,23 +80,22 @@ class Rounding:
         self._lock = threading.Lock()
 
     def factors(self, inputs: Inputs, expected: Expected, widths: Widths = _NO_WIDTHS) -> Iterator[Factors]:
-        """By output, by how much the tolerance of a set may be wider: never less than before. Empty if by nothing.
+        """By how much the tolerances of a set may be wider: never less than before. Empty if by nothing.
 
         `widths`: of the problem's own check on this set, if that decides.
         """
         if not self._is_precise():
             return
         own = self._own()
-        largest: dict[str, float] = {}
+        largest: dict[str, Array] = {}
         for given in islice(chain([inputs], shifted(self._case.spec.read, inputs)), TRIES):
             for name, error in self._errors(given, expected if given is inputs else None, widths).items():
-                largest[name] = max(largest.get(name, 0.0), error)
-            found = {
-                name: MULTIPLE * error / min(1.0, max(OWN_MIN, own.get(name, 1.0)))
-                for name, error in largest.items()
-                if error >= ERROR_MIN
-            }
-            yield {name: factor for name, factor in found.items() if factor > 1}
+                largest[name] = np.maximum(largest.get(name, 0.0), error)
+            found = {name: _factors_of(errors, own.get(name, 1.0)) for name, errors in largest.items()}
+            yield {name: factors for name, factors in found.items() if (factors > 1).any()}
+
+    def _tolerance(self, name: str, widths: Widths) -> Tolerance:
+        return widened(self._case.tolerances, widths)[name]
 
     def _is_precise(self) -> bool:
         """Whether all floats are of float32 or more."""
@@ -95,15 +105,18 @@ class Rounding:
     def _own(self) -> Mapping[str, float]:
         with self._lock:
             if self._own_errors is None:
-                errors = [self._errors(*each) for each in islice(self._own_sets(), OWN_SETS)]
+                errors = [
+                    {name: float(error.max(initial=0.0)) for name, error in self._errors(*each).items()}
+                    for each in islice(self._own_sets(), OWN_SETS)
+                ]
                 names = {name for each in errors for name in each}
                 self._own_errors = {
                     name: median(np.array([each[name] for each in errors if name in each])) for name in names
                 }
             return self._own_errors
 
-    def _errors(self, inputs: Inputs, expected: Expected | None, widths: Widths) -> dict[str, float]:
-        """By output, the error of the reference in the submission's precision. Empty if its code fails."""
+    def _errors(self, inputs: Inputs, expected: Expected | None, widths: Widths) -> dict[str, Array]:
+        """By output, the errors of the reference in the submission's precision. Empty if its code fails."""
         try:
             given = in_own_precision(self._case, inputs, self._problem)
             if given and expected is None:
@@ -111,11 +124,31 @@ class Rounding:
         except (Exception, SystemExit):
             return {}
         return {
-            each.name: error_of(each, given[each.name], expected[each.name], self._case.tolerances[each.name])
-            / widths.get(each.name, 1.0)
+            each.name: _errors_of(
+                each, given[each.name], expected[each.name], self._tolerance(each.name, widths)
+            )
             for each in self._case.spec.checked
             if expected and each.name in given and is_float(each.dtype)
         }
+
+
+def _errors_of(buffer: Buffer, own: Array, expected: Array, tolerance: Tolerance) -> Array:
+    """The error of each element, in tolerances; 0 where a number is not finite. `own` is as stored."""
+    errors = np.zeros(len(own), np.float32)
+    for start in range(0, len(own), CHUNK):  # whole arrays in float64 would be several times as large
+        part = slice(start, start + CHUNK)
+        numbers, targets = decoded(buffer.dtype, own[part]), expected[part].astype(np.float64)
+        with np.errstate(all="ignore"):
+            found = np.abs(numbers - targets) / (tolerance.atol + tolerance.rtol * np.abs(targets))
+        errors[part] = np.where(np.isfinite(found), np.minimum(found, ERROR_MAX), 0.0)
+    return errors
+
+
+def _factors_of(errors: Array, own: float) -> Array:
+    """The factor of each element's tolerance. `own` is the largest error on the problem's own inputs."""
+    lifted = np.minimum(LIFT * errors, errors.max(initial=0.0))
+    factors = MULTIPLE * lifted / min(1.0, max(OWN_MIN, own))
+    return np.where(lifted >= ERROR_MIN, np.maximum(factors, 1.0), 1.0)
 
 
 def width_of(
@@ -138,8 +171,12 @@ def width_of(
     return 2.0**low
 
 
-def nearer(buffer: Buffer, actual: Array, expected: Array, factor: float) -> Array:
-    """An output whose errors are divided by `factor`, as stored."""
+def largest_of(factors: Factors) -> float:
+    return max(float(each.max(initial=1.0)) for each in factors.values())
+
+
+def nearer(buffer: Buffer, actual: Array, expected: Array, factors: Array) -> Array:
+    """An output whose errors are divided by the elements' factors, as stored."""
     targets = expected.astype(np.float64)
     with np.errstate(all="ignore"):
-        return as_output(buffer, targets + (decoded(buffer.dtype, actual) - targets) / factor)
+        return as_output(buffer, targets + (decoded(buffer.dtype, actual) - targets) / factors)

@@ -24,7 +24,7 @@ from .compare import Comparison, compare
 from .contract import Mismatch
 from .formats import Array, is_float
 from .nearby import Output, are_few, is_right_nearby
-from .slack import Factors, widened
+from .rounding import Factors, largest_of, nearer
 from .streaming import Stream
 
 Copy = Mapping[str, Array]
@@ -37,7 +37,7 @@ Nearby = Callable[[int], Iterable[Mapping[str, Array]]]
 """The reference's answers to inputs that are a few roundings away from those of a set (nearby.py)."""
 
 Room = Callable[[int], Iterable[Factors]]
-"""By output, by how much the tolerances of a set may be wider for rounding errors, least first (rounding.py)."""
+"""By output and element, by how much the tolerances of a set may be wider for roundings, least first (rounding.py)."""
 
 
 @dataclass(frozen=True)
@@ -265,13 +265,16 @@ class Samples:
     def _factor(self, of_set: int, wrong: Sequence[Output]) -> float:
         """The factor of tolerances with room for rounding errors that accept the wrong outputs; 1 if none do."""
         for factors in () if self._is_wrong else self._room(of_set):
-            tolerances = widened({each.buffer.name: each.tolerance for each in wrong}, factors)
-            if not any(
-                self._compared(of_set, each.buffer, each.actual, tolerances[each.buffer.name]).wrong
-                for each in wrong
+            if all(
+                each.buffer.name in factors and self._is_right_within(of_set, each, factors) for each in wrong
             ):
-                return max(factors.values())
+                return largest_of(factors)
         return 1.0
+
+    def _is_right_within(self, of_set: int, output: Output, factors: Factors) -> bool:
+        name = output.buffer.name
+        moved = nearer(output.buffer, output.actual, self.expected[of_set][name], factors[name])
+        return self._compared(of_set, output.buffer, moved, output.tolerance).wrong == 0
 
     def _is_right_nearby(self, of_set: int, wrong: Sequence[Output]) -> bool:
         """Whether rounding decides the wrong elements.

@@ -42,6 +42,7 @@ CONTROLS = {
     "RowMeanCoarse": "row_mean.py",
     "RowMeanOrdered": "row_mean.py",
     "RowMeanChecked": "row_mean.py",
+    "RowMeanUnits": "row_mean.py",
     "Largest": "largest.cu",
     "Shares": "shares.cu",
     "Product": "product.py",
@@ -321,6 +322,10 @@ ATTACK_LIST = (
     Attack(
         23, "23_prefix.cu", "the same, with a wide check of the problem's own", "semantics", "none", only("wrong"),
         problem="RowMeanChecked", tag="_checked",
+    ),
+    Attack(
+        23, "23_prefix_units.cu", "the same, in rows of small values beside large ones", "semantics", "none",
+        only("wrong"), problem="RowMeanUnits",
     ),
     Attack(
         23, "23_ties.cu", "fast on few values, which half of the sets have", "semantics", "none", only(),

@@ -180,6 +180,26 @@ class RowMeanChecked(RowMean):
         return apart <= 5, {"message": f"off by {apart:.3g}"}
 
 
+class RowMeanUnits(RowMean):
+    """The mean of each row. A quarter of the rows are in another unit, and a million times as large."""
+
+    tolerances = (0.05, 1e-6)
+    distributions = ("own", "sorted")
+    shapes = (("small", 128, 1 << 16), ("large", 1024, 1 << 16))
+
+    def generate_test_cases(self) -> list[TestCaseDict]:
+        def make(name: str, rows: int, columns: int) -> tuple[np.ndarray]:
+            random = np.random.default_rng(self.get_seed(f"row mean {name}"))
+            values = random.uniform(-1, 1, (rows, columns))
+            values[::4] *= 1e6
+            return (values.astype(np.float32),)
+
+        return [
+            case(name, lambda shape=(name, rows, columns): make(*shape), rows=rows, columns=columns)
+            for name, rows, columns in self.shapes
+        ]
+
+
 class Largest(RowMean):
     """The eight largest values of each row, in descending order."""
 

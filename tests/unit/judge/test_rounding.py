@@ -130,7 +130,8 @@ def factors(
         return inputs, expected_of(case, inputs)
 
     rounding = Rounding(case, lambda: ((*inputs_of(seed, "own"), widths) for seed in range(3)), nullcontext())
-    return list(rounding.factors(*inputs_of(7, distribution), widths))
+    found = rounding.factors(*inputs_of(7, distribution), widths)
+    return [{name: float(factors.max()) for name, factors in each.items()} for each in found]
 
 
 def test_room_grows_with_each_try_and_is_for_ill_conditioned_inputs_only(tmp_path: Path) -> None:
@@ -156,6 +157,27 @@ def test_wide_check_of_the_problem_gives_no_room(tmp_path: Path) -> None:
     path = problem_file(tmp_path)
     assert factors(path, "sorted", {"sum": 1.5})[-1]["sum"] > 5
     assert factors(path, "sorted", {"sum": 1e6}) == [{}] * 4
+
+
+TWO_SUMS = """
+    def get_outputs(self, test_case):
+        return [((2,), "float")]
+
+    def reference_solution(self, x):
+        return np.array([x.sum(), (x / 1e6).sum()], x.dtype)
+"""
+
+
+def test_sum_of_small_numbers_has_no_room_beside_one_of_large_numbers(tmp_path: Path) -> None:
+    [case] = load(str(problem_file(tmp_path, TOLERANCES + TWO_SUMS))).cases
+
+    def inputs_of(seed: int, name: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        inputs = case.inputs(seed, name)
+        return inputs, expected_of(case, inputs)
+
+    rounding = Rounding(case, lambda: ((*inputs_of(seed, "own"), {}) for seed in range(3)), nullcontext())
+    *_, last = rounding.factors(*inputs_of(7, "sorted"))
+    assert last["sum"][0] > 10 and last["sum"][1] == 1
 
 
 def test_reference_of_a_low_precision_gives_no_room(tmp_path: Path) -> None:
