@@ -176,7 +176,7 @@ def largest_of(factors: Factors) -> float:
 
 
 def nearer(buffer: Buffer, actual: Array, expected: Array, factors: Array) -> Array:
-    """An output whose errors are divided by the elements' factors, as stored."""
-    targets = expected.astype(np.float64)
+    """An output whose errors are divided by the elements' factors, as stored. Infinities have the factor 1."""
+    numbers, targets = decoded(buffer.dtype, actual), expected.astype(np.float64)
     with np.errstate(all="ignore"):
-        return as_output(buffer, targets + (decoded(buffer.dtype, actual) - targets) / factors)
+        return as_output(buffer, np.where(factors > 1, targets + (numbers - targets) / factors, numbers))

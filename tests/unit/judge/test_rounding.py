@@ -14,7 +14,7 @@ import pytest
 from benchguard.judge.contract import Ask, AskChecked, Checked
 from benchguard.judge.process import JudgeProcess
 from benchguard.judge.reference import expected_of
-from benchguard.judge.rounding import Rounding, width_of
+from benchguard.judge.rounding import Rounding, nearer, width_of
 from benchguard.problem.load import load
 from benchguard.problem.spec import Buffer, Tolerance
 from tests.unit.judge.replaying import secrets_of
@@ -189,3 +189,11 @@ def test_reference_that_fails_in_float32_gives_no_room(tmp_path: Path) -> None:
     wide_only = "assert x.dtype == np.float64\n        return x.sum"
     path.write_text(path.read_text().replace("return x.sum", wide_only))
     assert [dict(each) for each in factors(path, "sorted")] == [{}] * 4
+
+
+def test_errors_divided_by_the_room_and_infinities_kept() -> None:
+    buffer = Buffer("y", "float32", (4,))
+    expected = np.array([1.0, 1.0, np.inf, 2.0])
+    actual = np.array([5.0, 5.0, np.inf, np.nan], np.float32)
+    moved = nearer(buffer, actual, expected, np.array([4.0, 1.0, 1.0, 1.0])).view(np.float32)
+    np.testing.assert_array_equal(moved, np.array([2.0, 5.0, np.inf, np.nan], np.float32))
