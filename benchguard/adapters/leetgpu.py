@@ -48,7 +48,7 @@ FILLINGS = (0x5A, 0xA5)
 DRAWS_COMPARED = 5
 """A result of a few numbers may be equal by chance in some draws."""
 QUICK_BYTES = 1 << 16
-"""Inputs for which a reference on the CPU takes no more than a second."""
+"""Larger functional tests are not compared on a CPU, where their reference may take long."""
 FILES = {"solve.h": Path(__file__).parent / "leetgpu_files" / "solve.h"}
 """Submissions in CUDA C++ that follow LeetGPU's early starting code include it."""
 ROLES: dict[str, Role] = {"in": "input", "out": "output", "inout": "inout"}
@@ -158,7 +158,7 @@ class LeetGpuCase(WideCase):
 
     @property
     def has_seeded_results(self) -> bool:
-        """False for tests of edge cases: of inputs times zeros, say. Not tested where the reference may take long."""
+        """False for tests of edge cases: of inputs times zeros, say. True for large tests on a CPU (QUICK_BYTES)."""
         if self.challenge.device == "cpu" and self.input_bytes > QUICK_BYTES:
             return True
         try:

@@ -9,8 +9,8 @@ errors are those of the reference in float32: on this set, and on the problem's 
 output is wrong. The tolerance stays where float32 is exact enough (ERROR_MIN), and where floats of a lower precision
 are read or written: their kernels compute in float32, and the reference in their precision does not.
 
-Where the problem's own check decides, the tolerance is a default. The errors then count in units of what the check
-accepts (width_of).
+Each element has a factor of its own (LIFT). Where the problem's own check decides, the tolerance is a default, and the
+unit of the errors is what the check accepts (width_of).
 
 A kernel that leaves out a part of its work is off by far more on these sets. A kernel in a lower precision is wrong on
 the problem's own inputs.

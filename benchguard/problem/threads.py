@@ -1,4 +1,4 @@
-"""Limit the threads with which a process computes.
+"""Limit the threads with which a process computes, and share work among them.
 
 Processes that make input sets at once share the cores. Without limits, numpy's BLAS and torch start one thread per core
 in each process, which then wait for each other in busy loops.

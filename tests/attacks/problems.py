@@ -128,12 +128,15 @@ class RowMean(Problem):
     def generate_test_cases(self) -> list[TestCaseDict]:
         def make(name: str, rows: int, columns: int) -> tuple[np.ndarray]:
             random = np.random.default_rng(self.get_seed(f"row mean {name}"))
-            return (random.random((rows, columns), np.float32),)
+            return (self.values(random, rows, columns),)
 
         return [
             case(name, lambda shape=(name, rows, columns): make(*shape), rows=rows, columns=columns)
             for name, rows, columns in self.shapes
         ]
+
+    def values(self, random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+        return random.random((rows, columns), np.float32)
 
     def get_extra_params(self, test_case: TestCaseDict) -> list[Any]:
         return [test_case["rows"], test_case["columns"]]
@@ -160,19 +163,10 @@ class RowMeanChecked(RowMean):
     distributions = ("own", "sorted")
     shapes = (("small", 64, 1 << 16), ("large", 1024, 1 << 16))
 
-    def generate_test_cases(self) -> list[TestCaseDict]:
-        def make(name: str, rows: int, columns: int) -> tuple[np.ndarray]:
-            random = np.random.default_rng(self.get_seed(f"row mean {name}"))
-            values = random.uniform(-100, 100, (rows, columns))
-            values[:4] += random.uniform(
-                -100, 100, (4, 1)
-            )  # so that neither zeros nor stored answers are right
-            return (values.astype(np.float32),)
-
-        return [
-            case(name, lambda shape=(name, rows, columns): make(*shape), rows=rows, columns=columns)
-            for name, rows, columns in self.shapes
-        ]
+    def values(self, random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+        values = random.uniform(-100, 100, (rows, columns))
+        values[:4] += random.uniform(-100, 100, (4, 1))  # neither zeros nor stored answers are right
+        return values.astype(np.float32)
 
     def verify_result(self, expected: Any, actual: Any, dtype: Any = None) -> tuple[bool, dict[str, Any]]:
         del dtype
@@ -187,17 +181,10 @@ class RowMeanUnits(RowMean):
     distributions = ("own", "sorted")
     shapes = (("small", 128, 1 << 16), ("large", 1024, 1 << 16))
 
-    def generate_test_cases(self) -> list[TestCaseDict]:
-        def make(name: str, rows: int, columns: int) -> tuple[np.ndarray]:
-            random = np.random.default_rng(self.get_seed(f"row mean {name}"))
-            values = random.uniform(-1, 1, (rows, columns))
-            values[::4] *= 1e6
-            return (values.astype(np.float32),)
-
-        return [
-            case(name, lambda shape=(name, rows, columns): make(*shape), rows=rows, columns=columns)
-            for name, rows, columns in self.shapes
-        ]
+    def values(self, random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+        values = random.uniform(-1, 1, (rows, columns))
+        values[::4] *= 1e6
+        return values.astype(np.float32)
 
 
 class Largest(RowMean):
