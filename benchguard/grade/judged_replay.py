@@ -100,7 +100,15 @@ def judged_replay(
     sets = secret.sets
     ready = rest[0] if rest else -1
     buffers = Buffers(
-        inputs=SharedInputs(pool, sets.sets, sets.one_use, sets.inputs.stride, sets.inputs.places, ready),
+        inputs=SharedInputs(
+            pool,
+            sets.sets,
+            sets.one_use,
+            sets.inputs.stride,
+            sets.inputs.places,
+            ready,
+            frozenset(sets.zeros),
+        ),
         slots=SlotPool(outputs, sets.slots, sets.outputs.stride, sets.outputs.places, announce, release),
     )
     how = ReplayOptions(

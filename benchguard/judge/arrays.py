@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,12 +12,16 @@ import numpy as np
 from ..ipc.shared_memory import Bytes
 from ..problem.arrays import from_bytes, to_bytes
 from ..problem.spec import Buffer, CaseSpec
+from ..problem.threads import in_parts
 from .formats import Array, is_float, numpy_dtype, stored_dtype
 from .troubles import FaultError
 
 _memcmp = ctypes.CDLL(None).memcmp  # ctypes releases the GIL during the call
 _memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
 _memcmp.restype = ctypes.c_int
+
+PART = 16 << 20
+"""Bytes that a thread compares or copies at once. The replay waits until an output is compared or copied."""
 
 
 def memory_of(buffer: Buffer, value: Any) -> Bytes:
@@ -55,9 +60,30 @@ def same_bits(view: Array, copy: Array) -> bool:
     if view.size == 0:
         return True
     if view.flags.c_contiguous:
-        return bool(_memcmp(view.ctypes.data, copy.ctypes.data, copy.nbytes) == 0)
+        return _same_memory(view.ctypes.data, copy.ctypes.data, copy.nbytes)
     bits = f"u{view.dtype.itemsize}"
     return np.array_equal(view.view(bits), copy.view(bits).reshape(view.shape))
+
+
+def _same_memory(first: int, second: int, size: int) -> bool:
+    differs = threading.Event()
+
+    def look(start: int) -> None:
+        if not differs.is_set() and _memcmp(first + start, second + start, min(PART, size - start)) != 0:
+            differs.set()
+
+    in_parts(look, size, PART)
+    return not differs.is_set()
+
+
+def flat_copy(view: Array) -> Array:
+    """The elements in row-major order, in memory of their own."""
+    if not view.flags.c_contiguous:
+        return np.ravel(view.copy(order="C"))
+    source, flat = view.reshape(-1), np.empty(view.size, view.dtype)
+    count = max(1, PART // view.itemsize)
+    in_parts(lambda at: np.copyto(flat[at : at + count], source[at : at + count]), view.size, count)
+    return flat
 
 
 def check_shape(buffer: Buffer, array: Array) -> None:

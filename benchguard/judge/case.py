@@ -47,13 +47,14 @@ class Tools:
     """Resources of all cases.
 
     `problem` is a lock, held while the problem's code runs, which need not be thread-safe. `maker` makes input sets,
-    `workers` check samples, and `parts` check parts of one sample.
+    `workers` check samples, `parts` check parts of one sample, and `sets` ask the problem's own check.
     """
 
     problem: AbstractContextManager[object]
     maker: Maker
     workers: Executor
     parts: Executor
+    sets: Executor
     threads: int
 
 
@@ -73,6 +74,8 @@ class _Made:
     """Makes the one-use sets that are streamed."""
     stored: StoredAnswers = field(default_factory=StoredAnswers)
     """Narrows the tolerances of all sets."""
+    zeros: frozenset[str] = frozenset()
+    """Inputs that are zeros in all sets."""
 
 
 class CaseJudge:
@@ -149,6 +152,7 @@ class CaseJudge:
             sets.distributions,
             self._case.distributions[0],
             sets.plan.streamed,
+            tuple(sorted(sets.zeros)),
         )
         return answer, [os.dup(sets.pool.descriptor), *ends]
 
@@ -312,7 +316,8 @@ class CaseJudge:
         supply = Supply(source, self._tools.maker, later, digests, pool) if later else None
         expected += [{} for _ in later]
         factors += [{} for _ in later]
-        return _Made(plan, distributions, pool, expected, factors, pool.view(), supply)
+        zeros = frozenset() if later else frozenset.intersection(*(each.zeros for each in results))
+        return _Made(plan, distributions, pool, expected, factors, pool.view(), supply, zeros=zeros)
 
     def _narrowed(self, sets: _Made) -> _Made:
         """Narrow the tolerances if one stored answer would pass in all sets."""
@@ -480,11 +485,7 @@ class CaseJudge:
 
     def _summary(self, samples: Samples, by_set: list[int]) -> Checked:
         assert self._sets is not None
-        for number, state in enumerate(samples.sets):
-            if state.same and state.mismatch is None and not self._sets.plan.is_streamed(number):
-                reason = self._own(number, state.copy, state.is_near)
-                if reason is not None:
-                    state.mismatch = samples.mismatch(state.sample, number, reason)
+        self._ask_own(samples)
         firsts = [state.mismatch for state in samples.sets if state.mismatch is not None]
         wrong: list[Mismatch] = sorted([*firsts, *samples.wrong_later], key=lambda each: each.sample)
         count = sum(state.same for state in samples.sets if state.mismatch is not None)
@@ -503,6 +504,37 @@ class CaseJudge:
             decided_by_rounding=samples.decided_by_rounding,
             rounding_factor=max([samples.rounding_factor, *self._own_factors]),
         )
+
+    def _ask_own(self, samples: Samples) -> None:
+        """Show the first outputs of each set to the problem's own check, several sets at once.
+
+        A check that fails beside others is made again alone: the memory of a GPU is not planned.
+        """
+        assert self._sets is not None
+        numbers = [
+            number
+            for number, state in enumerate(samples.sets)
+            if state.same and state.mismatch is None and not self._sets.plan.is_streamed(number)
+        ]
+
+        def ask(number: int) -> str | None:
+            state = samples.sets[number]
+            return self._own(number, state.copy, state.is_near)
+
+        def ask_beside(number: int) -> tuple[bool, str | None]:
+            """Whether the check ended, and its answer."""
+            try:
+                return True, ask(number)
+            except (Exception, SystemExit):
+                return False, None
+
+        for number, (is_known, answer) in zip(
+            numbers, list(self._tools.sets.map(ask_beside, numbers)), strict=True
+        ):
+            reason = answer if is_known else ask(number)
+            if reason is not None:
+                state = samples.sets[number]
+                state.mismatch = samples.mismatch(state.sample, number, reason)
 
     def _stored(self, samples: Samples) -> tuple[str, ...]:
         """The outputs for which one stored answer would pass; with the problem's own check, all or none.

@@ -122,6 +122,8 @@ class Secrets(msgspec.Struct, frozen=True, tag_field="answer", tag="secrets"):
     streamed: bool = False
     """One-use sets follow each other in the pool's last place (streaming.py). The pipe's end on which they are
     announced is the second descriptor."""
+    zeros: tuple[str, ...] = ()
+    """Inputs that are zeros in all sets."""
 
 
 class Slots(msgspec.Struct, frozen=True, tag_field="answer", tag="slots"):

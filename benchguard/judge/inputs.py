@@ -102,11 +102,26 @@ class Seen:
         return buffer.bytes > BYTES_FEW and buffer.name not in self._unseeded and digest in digests
 
 
+def zeros_of(spec: CaseSpec, memory: Mapping[str, Bytes]) -> frozenset[str]:
+    """The inputs that are zeros in this set, and so in all sets: their content does not depend on the seed."""
+    return frozenset(name for name in spec.unseeded if name in memory and not memory[name].any())
+
+
 def write_set(
-    shared: SharedMemory, layout: Layout, number: int, memory: Mapping[str, Bytes], start: int = 0
+    shared: SharedMemory,
+    layout: Layout,
+    number: int,
+    memory: Mapping[str, Bytes],
+    start: int = 0,
+    zeros: frozenset[str] = frozenset(),
 ) -> None:
-    """Write set `number`. Set 0 begins at `start`. The kernel clears new pages, so threads share the work."""
+    """Write set `number`, but for `zeros`, which new memory has already. Set 0 begins at `start`.
+
+    The kernel clears new pages, so threads share the work.
+    """
     for name, data in memory.items():
+        if name in zeros:
+            continue
         in_parts(partial(_write_part, shared, data, start + layout.place(name, number)[0]), data.nbytes, PART)
 
 

@@ -28,7 +28,7 @@ from ..problem.turns import ALONE
 from .arrays import shaped
 from .compare import CHUNK
 from .formats import FLOATS, Array, FloatFormat
-from .inputs import SEED_BITS, TRIES, Seen, draw_inputs, write_set
+from .inputs import SEED_BITS, TRIES, Seen, draw_inputs, write_set, zeros_of
 from .nearby import answers_nearby
 from .plan import available_bytes
 from .reference import Expected, expected_of, spilled
@@ -66,13 +66,14 @@ class Order(msgspec.Struct, frozen=True):
 class Made:
     """`answers` are empty if the order did not ask for them. `factors` change the set's tolerances (slack.py).
 
-    `distribution` is the order's, or the problem's own if the order's is unfit.
+    `distribution` is the order's, or the problem's own if the order's is unfit. `zeros` as in zeros_of().
     """
 
     digests: Mapping[str, bytes]
     answers: dict[str, Array]
     factors: dict[str, float]
     distribution: str
+    zeros: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -94,12 +95,13 @@ def made_of(
     """
     own = case.distributions[0]
     inputs = draw_inputs(case, order.seed, order.distribution, problem)
-    write_set(pool, layout_of(case.spec.read), 0, inputs.memory, order.start)
+    zeros = zeros_of(case.spec, inputs.memory)
+    write_set(pool, layout_of(case.spec.read), 0, inputs.memory, order.start, zeros)
     expected = expected_of(case, inputs.arrays, problem) if order.answers else {}
     if expected and order.distribution != own and is_unfit(case, inputs.arrays, expected, problem):
         return made_of(case, msgspec.structs.replace(order, distribution=own), pool, problem)
     answers, factors = _with_factors(case, inputs.arrays, expected, problem) if expected else ({}, {})
-    return Made(inputs.digests, dict(answers), factors, order.distribution)
+    return Made(inputs.digests, dict(answers), factors, order.distribution, zeros)
 
 
 def is_unfit(

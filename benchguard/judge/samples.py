@@ -19,7 +19,7 @@ import numpy as np
 from ..ipc.shared_memory import Bytes
 from ..ipc.slots import SlotError
 from ..problem.spec import Buffer, CaseSpec, DType, Layout, Tolerance
-from .arrays import elements_of, same_bits
+from .arrays import elements_of, flat_copy, same_bits
 from .compare import Comparison, compare
 from .contract import Mismatch
 from .formats import Array, is_float
@@ -294,7 +294,7 @@ class Samples:
         return compare(actual, expected, buffer.dtype, tolerance, pool=self._parts, threads=self._threads)
 
     def _copy(self, slot: int) -> Copy:
-        return {name: view.copy(order="C").reshape(-1) for name, view in self._slots[slot]}
+        return {name: flat_copy(view) for name, view in self._slots[slot]}
 
     def _same(self, slot: int, copy: Copy) -> bool:
         return all(same_bits(view, copy[name]) for name, view in self._slots[slot])

@@ -9,7 +9,7 @@ from ..errors import UsageError
 from ..ipc.shared_memory import READ_ONLY, SharedMemory
 from ..problem.spec import Buffer, CaseSpec, Layout, overlaps_itself
 from ..problem.suite import Suite, TestCase
-from ..problem.threads import threads
+from ..problem.threads import as_in_this_thread, threads
 from ..problem.turns import Turns
 from ..problem.withheld import leave_submissions, withhold
 from .case import CaseJudge, Tools
@@ -36,6 +36,9 @@ Load = Callable[[str, str, Mapping[str, str]], Suite]
 
 SHARE_OF_MEMORY = 6
 """Input sets, references and output slots of all cases together use at most half of the available memory."""
+
+OWN_CHECKS = 4
+"""Sets at once that the problem's own check is asked about: it runs for one, and arrays of the others go to a GPU."""
 
 PAGE = 4096
 
@@ -140,13 +143,14 @@ def _of_case(
 
 def _tools(cases: Sequence[TestCase]) -> Tools:
     """Fork the workers, before this process starts other threads."""
-    count = threads()
+    count, enter = threads(), as_in_this_thread()
     problem = Turns()
-    samples = ThreadPoolExecutor(count, "samples")
+    samples = ThreadPoolExecutor(count, "samples", enter)
+    sets = ThreadPoolExecutor(min(count, OWN_CHECKS), "own checks", enter)
     maker: Maker = Here(cases, problem)
     if count > 1 and can_fork():
         maker = Workers(cases, count, maker)
-    return Tools(problem, maker, samples, ThreadPoolExecutor(count, "parts"), count)
+    return Tools(problem, maker, samples, ThreadPoolExecutor(count, "parts"), sets, count)
 
 
 def _chosen(suite: Suite, ask: Ask) -> list[TestCase]:

@@ -56,6 +56,7 @@ class _Done(msgspec.Struct, frozen=True, tag=True):
     """Dtypes of the answers, by buffer."""
     factors: dict[str, float]
     distribution: str
+    zeros: frozenset[str]
 
 
 class _Fault(msgspec.Struct, frozen=True, tag=True):
@@ -137,7 +138,7 @@ class Workers:
             if isinstance(reply, _Fault):
                 return [*results, Failed(reply.error())]
             answered = self._answers(each, reply.dtypes, memory)
-            results.append(Made(reply.digests, answered, reply.factors, reply.distribution))
+            results.append(Made(reply.digests, answered, reply.factors, reply.distribution, reply.zeros))
         return results
 
     def close(self) -> None:
@@ -235,7 +236,7 @@ def _compute(
         for name, array in arrays.items():
             outputs.write(array, task.answers + places[name][0])
         dtypes = {name: array.dtype.str for name, array in arrays.items()}
-        return _Done(dict(made.digests), dtypes, made.factors, made.distribution)
+        return _Done(dict(made.digests), dtypes, made.factors, made.distribution, made.zeros)
     except SpillError:
         return _Fault("", spill=True)
     except (Exception, SystemExit) as error:

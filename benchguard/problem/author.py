@@ -19,6 +19,7 @@ from .on_cpu import on_cpu
 from .problem import Problem, TestCaseDict
 from .seeding import seeded
 from .spec import DType
+from .turns import others_turn
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,11 @@ class Author:
         """The reason why verify_result rejects the outputs; None if it accepts them."""
         takes = len(inspect.signature(self.problem.verify_result).parameters)
         dtype = [self.problem.library_dtype(self.dtype)] if takes > 2 else []
-        with blaming(self.path, "verify_result"), self._in_torch():
-            right, details = self.problem.verify_result(self._theirs(expected), self._theirs(actual), *dtype)
+        with blaming(self.path, "verify_result"):
+            with others_turn():
+                arrays = self._theirs(expected), self._theirs(actual)
+            with self._in_torch():
+                right, details = self.problem.verify_result(*arrays, *dtype)
             return None if bool(right) else f"verify_result: {one_line(str(details)) or 'no reason given'}"
 
     def _theirs(self, arrays: Sequence[Array]) -> Any:

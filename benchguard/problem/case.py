@@ -23,6 +23,7 @@ from .signature import Parameter
 from .spec import ELEMENT_BYTES, Argument, Buffer, CaseSpec, Outline, Tolerance
 from .tensara import Problem as TensaraProblem
 from .tolerances import tolerance_of
+from .turns import others_turn
 from .without_data import without_data
 from .zeroed import with_zeros, zeros_of
 
@@ -209,7 +210,8 @@ class ProblemCase:
             return None
         checked = self.spec.checked
         outputs = [actual[each.name] for each in checked]
-        targets = [cast(expected[each.name], each.dtype) for each in checked]
+        with others_turn():
+            targets = [cast(expected[each.name], each.dtype) for each in checked]
         reason = self._reason(targets, outputs)
         if reason is not None and self._is_wide and self._reason(self._rounded(inputs), outputs) is None:
             reason = None

@@ -84,6 +84,10 @@ class NativeEngine:
         raw = self._ffi.from_buffer(data)
         self._check(self._library.nb_replay_input(self._replay, number, address, raw, len(raw), self._error))
 
+    def zeros(self, number: int, address: int, size: int) -> None:
+        null = self._ffi.NULL
+        self._check(self._library.nb_replay_input(self._replay, number, address, null, size, self._error))
+
     def output(self, address: int, size: int) -> None:
         self._check(self._library.nb_replay_output(self._replay, address, size, self._error))
 

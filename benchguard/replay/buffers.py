@@ -24,9 +24,6 @@ POOL_SETS = 8
 STRICT_SETS = 20
 """The same in a strict replay, which uses some sets once."""
 
-DEVICE_INPUTS_MAX = 4 << 30
-"""More bytes of input sets than this are not held on the device at once: smaller devices have no room for them."""
-
 DEVICE_ALIGNMENT = 256
 """Alignment of each input in the engine's memory."""
 
@@ -43,6 +40,7 @@ class SharedInputs:
 
     The last `one_use` of the `sets` are used for one timed sample each. The descriptors stay the caller's. If `ready`
     is a pipe, one-use sets follow each other in one place behind the others, and a byte announces each of them.
+    `zeros` are the names of places that hold zeros in all sets.
     """
 
     descriptor: int
@@ -51,6 +49,7 @@ class SharedInputs:
     stride: int
     places: Places
     ready: int = -1
+    zeros: frozenset[str] = frozenset()
 
     @property
     def stored(self) -> int:
@@ -106,19 +105,22 @@ class Pool:
     owned: bool = True
     ready: int = -1
 
-    @property
-    def is_single(self) -> bool:
-        """Whether the device holds one set at a time."""
-        return not self.owned and (self.ready >= 0 or self.bytes_of(None) > DEVICE_INPUTS_MAX)
-
     def bytes_of(self, number: int | None) -> int:
         """Bytes of a set, or of all sets, in the engine's memory."""
-        sizes = (part.bytes for part in self.parts if number is None or part.number == number)
+        sizes = (
+            part.bytes for part in self.parts if not part.zeros and (number is None or part.number == number)
+        )
         return sum(-(-size // DEVICE_ALIGNMENT) * DEVICE_ALIGNMENT for size in sizes)
 
     @property
     def device_bytes(self) -> int:
-        return self.bytes_of(0 if self.is_single else None)
+        """Bytes of the sets that the device holds, if it has room. Streamed sets follow each other in one place."""
+        return self.bytes_of(0 if self.ready >= 0 else None)
+
+    @property
+    def set_bytes(self) -> int:
+        """Bytes of the largest set, if the device may hold one at a time; 0 if not."""
+        return 0 if self.owned else self.bytes_of(0)
 
     def close(self) -> None:
         if self.owned and self.descriptor >= 0:
@@ -194,7 +196,9 @@ def _shared_pool(shared: SharedInputs, subject: Subject) -> Pool:
         )
     _check_shared("inputs", shared.descriptor, shared.stored, shared.stride, shared.places)
     parts = [
-        InputPart(number, _place(subject, name, size), size, number * shared.stride + offset)
+        InputPart(
+            number, _place(subject, name, size), size, number * shared.stride + offset, name in shared.zeros
+        )
         for number in range(shared.stored)
         for name, (offset, size) in shared.places.items()
         if size

@@ -7,12 +7,19 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from ..errors import UsageError
 from .statistics import median_interval, quantile, variation
 
 DOUBLINGS = (100, 200, 400, 800, 1600, 3200)
 """The interval is looked at there, and when the time is over: looking after every sample would stop at a lucky one."""
+
+LARGE_FIRST = 50
+"""The first look where outputs are of LARGE_BYTES and more. The copy of such an output takes 10 ms and more, so that a
+hundred samples take seconds."""
+
+LARGE_BYTES = 64 << 20
 
 VARIATION_MIN = 5
 """As Tensara's rule has it."""
@@ -30,11 +37,13 @@ TAGGED_MAX = 0.01
 class Interval(msgspec.Struct, frozen=True, tag="interval"):
     """Half the 95 % interval of the median is at most this share of the median, or one event tick if that is wider.
 
-    `patience`: seconds after which sampling ends in any case, if the interval has been looked at once. None: no limit.
+    `patience`: seconds after which sampling ends in any case, if there are DOUBLINGS[0] samples. None: no limit.
+    `first`: the number of samples at the first look.
     """
 
     half_width: float = 0.005
     patience: float | None = None
+    first: int = DOUBLINGS[0]
 
 
 class Variation(msgspec.Struct, frozen=True, tag="variation"):
@@ -85,6 +94,13 @@ def rule_of(until: str | None, samples: int | None, *, patient: bool = False) ->
     return Variation(bound) if kind == "cv" else Interval(bound)
 
 
+def for_outputs(rule: Rule, size: int) -> Rule:
+    """The rule for a region with `size` bytes of outputs."""
+    if not isinstance(rule, Interval) or rule.patience is None or size < LARGE_BYTES:
+        return rule
+    return replace(rule, first=LARGE_FIRST)
+
+
 def text_of(rule: Rule) -> str:
     """The rule as --until and --samples have it."""
     if isinstance(rule, Count):
@@ -102,7 +118,7 @@ def next_check(rule: Rule, n: int) -> int:
     if isinstance(rule, Count):
         return rule.samples
     if isinstance(rule, Interval):
-        return next((doubling for doubling in DOUBLINGS if doubling > n), DOUBLINGS[-1])
+        return next((look for look in (rule.first, *DOUBLINGS) if look > n), DOUBLINGS[-1])
     step = max(1, n // 10)  # each look costs n: a tenth more each time keeps the sum of them small
     return min(max(VARIATION_MIN, n + step), DOUBLINGS[-1])
 

@@ -1,6 +1,6 @@
 """Give the engine the input set of each sample.
 
-All sets are in the engine's memory, if that is large enough. Otherwise each sample's set is written there just before
+All sets are in the engine's memory, if the device has room. Otherwise each sample's set is written there just before
 the sample, whatever set it is, so that a kernel cannot tell the two kinds of sets apart. One-use sets may also follow
 each other in one place of the shared memory (judge/streaming.py). Then a byte of the judge announces each set, and
 every sample waits until the next one-use set has been announced.
@@ -28,7 +28,8 @@ class Inputs:
         self, engine: Engine, request: Request, memory: memoryview, clock: Callable[[], float]
     ) -> None:
         self._engine, self._memory, self._clock = engine, memory, clock
-        self._is_single, self._ready = request.single_set, request.inputs_ready
+        self._ready = request.inputs_ready
+        self._is_single = self._ready >= 0
         self._deadline = request.deadline
         self._first_one_use = request.input_sets - request.one_use_sets
         self._to_come = request.one_use_sets if self._ready >= 0 else 0
@@ -38,8 +39,12 @@ class Inputs:
             self._parts.setdefault(part.number, []).append(part)
         self.write_seconds = self.wait_seconds = 0.0
 
-    def give(self) -> None:
-        """Write the sets to the engine's memory, or the first one, so that the engine knows their places."""
+    def give(self, one_set: bool) -> None:
+        """Write the sets to the engine's memory, or the first one, so that the engine knows their places.
+
+        `one_set`: the engine has room for one set at a time.
+        """
+        self._is_single = self._is_single or one_set
         for number, parts in self._parts.items():
             if not self._is_single or number == 0:
                 self._write(THE_SET if self._is_single else number, parts)
@@ -93,5 +98,8 @@ class Inputs:
 
     def _write(self, number: int, parts: list[InputPart]) -> None:
         for part in parts:
+            if part.zeros:
+                self._engine.zeros(number, part.address, part.bytes)
+                continue
             data = self._memory[part.offset : part.offset + part.bytes]
             self._engine.input(number, part.address, data)

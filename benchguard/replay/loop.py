@@ -140,7 +140,7 @@ class _Loop:
             self._begin("verify")
             count, differences = self._engine.verify(DIFFERENCES_MAX)
             self._send(Verified(count, tuple(differences[:DIFFERENCES_MAX])))
-        self._give_inputs()
+        self._inputs.give(one_set=bool(prepared.one_set))
         if self._request.warm:  # before the overhead, which counts the work that this adds
             self._engine.warm(True)
         self._begin("overhead")
@@ -177,9 +177,6 @@ class _Loop:
         while len(texts) < NOTES_MAX and (text := self._engine.note(len(texts))) is not None:
             texts.append(line(text))
         return tuple(texts)
-
-    def _give_inputs(self) -> None:
-        self._inputs.give()
 
     def _fill_outputs(self) -> None:
         """From now on, each run begins with a pattern in the outputs."""

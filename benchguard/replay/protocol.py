@@ -72,6 +72,8 @@ class Options(msgspec.Struct, frozen=True):
     """The capture is an adversary's."""
     input_bytes: int = 0
     """Bytes of all input sets together; the sets follow later."""
+    set_bytes: int = 0
+    """Bytes of the largest set, if the sets may be given one at a time; 0: all are held."""
     rotating_count: Word = 0
     """With rotate, the state and its copies; 0: by the size of the cache."""
     flush_code: bool = False
@@ -87,12 +89,16 @@ WARM_UP_SAMPLES_MAX = 10_000
 
 
 class InputPart(msgspec.Struct, frozen=True):
-    """Part of input set `number`: `bytes` bytes at `offset` of the inputs' memory go to device address `address`."""
+    """Part of input set `number`: `bytes` bytes at `offset` of the inputs' memory go to device address `address`.
+
+    `zeros`: they are zeros, and the memory need not be read.
+    """
 
     number: Word
     address: int
     bytes: int
     offset: int
+    zeros: bool = False
 
 
 class OutputPart(msgspec.Struct, frozen=True):
@@ -139,8 +145,7 @@ class OpenDriver(msgspec.Struct, frozen=True, tag="driver"):
 class Request(msgspec.Struct, frozen=True, tag="replay"):
     """A replay to make. `deadline` is in seconds of the monotonic clock.
 
-    With `single_set` the engine holds the input set of one sample at a time. `inputs_ready` is the pipe on which the
-    judge announces streamed one-use sets, or -1 (inputs.py).
+    `inputs_ready` is the pipe on which the judge announces streamed one-use sets, or -1 (inputs.py).
 
     `output_sets` outputs are kept: 0, 1 (of the last sample) or one for each input set. The last `one_use_sets` input
     sets are used for one timed sample each; `schedule_seed` decides which sample uses which set.
@@ -167,7 +172,6 @@ class Request(msgspec.Struct, frozen=True, tag="replay"):
     empty: bool = False
     """Take samples of an empty kernel between the others."""
     slots: SlotRequest | None = None
-    single_set: bool = False
     inputs_ready: int = -1
     warm: bool = False
     """All samples, also those of an empty kernel, come with the state in the cache."""
@@ -216,6 +220,8 @@ class Prepared(msgspec.Struct, frozen=True):
     """Globals of the images that are restored although the capture does not list them."""
     unknown_globals: Word = 0
     """1: an image may have globals that are not restored."""
+    one_set: Word = 0
+    """1: the device has room for one input set at a time."""
 
 
 class Overhead(msgspec.Struct, frozen=True):

@@ -31,7 +31,7 @@ from .caches import caches_of
 from .clocks import ClockWatch, summarise_clocks, throttled_at
 from .collect import Collector, Progress
 from .confined import CONTEXT_SECONDS, WaitingReplay
-from .convergence import TAGGED_MAX, rule_of, text_of
+from .convergence import TAGGED_MAX, for_outputs, rule_of, text_of
 from .driver_check import BLAMED, DriverCheck, check_driver
 from .environment import replay_environment
 from .options import ReplayOptions
@@ -152,12 +152,13 @@ def replay_buffers(
                 guard=options.strict,
                 strict=options.strict,
                 input_bytes=pool.device_bytes,
+                set_bytes=pool.set_bytes,
                 rotating_count=caches.rotating_count,
                 flush_code=caches.flush_code,
                 ignore_reads=options.ignore_refusals,
             ),
             limits=_limits(memory_bytes),
-            rule=rule,
+            rule=for_outputs(rule, slots.stride if slots is not None else outputs.stride),
             deadline=started + options.timeout,
             sampling_seconds=sampling_seconds,
             verify=options.verify,
@@ -173,7 +174,6 @@ def replay_buffers(
             schedule_seed=seed,
             empty=options.strict,
             slots=slots,
-            single_set=pool.is_single,
             inputs_ready=pool.ready,
             warm=caches.warm,
             warm_up_samples=options.warm_up_samples,

@@ -24,7 +24,10 @@
 
 #define MIB(bytes) ((double)(bytes) / (1 << 20))
 
-enum { CODE_COPIES = 8 }; /* for a cold instruction cache */
+enum {
+    CODE_COPIES = 8, /* for a cold instruction cache */
+    INPUTS_SHARE = 2 /* input sets take at most one part in so many of the memory that the state leaves */
+};
 
 /* ---- refusals ------------------------------------------------------------------------------------------ */
 
@@ -102,15 +105,29 @@ static int check_options(struct nb_replay *replay)
     return NB_REPLAY_OK;
 }
 
+/* All input sets are held if they leave half of the memory to the libraries and the region itself. Otherwise
+ * each sample waits for its set to come over the bus. */
+static bool holds_all(const struct nb_replay *replay, double rest)
+{
+    const struct nb_replay_options *options = &replay->options;
+    return options->set_bytes == 0 || (double)options->input_bytes <= rest / INPUTS_SHARE;
+}
+
+static uint64_t held_bytes(const struct nb_replay *replay)
+{
+    return replay->inputs.one_set ? replay->options.set_bytes : replay->options.input_bytes;
+}
+
 static int check_room(struct nb_replay *replay, uint32_t set_count)
 {
     const struct nb_memory *memory = &replay->memory;
     const uint64_t scratch = 2 * nb_cold_scratch_bytes(replay);
     size_t available = 0, total = 0;
     NB_TRY(NB_CALL(replay, cuMemGetInfo_v2, &available, &total));
-    const double inputs = (double)replay->options.input_bytes;
-    const double needed =
-        (double)memory->mapped_bytes * set_count + (double)memory->shadow_bytes + (double)scratch + inputs;
+    const double state =
+        (double)memory->mapped_bytes * set_count + (double)memory->shadow_bytes + (double)scratch;
+    replay->inputs.one_set = !holds_all(replay, (double)available - state);
+    const double inputs = (double)held_bytes(replay), needed = state + inputs;
     if (needed <= (double)available)
         return NB_REPLAY_OK;
     return nb_fail(replay, NB_REPLAY_CANNOT,
@@ -139,7 +156,7 @@ static int rebuild_memory(struct nb_replay *replay)
     NB_TRY(check_room(replay, set_count));
     NB_TRY(nb_memory_build(replay, set_count, nb_inputs_noise(replay)));
     NB_TRY(nb_temporaries_plan(replay));
-    NB_TRY(nb_vault_reserve(replay, memory->shadow_bytes + replay->options.input_bytes));
+    NB_TRY(nb_vault_reserve(replay, memory->shadow_bytes + held_bytes(replay)));
     if (memory->shadow_bytes != 0) {
         NB_TRY(nb_vault_take(replay, memory->shadow_bytes, &memory->shadow));
         NB_TRY(NB_CALL(replay, cuMemsetD8Async, memory->shadow, 0, (size_t)memory->shadow_bytes,
@@ -162,6 +179,7 @@ static void tell(const struct nb_replay *replay, struct nb_replay_prepared *prep
     for (uint32_t i = 0; i < code->unlisted_count; i++)
         prepared->restored_bytes += code->unlisted[i].bytes;
     prepared->unknown_globals = replay->code.unknown_globals;
+    prepared->one_set = replay->inputs.one_set;
     prepared->copies = replay->memory.set_count;
     prepared->operations = replay->operations.programs[0].step_count;
     prepared->streams = replay->streams.used_count;

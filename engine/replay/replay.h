@@ -60,6 +60,7 @@ struct nb_replay_options {
                         output hold other noise in each sample. There is one copy of the state: not with
                         NB_COLD_REMAP or NB_COLD_ROTATE. */
     uint64_t input_bytes; /* all input sets together; more bytes are accepted, but guarding them costs more */
+    uint64_t set_bytes;   /* the largest set, if the caller can give one set at a time; 0: all are held */
     uint32_t rotating_count; /* with NB_COLD_ROTATE: the state and its copies; 0: chosen by the size of the
                                 cache */
     uint32_t flush_code;     /* 1: a kernel empties the instruction caches before each sample; on HIP only */
@@ -97,6 +98,7 @@ struct nb_replay_prepared {
     uint32_t flushed;          /* 1: the device has the instruction that this kernel needs */
     uint32_t unlisted_globals; /* of the images, restored although the capture does not list them */
     uint32_t unknown_globals;  /* 1: an image may have globals that are not restored; a note has the reason */
+    uint32_t one_set;          /* 1: there is room for one input set at a time */
 };
 
 enum nb_sample_flag {
@@ -158,7 +160,8 @@ const char *nb_replay_note(const struct nb_replay *replay, uint32_t index);
 
 /* Input set `set` has these bytes at `address`, within one allocation or global. They replace the recorded
  * bytes in every sample on this set. Sets are numbered from 0 and may be added in any order; each set must
- * get all of its inputs. The same bytes of a set may be given again: the new content replaces the old. */
+ * get all of its inputs. The same bytes of a set may be given again: the new content replaces the old.
+ * `data` NULL: zeros, which take no memory besides. */
 int nb_replay_input(struct nb_replay *replay, uint32_t set, uint64_t address, const void *data,
                     uint64_t bytes, char *error);
 

@@ -76,23 +76,19 @@ static int grow(struct nb_replay *replay, void **array, uint32_t count, uint32_t
     return NB_REPLAY_OK;
 }
 
-/* Find the memory of an input that the set has already, or take new memory for it. */
-static int take_place(struct nb_replay *replay, uint32_t set, uint64_t address, uint64_t bytes,
-                      CUdeviceptr *content)
+/* Find an input that the set has already, or make a new one, of zeros. */
+static int take_input(struct nb_replay *replay, uint32_t set, uint64_t address, uint64_t bytes,
+                      struct nb_input **found)
 {
     struct nb_inputs *inputs = &replay->inputs;
     for (uint32_t i = 0; set < inputs->set_count && i < inputs->count; i++) {
-        const struct nb_input *input = &inputs->inputs[i];
-        *content = input->content;
-        if (input->set == set && input->address == address && input->bytes == bytes)
+        *found = &inputs->inputs[i];
+        if ((*found)->set == set && (*found)->address == address && (*found)->bytes == bytes)
             return NB_REPLAY_OK;
     }
     NB_TRY(grow(replay, (void **)&inputs->inputs, inputs->count, &inputs->room, sizeof *inputs->inputs));
-    struct nb_input *input = &inputs->inputs[inputs->count];
-    *input = (struct nb_input){.set = set, .address = address, .bytes = bytes};
-    NB_TRY(nb_vault_take(replay, bytes, &input->content));
-    *content = input->content;
-    inputs->count++;
+    *found = &inputs->inputs[inputs->count++];
+    **found = (struct nb_input){.set = set, .address = address, .bytes = bytes};
     if (set >= inputs->set_count)
         inputs->set_count = set + 1;
     return NB_REPLAY_OK;
@@ -107,9 +103,14 @@ NB_REPLAY_EXPORT int nb_replay_input(struct nb_replay *replay, uint32_t set, uin
         return nb_fail(replay, NB_REPLAY_CANNOT, "input set %u is too many; give at most %u sets", set,
                        NB_INPUT_SETS_MAX);
     NB_TRY(nb_vault_open(replay));
-    CUdeviceptr content = 0;
-    NB_TRY(take_place(replay, set, address, bytes, &content));
-    NB_TRY(nb_staging_put(replay, content, data, bytes));
+    struct nb_input *input = NULL;
+    NB_TRY(take_input(replay, set, address, bytes, &input));
+    input->zeros = data == NULL;
+    if (input->zeros)
+        return NB_REPLAY_OK;
+    if (input->content == 0)
+        NB_TRY(nb_vault_take(replay, bytes, &input->content));
+    NB_TRY(nb_staging_put(replay, input->content, data, bytes));
     NB_TRY(nb_staging_flush(replay));
     return nb_wait(replay, replay->streams.timed, NB_OWN_WORK_MS, "copying an input");
 }
@@ -143,7 +144,9 @@ static int write_all(struct nb_replay *replay, uint32_t set,
     for (uint32_t i = 0; i < inputs->count && set != NB_NOTHING; i++) {
         const struct nb_input *input = &inputs->inputs[i];
         const CUdeviceptr to = input->set == set ? at(replay, where, input->address, input->bytes) : 0;
-        if (to != 0)
+        if (to != 0 && input->zeros)
+            NB_TRY(NB_CALL(replay, cuMemsetD8Async, to, 0, (size_t)input->bytes, stream));
+        else if (to != 0)
             NB_TRY(NB_CALL(replay, cuMemcpyDtoDAsync_v2, to, input->content, (size_t)input->bytes, stream));
     }
     return NB_REPLAY_OK;

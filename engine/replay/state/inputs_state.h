@@ -2,6 +2,7 @@
 #ifndef NEUTRINO_ENGINE_INPUTS_STATE_H
 #define NEUTRINO_ENGINE_INPUTS_STATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "replay/base/driver.h"
@@ -10,7 +11,8 @@ struct nb_input {
     uint32_t set;
     uint64_t address;
     uint64_t bytes;
-    CUdeviceptr content; /* in the vault */
+    CUdeviceptr content; /* in the vault; 0: it has no memory there */
+    bool zeros;          /* the content is zeros, and needs no memory */
 };
 
 struct nb_output {
@@ -24,6 +26,7 @@ struct nb_inputs {
     struct nb_input *inputs;
     uint32_t count, room;
     uint32_t set_count; /* one more than the greatest number of a set */
+    bool one_set;       /* there is room for one set at a time */
     struct nb_output *outputs;
     uint32_t output_count, output_room;
     uint8_t trial;         /* the poison while in_place.c looks for in-place outputs; otherwise 0 */

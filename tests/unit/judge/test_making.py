@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from benchguard.errors import BenchguardError, UsageError
 from benchguard.ipc.shared_memory import SharedMemory
@@ -23,7 +24,7 @@ from benchguard.judge.making import Failed, Here, Made, Maker, Order, Source
 from benchguard.judge.reference import SpillError
 from benchguard.judge.troubles import FaultError, error_text
 from benchguard.judge.workers import Workers, can_fork
-from benchguard.problem.spec import layout_of
+from benchguard.problem.spec import Buffer, layout_of
 from benchguard.problem.threads import _blas, threads
 from benchguard.problem.turns import Turns, others_turn
 from tests.support.waiting import wait_until
@@ -123,6 +124,35 @@ def test_answers_stored_narrow(kind: str) -> None:
     with Making(kind, Scale(100)) as making:
         [failed] = making.results(["normal"], answers=True, spill=True)
         assert isinstance(failed, Failed) and isinstance(failed.error, SpillError)
+
+
+class Zeroed(Scale):
+    """An output that begins as zeros in all sets, and an input of ones."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        x, _, y, *rest = self.spec.arguments
+        both = (Buffer("ones", "float32", (self.n,)), replace(y, role="inout"))
+        self.spec = replace(self.spec, arguments=(x, *both, *rest), unseeded=("y", "ones"))
+
+    def inputs(self, seed: int, distribution: str) -> dict[str, Any]:
+        drawn = super().inputs(seed, distribution)
+        return {"x": drawn["x"], "ones": np.ones(self.n, np.float32), "y": np.zeros(self.n, np.float32)}
+
+    def expected(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        return super().expected({**inputs, "w": inputs["ones"]})
+
+
+@makers
+def test_zeros_of_all_sets_are_not_written(kind: str) -> None:
+    count = 1 << 20
+    with Making(kind, Zeroed(count)) as making:
+        made = making.sets(["normal", "ties"], answers=True)
+        assert [each.zeros for each in made] == [frozenset({"y"})] * 2
+        written = 512 * os.fstat(making.pool.descriptor).st_blocks
+        assert written == 2 * 2 * 4 * count
+        at, size = making.layout.place("y", 0)
+        assert not any(making.inputs(0)[at : at + size])
 
 
 class Overflowing(Scale):

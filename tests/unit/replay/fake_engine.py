@@ -59,6 +59,7 @@ class FakeEngine:
     notes: Sequence[str] = ()
     differences: Sequence[Difference] = ()
     in_place: int | None = None
+    prepared: Prepared = PREPARED
     fails: dict[str, EngineError] = field(default_factory=dict)
     now: float = START
     taken: int = 0
@@ -80,11 +81,15 @@ class FakeEngine:
 
     def prepare(self, driver: str, options: Options) -> tuple[Device, Prepared]:  # noqa: ARG002
         self._call("prepare")
-        return DEVICE, PREPARED
+        return DEVICE, self.prepared
 
     def input(self, number: int, address: int, data: memoryview) -> None:
         self._call("input")
         self.inputs.append((number, address, bytes(data)))
+
+    def zeros(self, number: int, address: int, size: int) -> None:
+        self._call("zeros")
+        self.inputs.append((number, address, bytes(size)))
 
     def output(self, address: int, size: int) -> None:
         self._call(f"output {address} {size}")

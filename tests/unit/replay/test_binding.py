@@ -27,7 +27,7 @@ from benchguard.toolchain.paths import ENGINE, ENGINES, REPLAY_ABI
 from tests.unit.replay.support import PROGRAMS, Compiler
 
 LIMITS = Limits(1, 2, 3, 4)
-OPTIONS = Options(1, 3, True, False, 4, 5, True, True, (1 << 64) - 1, True, True, 6, 7, True, True)
+OPTIONS = Options(1, 3, True, False, 4, 5, True, True, (1 << 64) - 1, True, True, 6, 8, 7, True, True)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_native_engine_implements_the_engine_protocol(engine: NativeEngine) -> N
 def test_fields_of_every_struct_arrive_unchanged(engine: NativeEngine) -> None:
     device, prepared = engine.prepare("libcuda.so.1", OPTIONS)
     assert device == Device("a device", 11, 12, 13, 14, 15, 16, 17, 18, "0" * 32, 19)
-    assert prepared == Prepared(1.5, 2.5, 3.5, 4.5, 21, 22, 23, 24, 25, 26, 27, 28, 1, 29, 30)
+    assert prepared == Prepared(1.5, 2.5, 3.5, 4.5, 21, 22, 23, 24, 25, 26, 27, 28, 1, 29, 30, 31)
     assert engine.measure(41) == Sample(1.25, 2.25, 3.25, 1980.0, 41, 1, 4.25, 5.25, 6.25)
     assert engine.measure_overhead() == Overhead(0.032, 1.25, 2.0, 3.0)
 
@@ -76,6 +76,9 @@ def test_memory_written_as_input_is_read_back(engine: NativeEngine) -> None:
     into = bytearray(5)
     engine.read(0, memoryview(into))
     assert into == b"\0abc\0"
+    engine.zeros(7, 1, 3)
+    engine.read(0, memoryview(into))
+    assert into == bytes(5)
 
 
 def test_refused_call_raises_its_error_line(engine: NativeEngine) -> None:

@@ -9,11 +9,15 @@ import pytest
 from benchguard.errors import UsageError
 from benchguard.replay.convergence import (
     DOUBLINGS,
+    LARGE_BYTES,
+    LARGE_FIRST,
     PATIENCE_SECONDS,
     Count,
     Interval,
+    Rule,
     Variation,
     decide,
+    for_outputs,
     next_check,
     rule_of,
     shortfall,
@@ -63,6 +67,22 @@ def test_interval_is_checked_at_doublings() -> None:
         n = next_check(Interval(), n)
         results.append(n)
     assert tuple(results) == DOUBLINGS
+
+
+@pytest.mark.parametrize(
+    ("rule", "size", "looks"),
+    [
+        (rule_of(None, None), LARGE_BYTES, (LARGE_FIRST, *DOUBLINGS)),
+        (rule_of(None, None), LARGE_BYTES - 1, DOUBLINGS),
+        (rule_of("ci=0.005", None), LARGE_BYTES, DOUBLINGS),
+        (rule_of(None, 7), LARGE_BYTES, (7,)),
+    ],
+)
+def test_large_outputs_are_looked_at_earlier_without_a_rule_of_the_caller(
+    rule: Rule, size: int, looks: tuple[int, ...]
+) -> None:
+    chosen = for_outputs(rule, size)
+    assert [next_check(chosen, n) for n in (0, *looks[:-1])] == [*looks]
 
 
 def test_narrow_interval_ends_sampling() -> None:

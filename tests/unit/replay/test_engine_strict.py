@@ -21,9 +21,10 @@ from tests.unit.replay.engine_captures import (
     integers,
     one_kernel,
 )
-from tests.unit.replay.engine_support import FAILED, NOTHING, OURS, assert_exact, on_sim, replayed
+from tests.unit.replay.engine_support import CANNOT, FAILED, NOTHING, OURS, assert_exact, on_sim, replayed
 
 STRICT = {"guard": True, "strict": True}
+MIB = 1 << 20
 MODES = ("none", "flush", "memset")
 FOUND = ["samples", 4, ARENA + 8, 4]
 POINTER_BYTES = struct.pack("<QI", ARENA + 8, 0)
@@ -185,6 +186,24 @@ def test_strict_replay_writes_and_guards_inputs(tmp_path: Path, input_bytes: int
         assert sample["guard_us"] > 0
     (_, plain) = replayed(capture, ["measure", 1])
     assert plain[0]["guard_us"] < 5
+
+
+@sim_only
+@pytest.mark.parametrize(("sets", "one_set"), [(1, 0), (20, 0), (40, 1), (128, 1)])
+def test_device_holds_all_input_sets_if_they_leave_half_of_its_memory(
+    tmp_path: Path, sets: int, one_set: int
+) -> None:
+    capture, memory = add_one_capture(tmp_path / "x.ncap", n=256), {"SIM_MEMORY_BYTES": str(64 * MIB)}
+    inputs = {"input_bytes": sets * MIB, "set_bytes": MIB}
+    ((_, prepared),) = replayed(capture, environment=memory, **inputs, **STRICT)
+    assert prepared["one_set"] == one_set
+
+
+@sim_only
+def test_inputs_that_must_all_be_held_are_refused_without_room(tmp_path: Path) -> None:
+    capture, memory = add_one_capture(tmp_path / "x.ncap", n=256), {"SIM_MEMORY_BYTES": str(64 * MIB)}
+    (refused,) = replayed(capture, environment=memory, input_bytes=128 * MIB, **STRICT)
+    assert refused["status"] == CANNOT and "inputs 128.0" in refused["text"]
 
 
 def test_strict_replay_restores_globals_of_every_code_copy(tmp_path: Path) -> None:

@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from benchguard.replay.contract import EngineError
 from benchguard.replay.convergence import Count
 from benchguard.replay.inputs import Inputs
 from benchguard.replay.protocol import OURS, TIMEOUT, Batch, InputPart, Request
 from benchguard.replay.schedule import ONE_USE_LEAST
-from tests.unit.replay.fake_engine import START, FakeEngine, events_of, request
+from tests.unit.replay.fake_engine import PREPARED, START, FakeEngine, events_of, request
 
 ADDRESS, BYTES = 0x3000, 8
 
@@ -22,9 +23,9 @@ def memory(stored: int) -> memoryview:
     return memoryview(b"".join(bytes([number]) * BYTES for number in range(stored)))
 
 
-def single(sets: int, stored: int, **changes: object) -> Request:
+def of_sets(sets: int, stored: int, **changes: object) -> Request:
     parts = tuple(InputPart(number, ADDRESS, BYTES, number * BYTES) for number in range(stored))
-    return request(inputs=parts, input_sets=sets, single_set=True, **changes)
+    return request(inputs=parts, input_sets=sets, **changes)
 
 
 @pytest.fixture
@@ -40,8 +41,8 @@ def pipe() -> Iterator[tuple[int, int]]:
 
 def test_each_sample_writes_its_set_whatever_set_it_is() -> None:
     engine = FakeEngine()
-    inputs = Inputs(engine, single(3, 3, one_use_sets=1), memory(3), lambda: engine.now)
-    inputs.give()
+    inputs = Inputs(engine, of_sets(3, 3, one_use_sets=1), memory(3), lambda: engine.now)
+    inputs.give(one_set=True)
     for number in (1, 1, 2, 0):
         assert inputs.measure(number).input_set == number
     assert engine.calls == ["input", *["input", "measure"] * 4]
@@ -50,9 +51,27 @@ def test_each_sample_writes_its_set_whatever_set_it_is() -> None:
     assert set(engine.sets) == {0}
 
 
+def test_all_sets_are_given_once_if_the_device_has_room() -> None:
+    engine = FakeEngine()
+    inputs = Inputs(engine, of_sets(3, 3, one_use_sets=1), memory(3), lambda: engine.now)
+    inputs.give(one_set=False)
+    for number in (1, 1, 2, 0):
+        inputs.measure(number)
+    assert engine.calls == [*["input"] * 3, *["measure"] * 4]
+    assert engine.sets == [1, 1, 2, 0]
+
+
+def test_zeros_are_not_read_from_memory() -> None:
+    engine = FakeEngine()
+    parts = tuple(InputPart(number, ADDRESS, BYTES, number * BYTES, zeros=number == 1) for number in range(2))
+    Inputs(engine, request(inputs=parts, input_sets=2), memory(2), lambda: engine.now).give(one_set=False)
+    assert engine.calls == ["input", "zeros"]
+    assert [data for _, _, data in engine.inputs] == [bytes(BYTES)] * 2
+
+
 def test_streamed_sets_share_the_last_place(pipe: tuple[int, int]) -> None:
     engine = FakeEngine()
-    asked = single(10, 3, one_use_sets=8, inputs_ready=pipe[0])
+    asked = of_sets(10, 3, one_use_sets=8, inputs_ready=pipe[0])
     inputs = Inputs(engine, asked, memory(3), lambda: engine.now)
     for number in (0, 1, 2, 3, 9):
         inputs.measure(number)
@@ -62,7 +81,7 @@ def test_streamed_sets_share_the_last_place(pipe: tuple[int, int]) -> None:
 def test_sample_after_a_streamed_one_waits_for_the_next_set(pipe: tuple[int, int]) -> None:
     """The pause comes before a sample of any set, so it does not announce a one-use set."""
     engine = FakeEngine()
-    asked = single(10, 3, one_use_sets=8, inputs_ready=pipe[0], deadline=START)
+    asked = of_sets(10, 3, one_use_sets=8, inputs_ready=pipe[0], deadline=START)
     inputs = Inputs(engine, asked, memory(3), lambda: engine.now)
 
     def waits() -> bool:
@@ -86,7 +105,7 @@ def test_sample_after_a_streamed_one_waits_for_the_next_set(pipe: tuple[int, int
 
 def test_judge_that_closed_the_pipe_ends_the_replay(pipe: tuple[int, int]) -> None:
     engine = FakeEngine()
-    asked = single(10, 3, one_use_sets=8, inputs_ready=pipe[0])
+    asked = of_sets(10, 3, one_use_sets=8, inputs_ready=pipe[0])
     inputs = Inputs(engine, asked, memory(3), lambda: engine.now)
     os.close(pipe[1])
     with pytest.raises(EngineError, match="the judge closed the pipe") as raised:
@@ -97,9 +116,9 @@ def test_judge_that_closed_the_pipe_ends_the_replay(pipe: tuple[int, int]) -> No
 @pytest.mark.parametrize(("cost", "seconds"), [(0.001, 1000.0), (8.0, 1000.0), (8.0, 20.0)])
 def test_one_use_sets_are_used_however_long_a_sample_takes(cost: float, seconds: float) -> None:
     """At 8 s a sample, the 30 s for samples end after the fourth, and 80 % of what 20 s leave before the first."""
-    engine = FakeEngine(cost=cost)
-    asked = single(20, 20, one_use_sets=12, deadline=START + seconds, rule=Count(40))
-    asked = asked if cost < 1 else single(20, 20, one_use_sets=12, deadline=START + seconds)
+    engine = FakeEngine(cost=cost, prepared=replace(PREPARED, one_set=1))
+    asked = of_sets(20, 20, one_use_sets=12, deadline=START + seconds, rule=Count(40))
+    asked = asked if cost < 1 else of_sets(20, 20, one_use_sets=12, deadline=START + seconds)
     events = events_of(engine, asked, bytes(memory(20)))
     rows = [each.sample.input_set for event in events if isinstance(event, Batch) for each in event.samples]
     once = [each for each in rows if each >= 8]

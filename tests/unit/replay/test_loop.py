@@ -8,7 +8,7 @@ import random
 import pytest
 
 from benchguard.replay.contract import EngineError
-from benchguard.replay.convergence import Count, Interval, Variation, rule_of
+from benchguard.replay.convergence import LARGE_BYTES, Count, Interval, Variation, for_outputs, rule_of
 from benchguard.replay.protocol import (
     BATCH_MAX,
     FAILED,
@@ -101,6 +101,11 @@ def test_long_kernel_is_sampled_a_hundred_times_before_patience_ends() -> None:
     events = events_of(FakeEngine(noise(0.9), cost=0.1), request(rule_of(None, None)))  # type: ignore[arg-type]
     assert not done_of(events).converged
     assert len(times_of(events)) == 100
+
+
+def test_steady_kernel_with_large_outputs_is_sampled_fifty_times() -> None:
+    rule = for_outputs(rule_of(None, None), LARGE_BYTES)
+    assert len(times_of(events_of(FakeEngine(), request(rule)))) == 50
 
 
 def test_time_cap_ends_sampling_unconverged() -> None:

@@ -118,15 +118,19 @@ SETS, ONE_USE, SLOTS, STRIDE = 6, 3, 2, 8 * N
 
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize("sealed", [True, False])
-def test_shared_buffers_carry_every_sample(native: Path, tmp_path: Path, strict: bool, sealed: bool) -> None:
+@pytest.mark.parametrize("zeros", [frozenset[str](), frozenset({"y"})], ids=["given", "zeros"])
+def test_shared_buffers_carry_every_sample(
+    native: Path, tmp_path: Path, strict: bool, sealed: bool, zeros: frozenset[str]
+) -> None:
     """saxpy, in place: every sample's y is 2 x + y of its set, and the one-use sets are used once."""
     assert native
     capture = CAPTURES["saxpy"](tmp_path / "x.ncap")
     places = {"x": (0, 4 * N), "y": (4 * N, 4 * N)}
     looked: list[tuple[int, int, bool]] = []
+    y = 0.0 if zeros else 1.0
 
     def look(number: int, input_set: int, content: bytes) -> None:
-        looked.append((number, input_set, content[: 4 * N] == floats([2.0 * input_set + 1.0] * N)))
+        looked.append((number, input_set, content[: 4 * N] == floats([2.0 * input_set + y] * N)))
 
     with memory(SETS * STRIDE) as pool, memory(SLOTS * STRIDE) as outputs:
         for number in range(SETS):
@@ -138,7 +142,7 @@ def test_shared_buffers_carry_every_sample(native: Path, tmp_path: Path, strict:
         checker = Checker(outputs, STRIDE, look)
         checker.start()
         buffers = Buffers(
-            inputs=SharedInputs(pool, SETS, ONE_USE, STRIDE, places),
+            inputs=SharedInputs(pool, SETS, ONE_USE, STRIDE, places, zeros=zeros),
             slots=SlotPool(outputs, SLOTS, STRIDE, {"y": (0, 4 * N)}, checker.announce, checker.release),
         )
         options = ReplayOptions(driver="sim", cold="none", strict=strict, samples=40)

@@ -53,12 +53,13 @@ NB_REPLAY_EXPORT int nb_replay_prepare(struct nb_replay *replay, const char *dri
     if (options->device != 1 || options->cold != 3 || options->cold_code != 1 || options->prime != 0 ||
         options->prime_limit_ms != 4 || options->timeout_ms != 5 || options->scrub != 1 ||
         options->step != 1 || options->seed != UINT64_MAX || options->guard != 1 || options->strict != 1 ||
-        options->input_bytes != 6 || options->rotating_count != 7 || options->flush_code != 1 ||
-        options->ignore_reads != 1)
+        options->input_bytes != 6 || options->set_bytes != 8 || options->rotating_count != 7 ||
+        options->flush_code != 1 || options->ignore_reads != 1)
         return refuse(error, "options");
     *device = (struct nb_replay_device){"a device", 11, 12, 13, 14, 15, 16, 17, 18, "", 19};
     memset(device->pci_bus, '0', sizeof device->pci_bus); /* no end */
-    *prepared = (struct nb_replay_prepared){1.5, 2.5, 3.5, 4.5, 21, 22, 23, 24, 25, 26, 27, 28, 1, 29, 30};
+    *prepared =
+        (struct nb_replay_prepared){1.5, 2.5, 3.5, 4.5, 21, 22, 23, 24, 25, 26, 27, 28, 1, 29, 30, 31};
     return NB_REPLAY_OK;
 }
 
@@ -67,7 +68,10 @@ NB_REPLAY_EXPORT int nb_replay_input(struct nb_replay *replay, uint32_t set, uin
 {
     if (set != 7 || address != 1 || bytes != 3)
         return refuse(error, "input");
-    memcpy(replay->memory + 1, data, 3);
+    if (data == NULL)
+        memset(replay->memory + 1, 0, 3);
+    else
+        memcpy(replay->memory + 1, data, 3);
     return NB_REPLAY_OK;
 }
 
