@@ -133,11 +133,25 @@ def _whole(buffer: Buffer, flat: Array) -> Array:
     return np.asarray(converted.view(stored_dtype(buffer.dtype)))
 
 
+def _is_wide(tolerance: Tolerance) -> bool:
+    """Whether every float32 is near enough to the number that it is rounded from, unless that overflows.
+
+    Rounding is off by at most 2^-24 of a normal number, and by 2^-150 of a smaller one.
+    """
+    return tolerance.rtol >= 2.0 ** (SPILL_BITS - 24) and tolerance.atol >= 2.0 ** (SPILL_BITS - 150)
+
+
 def _narrow(values: Array, tolerance: Tolerance) -> Array:
     if values.dtype == np.float32:
         return values
     with np.errstate(all="ignore"):
         narrow = values.astype(np.float32)
+        if _is_wide(tolerance):
+            starts = range(0, len(values), _PART)
+            parts = ((values[at : at + _PART], narrow[at : at + _PART]) for at in starts)
+            if not all((np.isfinite(exact) == np.isfinite(coarse)).all() for exact, coarse in parts):
+                raise SpillError
+            return narrow
         for start in range(0, len(values), _PART):
             exact, coarse = values[start : start + _PART], narrow[start : start + _PART].astype(np.float64)
             allowed = tolerance.atol + tolerance.rtol * np.abs(exact)

@@ -55,6 +55,23 @@ def test_expected_floats_kept_exactly() -> None:
     assert stored_values(np.array([1 << 40])).dtype == np.float64
 
 
+@pytest.mark.parametrize(
+    ("overflows", "value"), [(False, 1e38), (False, np.inf), (False, np.nan), (True, 1e39)]
+)
+def test_references_in_float32_with_a_wide_tolerance_only_without_overflow(
+    overflows: bool, value: float
+) -> None:
+    values = np.append(np.random.default_rng(0).standard_normal(1000), [1e-45, value])
+    case = Given(values, tolerance=Tolerance(1e-5, 1e-4))
+    if overflows:
+        with pytest.raises(SpillError):
+            spilled(case, expected_of(case, {}))
+        return
+    stored = spilled(case, expected_of(case, {}))["y"]
+    assert stored.dtype == np.float32
+    np.testing.assert_allclose(stored, values, rtol=2.0**-24, atol=2.0**-150)
+
+
 def test_references_in_float32_only_within_tolerance() -> None:
     values = np.random.default_rng(0).standard_normal(1000)
     assert stored_values(values, spill=True, tolerance=2.0**-13).dtype == np.float32
