@@ -81,6 +81,8 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
         )
     if mismatch := _count_mismatch(replay, checked):
         yield Outcome("failed", mismatch)
+    if checked.unchanged:
+        yield Outcome("unproven", checked.unchanged)
     evidence = evidence_of(findings)
     for each in evidence:
         if each.state == "failed":

@@ -23,7 +23,10 @@ def used_tolerances(
 def tolerance_notes(checked: Checked) -> Iterator[str]:
     for name, factor in sorted(checked.factors.items()):
         if factor < 1:
-            why = "zeros, or one stored answer for all inputs, would pass under the problem's"
+            why = (
+                "zeros, one stored answer for all inputs, or an answer from a part of the inputs would pass under the "
+                "problem's"
+            )
         else:
             why = (
                 "this leaves room for the error of the problem's own reference in the submission's precision"
@@ -43,6 +46,11 @@ def tolerance_notes(checked: Checked) -> Iterator[str]:
         yield (
             f"{name}: the answer to one input set passes for others, so a kernel that reads no input could pass; "
             "narrow the tolerance, or grade other cases (--case)"
+        )
+    for name in sorted({*checked.of_parts} - {*checked.stored}):
+        yield (
+            f"{name}: an answer without one in 32 elements of the inputs passes, so a kernel that skips some of them "
+            "could pass; narrow the tolerance, or grade other cases (--case)"
         )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
+from itertools import islice
 from typing import cast
 
 import msgspec
@@ -17,23 +18,26 @@ from ..errors import UsageError
 from ..ipc.shared_memory import FIXED, READ_ONLY, Bytes, SharedMemory
 from ..ipc.slots import SlotError, SlotPlan, SlotReader
 from ..problem.returned import ReturnedError, replayed_case
-from ..problem.spec import NO_SEED, Layout, Returned, layout_of
+from ..problem.spec import NO_SEED, Buffer, Form, Layout, Returned, layout_of
 from ..problem.suite import ReturningCase, TestCase
 from .arrays import as_numbers, elements_of, shaped
 from .blind_check import blind_reason
 from .compare import compare
 from .contract import Ask, Checked, Expected, Mismatch, Secrets, Slots
 from .formats import Array, is_float
-from .inputs import Seen, chance_for, write_set
-from .making import Made, Maker, Order, Source
+from .inputs import SEED_BITS, Seen, chance_for, write_set
+from .making import Made, Maker, Order, Source, has_room_for_set
 from .nearby import answers_nearby
+from .partial_answers import SETS as PARTIAL_SETS
+from .partial_answers import PartialAnswers, can_lose, part_of, partial_answers
 from .plan import Sizes, available_bytes, check_room, plan, slot_count, spread
 from .precision import errors_of, note
-from .reference import SpillError, as_output, check_answers, kept_bytes
+from .reference import Expected as Answers
+from .reference import SpillError, as_output, check_answers, expected_of, kept_bytes
 from .rounding import Factors, Rounding, Widths, largest_of, nearer, width_of
 from .samples import Copy, Place, Right, Samples, places_of
 from .slack import baseline_of, default_baseline_of, widened
-from .stored_answers import SETS_MIN, StoredAnswers, stored_answers
+from .stored_answers import SETS_MIN, StoredAnswers, least_factor, stored_answers
 from .streaming import Stream, Supply
 from .troubles import FaultError
 
@@ -76,6 +80,8 @@ class _Made:
     """Narrows the tolerances of all sets."""
     zeros: frozenset[str] = frozenset()
     """Inputs that are zeros in all sets."""
+    of_parts: PartialAnswers = field(default_factory=PartialAnswers)
+    """Narrows the tolerances of the problem's own sets."""
 
 
 class CaseJudge:
@@ -216,7 +222,10 @@ class CaseJudge:
     def _take(self, number: int, made: Made) -> None:
         """Take a streamed set that was made for this round."""
         assert self._sets is not None and self._samples is not None
-        self._sets.factors[number] = self._sets.stored.narrowed(made.factors)
+        factors = self._sets.stored.narrowed(made.factors)
+        self._sets.factors[number] = (
+            self._sets.of_parts.narrowed(factors) if self._is_own(number) else factors
+        )
         tolerances = widened(self._case.tolerances, self._sets.factors[number])
         self._samples.prepare(number, made.answers, tolerances)
 
@@ -320,11 +329,14 @@ class CaseJudge:
         return _Made(plan, distributions, pool, expected, factors, pool.view(), supply, zeros=zeros)
 
     def _narrowed(self, sets: _Made) -> _Made:
-        """Narrow the tolerances if one stored answer would pass in all sets."""
+        """Narrow the tolerances if one stored answer, or answers from a part of the inputs, would pass."""
         if self._case.own_verdict:
             return sets
+        self._sets = sets
         known = [number for number, each in enumerate(sets.expected) if each]
+        answers, factors = [sets.expected[each] for each in known], [sets.factors[each] for each in known]
 
+        @cache
         def baselines() -> list[dict[str, Array]]:
             case, problem = self._case, self._tools.problem
             return [
@@ -332,10 +344,40 @@ class CaseJudge:
                 for arrays in map(self._arrays_of, known)
             ]
 
-        answers, factors = [sets.expected[each] for each in known], [sets.factors[each] for each in known]
-        stored = stored_answers(self._spec.checked, self._case.tolerances, answers, factors, baselines)
+        def least(buffer: Buffer) -> float:
+            return least_factor(buffer, self._case.tolerances[buffer.name], answers, baselines())
+
+        buffers, tolerances = self._spec.checked, self._case.tolerances
+        stored = stored_answers(buffers, tolerances, answers, factors, baselines)
         narrowed = [stored.narrowed(each) for each in sets.factors]
-        return replace(sets, stored=stored, factors=narrowed)
+        rows = (
+            (sets.expected[number], narrowed[number], answer)
+            for number, answer in self._from_parts(filter(self._is_own, known))
+        )
+        of_parts = partial_answers(buffers, tolerances, rows, least)
+        for number in filter(self._is_own, known):
+            narrowed[number] = of_parts.narrowed(narrowed[number])
+        return replace(sets, stored=stored, of_parts=of_parts, factors=narrowed)
+
+    def _is_own(self, of_set: int) -> bool:
+        """Whether a set has the problem's own distribution."""
+        assert self._sets is not None
+        return self._sets.distributions[of_set] == self._case.distributions[0]
+
+    def _from_parts(self, sets: Iterable[int]) -> Iterator[tuple[int, Answers]]:
+        """The reference's answers to a part of the inputs of some sets (partial_answers.py)."""
+        if not can_lose(self._spec.read, self._spec.checked) or not has_room_for_set(
+            self._spec, available_bytes()
+        ):
+            return
+        for number in islice(sets, PARTIAL_SETS):
+            seed = chance_for(self._ask.seed, f"part {self._index} {number}").getrandbits(SEED_BITS)
+            given = part_of(self._spec.read, self._arrays_of(number), seed)
+            try:
+                answers = expected_of(self._case, given, self._tools.problem)
+            except (Exception, SystemExit):  # of the problem's code, for inputs that it did not draw
+                return
+            yield number, answers
 
     def _own(self, of_set: int, copy: Copy, is_near: bool) -> str | None:
         """The problem's own verdict on one set's outputs: None, or why they are wrong.
@@ -501,6 +543,8 @@ class CaseJudge:
             factors=self._factors(),
             own_verdict=self._case.own_verdict,
             stored=self._sets.stored.open if wrong or self._rounds_left else self._stored(samples),
+            unchanged="" if wrong else self._unchanged(),
+            of_parts=self._sets.of_parts.open if wrong or self._rounds_left else self._open_to_parts(samples),
             decided_by_rounding=samples.decided_by_rounding,
             rounding_factor=max([samples.rounding_factor, *self._own_factors]),
         )
@@ -561,6 +605,57 @@ class CaseJudge:
         except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
             accepts = False
         return tuple(each.name for each in self._spec.checked) if accepts else ()
+
+    def _open_to_parts(self, samples: Samples) -> tuple[str, ...]:
+        """The outputs for which those from a part of the inputs would pass; by the problem's own check all or none."""
+        assert self._sets is not None
+        if not self._case.own_verdict:
+            return self._sets.of_parts.open
+        buffers, count = self._spec.checked, 0
+        if not all(is_float(each.dtype) for each in buffers):
+            return ()
+        kept = (each for each, state in enumerate(samples.sets) if state.same and self._is_own(each))
+        for number, answers in self._from_parts(kept):
+            given = {each.name: as_output(each, answers[each.name]) for each in buffers}
+            try:
+                reason = self._asked_of_right(number, given)
+            except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
+                return ()
+            if reason is not None:
+                return ()
+            count += 1
+        return tuple(each.name for each in buffers) if count else ()
+
+    def _unchanged(self) -> str:
+        """Why nothing shows that the call computed a result; empty if its outputs show it.
+
+        A problem's answer may be its input: max(x, 0) of numbers between 0 and 1. A call that returns this input, or a
+        view of it, is right without any work. Results that the reference itself puts into the input do not count.
+        """
+        if self._returned is None or self._spec.returns is None or self._sets is None:
+            return ""
+        known = [number for number, each in enumerate(self._sets.expected) if each]
+        rows = zip(self._returned.results, self._spec.returns.results, self._spec.checked, strict=True)
+        for form, own, buffer in rows:
+            if form.buffer not in self.read.places or form.buffer == own.buffer:
+                continue
+            if known and all(self._is_right_before(number, form, buffer) for number in known):
+                return (
+                    f"{buffer.name} is in the memory of {form.buffer}, and the right answer is there before the call "
+                    "in all input sets, so nothing shows that the call computes it; return other memory"
+                )
+        return ""
+
+    def _is_right_before(self, of_set: int, form: Form, buffer: Buffer) -> bool:
+        """Whether a result's memory has the right answer before the call."""
+        assert self._sets is not None
+        start, _ = self.read.place(form.buffer, self._sets.plan.place_of(of_set))
+        start += form.offset
+        stored = elements_of(form.view, self._sets.memory[start : start + form.view.bytes]).reshape(-1)
+        expected = self._answers(of_set)[buffer.name]
+        if form.dtype != buffer.dtype or stored.shape != expected.shape:
+            return False
+        return not compare(stored, expected, buffer.dtype, self._case.tolerances[buffer.name]).wrong
 
     def _factors(self) -> dict[str, float]:
         """The largest factor of each buffer's tolerance over all sets."""

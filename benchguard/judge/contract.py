@@ -171,6 +171,10 @@ class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
     """Whether the problem's own check decided, instead of tolerances."""
     stored: tuple[str, ...] = ()
     """Buffers for which one stored answer would pass in all sets (stored_answers.py)."""
+    of_parts: tuple[str, ...] = ()
+    """Buffers for which answers from a part of the inputs would pass (partial_answers.py)."""
+    unchanged: str = ""
+    """Why nothing shows that the call computed its results: they are inputs that are right as they are."""
     decided_by_rounding: int = 0
     """The number of elements that are right for inputs a few roundings away only (nearby.py)."""
     rounding_factor: float = 1.0

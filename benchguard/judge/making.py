@@ -208,6 +208,11 @@ def room_for(cases: Sequence[TestCase], orders: Sequence[Order]) -> int:
     return available_bytes() // SHARE_OF_MEMORY // (COPIES * WIDE * max(1, largest))
 
 
+def has_room_for_set(spec: CaseSpec, available: int) -> bool:
+    """Whether memory suffices to make a set beside those that were made."""
+    return available // SHARE_OF_MEMORY >= COPIES * WIDE * _elements(spec)
+
+
 def _lacks_memory(result: Made | Failed) -> bool:
     """Whether a set failed for a lack of memory. torch's error for a GPU's memory is an exception of its own."""
     error = result.error if isinstance(result, Failed) else None

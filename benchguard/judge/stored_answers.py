@@ -68,7 +68,7 @@ def stored_answers(
     limits: dict[str, float] = {}
     for buffer in near:
         name, width = buffer.name, widths[buffer.name]
-        least = _least(buffer, tolerances[name], sets, own)
+        least = least_factor(buffer, tolerances[name], sets, own)
         if least < width:
             limits[name] = max(SHARE * width, least)
     return StoredAnswers(limits, tuple(each.name for each in near if each.name not in limits))
@@ -92,7 +92,7 @@ def _width(answers: Sequence[Array], tolerance: Tolerance, enough: float) -> flo
     return widest
 
 
-def _least(
+def least_factor(
     buffer: Buffer, tolerance: Tolerance, sets: Sequence[Expected], own: Sequence[Mapping[str, Array]]
 ) -> float:
     """The least factor that leaves honest kernels right; infinite without a reference in the submission's precision."""

@@ -46,6 +46,7 @@ CONTROLS = {
     "Largest": "largest.cu",
     "Shares": "shares.cu",
     "Product": "product.py",
+    "MeanSquare": "mean_square.cu",
 }
 """The honest submission to each problem, whose time is the true one."""
 
@@ -338,6 +339,10 @@ ATTACK_LIST = (
     Attack(
         23, "23_prefix_chosen.cu", "the same, if the first values look random", "semantics", "fast", only("wrong"),
         problem="RowMeanOrdered",
+    ),
+    Attack(
+        23, "23_sample.cu", "a quarter of all numbers, of a size that differs", "semantics", "fast", only("wrong"),
+        problem="MeanSquare",
     ),
     Attack(
         23, "23_candidates.cu", "too few candidates of each thread", "semantics", "none", only("wrong"),

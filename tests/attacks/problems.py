@@ -208,6 +208,39 @@ class Shares(RowMean):
         return x / x.sum(axis=1, keepdims=True)
 
 
+class MeanSquare(Problem):
+    """The mean of (a - b)^2, of numbers whose size is drawn, too. The problem gives no tolerance."""
+
+    parameters = (
+        {"name": "a", "type": "float", "pointer": True, "const": True},
+        {"name": "b", "type": "float", "pointer": True, "const": True},
+        {"name": "y", "type": "float", "pointer": True, "const": False},
+        {"name": "n", "type": "size_t", "pointer": False, "const": False},
+    )
+    distributions = ("own",)
+
+    def __init__(self) -> None:
+        super().__init__("mean square")
+
+    def reference_solution(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return ((a - b) ** 2).mean(keepdims=True)
+
+    def generate_test_cases(self) -> list[TestCaseDict]:
+        def make(name: str, n: int) -> tuple[np.ndarray, np.ndarray]:
+            random = np.random.default_rng(self.get_seed(f"mean square {name}"))
+            size = np.float32(random.uniform(0.8, 1.0))
+            a, b = (np.float32(0.02) * random.random(n, np.float32) for _ in range(2))
+            return size * (1 + a), b
+
+        return [
+            case(name, lambda shape=(name, n): make(*shape), n=n)
+            for name, n in (("small", 1 << 20), ("large", 1 << 22))
+        ]
+
+    def get_extra_params(self, test_case: TestCaseDict) -> list[Any]:
+        return [test_case["n"]]
+
+
 class Product(Problem):
     """c = a b, of n by n matrices of float32."""
 

@@ -1,0 +1,151 @@
+"""Tolerances so wide that an answer from a part of an input's elements would pass.
+
+The mean of many random numbers is near the mean of a part of them. A loss over 2^30 numbers in float32 is within
+KernelBench's tolerance of the loss over a sixteenth of them, so a kernel that reads a sixteenth would pass. Stored
+answers (stored_answers.py) need not pass there: a problem may draw the size of its numbers, too, and then the answers
+to its input sets are far apart.
+
+So the reference also runs on inputs of the problem's own distribution in which one element of 32 is replaced by another
+of the same row. Values and rows stay alike, but these numbers are lost, as for a kernel that does not read them. If all
+answers stay within the tolerance, the tolerance of the problem's own sets is the largest change, but at least what
+leaves honest kernels right (stored_answers.least_factor). If an answer without these elements would pass even then, or
+the suite has no reference in the submission's precision, the result has a note.
+
+Sets of other distributions keep their tolerance: rounding errors may be larger there, and a kernel that reads less is
+wrong on the problem's own sets already. Only outputs that are far fewer than the inputs are looked at: an element of
+the others depends on few inputs, or on a part of them that is not large enough for such an average.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..problem.arrays import to_numpy
+from ..problem.spec import Buffer, Tolerance
+from ..problem.threads import in_parts
+from .compare import CHUNK
+from .formats import Array, is_float
+from .reference import Expected
+from .slack import Factors
+
+LOST = 32
+"""One of this many elements is replaced. Half of them change a sum of independent numbers four times as much."""
+
+SETS = 3
+"""The change of a single number may be small by chance. The largest of three counts."""
+
+Inputs = Mapping[str, Any]
+
+LeastFactor = Callable[[Buffer], float]
+"""The least factor of a buffer's tolerance that leaves honest kernels right."""
+
+
+@dataclass(frozen=True)
+class PartialAnswers:
+    """`limits` has the largest factor of a tolerance on the problem's own sets, by buffer. An answer from a part of
+    the inputs would pass for the buffers `open`."""
+
+    limits: Mapping[str, float] = field(default_factory=dict)
+    open: tuple[str, ...] = ()
+
+    def narrowed(self, factors: Factors) -> dict[str, float]:
+        return {**factors, **{name: min(each, factors.get(name, 1.0)) for name, each in self.limits.items()}}
+
+
+def partial_answers(
+    buffers: Sequence[Buffer],
+    tolerances: Mapping[str, Tolerance],
+    sets: Iterable[tuple[Expected, Factors, Expected]],
+    least_factor: LeastFactor,
+) -> PartialAnswers:
+    """Look for buffers for which an answer from a part of the inputs would pass.
+
+    `sets`: of the problem's own sets, the expected outputs, the factors so far, and the answers to a part of the
+    inputs. No set is taken once no buffer is left.
+    """
+    near = {each.name: each for each in buffers if is_float(each.dtype)}
+    widths = dict.fromkeys(near, 0.0)
+    allowed = dict.fromkeys(near, 1.0)
+    if not near:
+        return PartialAnswers()
+    for expected, factors, answers in sets:
+        for name in list(near):
+            width = _change(answers[name], expected[name], tolerances[name])
+            widths[name] = max(widths[name], width)
+            allowed[name] = max(allowed[name], factors.get(name, 1.0))
+            if width > factors.get(name, 1.0):
+                del near[name]
+        if not near:
+            return PartialAnswers()
+    limits, left = {}, []
+    for name, buffer in near.items():
+        width = widths[name]
+        if width == 0:
+            continue
+        least = least_factor(buffer)
+        limit = max(width, least)
+        if limit < allowed[name]:
+            limits[name] = limit
+        if least > width:
+            left.append(name)
+    return PartialAnswers(limits, tuple(left))
+
+
+def can_lose(read: Sequence[Buffer], checked: Sequence[Buffer]) -> bool:
+    """Whether part_of() changes inputs, and there are at least LOST of them for each number of the outputs."""
+    outputs = sum(math.prod(each.shape) for each in checked if is_float(each.dtype))
+    return any(math.prod(each.shape) >= LOST * outputs for each in _largest(read))
+
+
+def part_of(buffers: Sequence[Buffer], arrays: Inputs, seed: int) -> dict[str, Any]:
+    """The inputs, with one of LOST elements of the largest floats replaced by others of the same row.
+
+    Floats of one size lose the same elements, so that pairs of numbers stay pairs.
+    """
+    return {
+        **arrays,
+        **{each.name: _part_of(to_numpy(arrays[each.name]), seed) for each in _largest(buffers)},
+    }
+
+
+def _largest(buffers: Sequence[Buffer]) -> list[Buffer]:
+    floats = [each for each in buffers if is_float(each.dtype) and each.role != "constant"]
+    size = max((math.prod(each.shape) for each in floats), default=0)
+    return [each for each in floats if math.prod(each.shape) == size > 1]
+
+
+def _part_of(array: Array, seed: int) -> Array:
+    length = array.shape[-1] if array.ndim and array.shape[-1] > 1 else array.size
+    rows = np.ascontiguousarray(array).reshape(-1, length)
+    distance = int(np.random.default_rng(seed).integers(1, length))
+    flat, made = rows.reshape(-1), np.empty(rows.size, rows.dtype)
+
+    def lose(start: int) -> None:
+        places = np.arange(start, min(start + CHUNK, flat.size))
+        is_lost = np.random.default_rng((seed, start)).integers(0, LOST, len(places), np.uint8) == 0
+        made[start : start + CHUNK] = flat[start : start + CHUNK]
+        lost = places[is_lost]
+        made[lost] = flat[lost - lost % length + (lost + distance) % length]
+
+    in_parts(lose, flat.size, CHUNK)
+    return made.reshape(array.shape)
+
+
+def _change(answers: Array, expected: Array, tolerance: Tolerance) -> float:
+    """The largest change of an element, in tolerances; infinite if a number is lost."""
+    largest = 0.0
+    for start in range(0, len(expected), CHUNK):
+        part = slice(start, start + CHUNK)
+        with np.errstate(all="ignore"):
+            targets = expected[part].astype(np.float64)
+            known = np.isfinite(targets)
+            changes = np.abs(answers[part].astype(np.float64) - targets)[known]
+            changes /= (tolerance.atol + tolerance.rtol * np.abs(targets))[known]
+        changes[np.isnan(changes)] = np.inf
+        largest = max(largest, float(changes.max(initial=0.0)))
+    return largest

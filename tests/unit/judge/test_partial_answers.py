@@ -1,0 +1,130 @@
+"""Answers from a part of the inputs: a kernel that reads a part must not pass, and honest kernels must."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from benchguard.judge.compare import compare
+from benchguard.judge.formats import Array
+from benchguard.judge.partial_answers import PartialAnswers, can_lose, part_of, partial_answers
+from benchguard.judge.slack import widened
+from benchguard.judge.stored_answers import least_factor
+from benchguard.problem.spec import Buffer, Role, Tolerance
+
+SETS = 20
+LENGTH = 1 << 16
+TOLERANCES = {"y": Tolerance(1e-4, 1e-4)}
+OUTPUT = Buffer("y", "float32", (1,), "output")
+
+
+def buffer(name: str, shape: tuple[int, ...], role: Role = "input", dtype: str = "float32") -> Buffer:
+    return Buffer(name, dtype, shape, role)  # type: ignore[arg-type]
+
+
+INPUT = buffer("x", (LENGTH,))
+
+
+def draw(spread: float = 0.03) -> list[Array]:
+    """Numbers of a size that differs from set to set, so that no stored answer passes."""
+    random = np.random.default_rng(7)
+    return [
+        (random.uniform(0.5, 1) * (1 + spread * random.random(LENGTH))).astype(np.float32)
+        for _ in range(SETS)
+    ]
+
+
+def mean(numbers: Array) -> dict[str, Array]:
+    return {"y": numbers.astype(np.float64).mean(keepdims=True)}
+
+
+def found_for(inputs: Sequence[Array], *, has_own: bool = True) -> PartialAnswers:
+    def halves() -> Iterator[tuple[Mapping[str, Array], Mapping[str, float], Mapping[str, Array]]]:
+        for number, each in enumerate(inputs[:3]):
+            yield mean(each), {}, mean(part_of([INPUT], {"x": each}, number)["x"])
+
+    def least(buffer: Buffer) -> float:
+        own = [{"y": each.mean(keepdims=True)} if has_own else {} for each in inputs]
+        return least_factor(buffer, TOLERANCES["y"], list(map(mean, inputs)), own)
+
+    return partial_answers([OUTPUT], TOLERANCES, halves(), least)
+
+
+def count_wrong(inputs: Sequence[Array], kernel: Callable[[Array], Array], found: PartialAnswers) -> int:
+    tolerance = widened(TOLERANCES, found.narrowed({}))["y"]
+    return sum(
+        compare(np.float32(kernel(each)).reshape(1), mean(each)["y"], "float32", tolerance).wrong
+        for each in inputs
+    )
+
+
+def test_mean_of_a_sample_fails_and_honest_sums_pass() -> None:
+    inputs = draw()
+
+    def sample(numbers: Array) -> Array:
+        return numbers[::8].astype(np.float64).mean()
+
+    def in_turn(numbers: Array) -> Array:
+        """Each of 64 threads adds 1024 numbers one after the other, the least exact honest kernel."""
+        parts = np.cumsum(numbers.reshape(64, -1), axis=1, dtype=np.float32)[:, -1]
+        return parts.sum(dtype=np.float32) / np.float32(LENGTH)
+
+    found = found_for(inputs)
+    assert count_wrong(inputs, sample, PartialAnswers()) == 0
+    assert count_wrong(inputs, sample, found) > SETS // 4
+    assert count_wrong(inputs, np.mean, found) == 0
+    assert count_wrong(inputs, in_turn, found) == 0
+
+
+def test_answers_that_need_all_inputs_keep_the_tolerance() -> None:
+    assert found_for(draw(spread=4.0)) == PartialAnswers()
+
+
+def test_tolerance_without_a_reference_in_the_precision_stays_and_is_reported() -> None:
+    assert found_for(draw(), has_own=False) == PartialAnswers({}, ("y",))
+
+
+def test_limit_is_never_wider_than_the_factor_so_far() -> None:
+    assert PartialAnswers({"y": 0.5}).narrowed({"y": 0.1, "z": 3.0}) == {"y": 0.1, "z": 3.0}
+    assert PartialAnswers({"y": 0.5}).narrowed({}) == {"y": 0.5}
+
+
+def test_lost_elements_are_replaced_from_their_row_and_pairs_stay_pairs() -> None:
+    shape = (5, 1000)
+    buffers = [
+        buffer("a", shape),
+        buffer("b", shape),
+        buffer("small", (5,)),
+        buffer("w", (9000,), "constant"),
+    ]
+    rows = np.arange(5000, dtype=np.float32).reshape(shape)
+    arrays = {"a": rows, "b": -rows, "small": rows[0, :5], "w": np.zeros(9000, np.float32)}
+    made = part_of(buffers, arrays, 3)
+    assert made["small"] is arrays["small"] and made["w"] is arrays["w"]
+    assert (made["a"] == -made["b"]).all() and (made["a"] // 1000 == rows // 1000).all()
+    assert 0.02 < (made["a"] != rows).mean() < 0.05
+    assert (arrays["a"] == np.arange(5000).reshape(shape)).all()
+
+
+@pytest.mark.parametrize("each", [buffer("n", (64,), dtype="int32"), buffer("x", ()), buffer("x", (1,))])
+def test_inputs_that_cannot_lose_elements_stay(each: Buffer) -> None:
+    assert not can_lose([each], [OUTPUT])
+    assert part_of([each], {each.name: np.zeros(each.shape)}, 1).keys() == {each.name}
+
+
+def test_only_outputs_of_many_inputs_are_looked_at() -> None:
+    read = [buffer("x", (4, 64)), buffer("w", (1024,), "constant")]
+    sums = [buffer(name, (4,), "output") for name in ("y", "z", "u")]
+    assert can_lose(read, sums[:2]) and not can_lose(read, sums)
+    assert can_lose(read, [*sums[:2], buffer("places", (4,), "output", "int32")])
+
+
+def test_lost_number_is_no_near_answer() -> None:
+    nan = {"y": np.array([np.nan])}
+    assert (
+        partial_answers([OUTPUT], TOLERANCES, [(mean(np.ones(2)), {}, nan)], lambda _: 0.0)
+        == PartialAnswers()
+    )
+    assert partial_answers([OUTPUT], TOLERANCES, [(nan, {}, nan)], lambda _: 0.0) == PartialAnswers()
