@@ -153,7 +153,7 @@ class KernelBenchCase(WideCase):
 
     def _drawn(self, secret: int | None) -> dict[str, Any]:
         with seeded(secret):
-            given = self.problem.call("get_inputs", self.problem.get_inputs)
+            given = self.problem.draw()
         return self._named(given)
 
     def _named(self, given: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -19,6 +20,10 @@ from .modules import TaskModules
 from .trace import Trace, traced
 
 SEED = 42
+LARGE_BYTES = 1 << 30
+"""Inputs from this size are drawn on the device for references. torch draws numbers on a CPU in one thread, and
+level1/48 has 2^31 of them in each set."""
+
 PRECISIONS = {
     **{name: name for name in ("float32", "float16", "bfloat16")},
     "fp32": "float32", "fp16": "float16", "bf16": "bfloat16",
@@ -59,6 +64,18 @@ class KernelBenchProblem:
         except ProblemError:
             with seeded(None):
                 return self.call("get_inputs", self.get_inputs)
+
+    def draw(self) -> Any:
+        """The result of get_inputs. Large tensors are drawn on the device for references, if the code runs there."""
+        if self.device != "cpu" and self._bytes >= LARGE_BYTES:
+            with suppress(ProblemError), torch_module().device(self.device):
+                return self.call("get_inputs", self.get_inputs)
+        return self.call("get_inputs", self.get_inputs)
+
+    @cached_property
+    def _bytes(self) -> int:
+        values = self.sample.values() if isinstance(self.sample, dict) else listed(self.sample)
+        return sum(each.numel() * each.element_size() for each in values if is_torch(each))
 
     def forward(self, values: Mapping[str, Any], keywords: bool, wide: bool) -> Any:
         """Call a copy of the model, because a call may change its state. `wide`: in float64."""

@@ -118,6 +118,11 @@ class Pool:
         return self.bytes_of(0 if self.ready >= 0 else None)
 
     @property
+    def streamed_bytes(self) -> int:
+        """Bytes that are copied to the device for each sample, if sets are streamed."""
+        return self.bytes_of(0) if self.ready >= 0 else 0
+
+    @property
     def set_bytes(self) -> int:
         """Bytes of the largest set, if the device may hold one at a time; 0 if not."""
         return 0 if self.owned else self.bytes_of(0)

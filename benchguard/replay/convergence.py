@@ -16,8 +16,8 @@ DOUBLINGS = (100, 200, 400, 800, 1600, 3200)
 """The interval is looked at there, and when the time is over: looking after every sample would stop at a lucky one."""
 
 LARGE_FIRST = 50
-"""The first look where outputs are of LARGE_BYTES and more. The copy of such an output takes 10 ms and more, so that a
-hundred samples take seconds."""
+"""The first look where each sample copies LARGE_BYTES and more. Such a copy takes 10 ms and more, so that a hundred
+samples take seconds."""
 
 LARGE_BYTES = 64 << 20
 
@@ -94,8 +94,8 @@ def rule_of(until: str | None, samples: int | None, *, patient: bool = False) ->
     return Variation(bound) if kind == "cv" else Interval(bound)
 
 
-def for_outputs(rule: Rule, size: int) -> Rule:
-    """The rule for a region with `size` bytes of outputs."""
+def for_copies(rule: Rule, size: int) -> Rule:
+    """The rule for samples that copy `size` bytes each: outputs, and streamed inputs."""
     if not isinstance(rule, Interval) or rule.patience is None or size < LARGE_BYTES:
         return rule
     return replace(rule, first=LARGE_FIRST)

@@ -31,7 +31,7 @@ from .caches import caches_of
 from .clocks import ClockWatch, summarise_clocks, throttled_at
 from .collect import Collector, Progress
 from .confined import CONTEXT_SECONDS, WaitingReplay
-from .convergence import TAGGED_MAX, for_outputs, rule_of, text_of
+from .convergence import TAGGED_MAX, for_copies, rule_of, text_of
 from .driver_check import BLAMED, DriverCheck, check_driver
 from .environment import replay_environment
 from .options import ReplayOptions
@@ -158,7 +158,9 @@ def replay_buffers(
                 ignore_reads=options.ignore_refusals,
             ),
             limits=_limits(memory_bytes),
-            rule=for_outputs(rule, slots.stride if slots is not None else outputs.stride),
+            rule=for_copies(
+                rule, pool.streamed_bytes + (slots.stride if slots is not None else outputs.stride)
+            ),
             deadline=started + options.timeout,
             sampling_seconds=sampling_seconds,
             verify=options.verify,

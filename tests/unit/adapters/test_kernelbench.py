@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchguard.adapters import load_suite
+from benchguard.adapters import kernelbench_model, load_suite
 from benchguard.errors import UsageError
 from benchguard.problem.arrays import dtype_of, to_numpy
 from benchguard.problem.errors import ProblemError
@@ -16,6 +16,21 @@ from benchguard.problem.suite import Suite
 
 torch = pytest.importorskip("torch")
 GIVEN = Path(__file__).parent / "given" / "kernelbench_linear.py"
+
+
+DRAWING = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + 1
+
+def get_inputs():
+    return [DRAWN]
+
+def get_init_inputs():
+    return []
+"""
 
 
 def opened(path: Path = GIVEN, **options: str) -> Suite:
@@ -223,6 +238,26 @@ def test_large_inputs_are_not_allocated_when_opened(tmp_path: Path) -> None:
     """512 TiB of inputs, of which only the shape is needed."""
     file = changed(tmp_path, ("batch_size = 8", "batch_size = 1 << 43"))
     assert opened(file).cases[0].spec.checked[0].shape == (1 << 43, 12)
+
+
+@pytest.mark.parametrize(
+    ("size", "drawn", "device"),
+    [
+        (2048, "torch.rand(64, 8)", "meta"),
+        (2049, "torch.rand(64, 8)", "cpu"),
+        (2048, "torch.tensor(torch.rand(512).tolist())", "cpu"),
+    ],
+    ids=["large", "small", "not on the device"],
+)
+def test_large_inputs_are_drawn_on_the_device_for_references(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, drawn: str, device: str
+) -> None:
+    monkeypatch.setattr(kernelbench_model, "LARGE_BYTES", size)
+    path = tmp_path / "problem.py"
+    path.write_text(DRAWING.replace("DRAWN", drawn))
+    problem = kernelbench_model.opened(path, "meta", "float32")
+    [tensor] = problem.draw()
+    assert tensor.device.type == device and tensor.numel() == 512
 
 
 def test_model_that_looks_at_values_is_run(tmp_path: Path) -> None:

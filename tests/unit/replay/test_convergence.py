@@ -17,7 +17,7 @@ from benchguard.replay.convergence import (
     Rule,
     Variation,
     decide,
-    for_outputs,
+    for_copies,
     next_check,
     rule_of,
     shortfall,
@@ -78,10 +78,10 @@ def test_interval_is_checked_at_doublings() -> None:
         (rule_of(None, 7), LARGE_BYTES, (7,)),
     ],
 )
-def test_large_outputs_are_looked_at_earlier_without_a_rule_of_the_caller(
+def test_large_copies_are_looked_at_earlier_without_a_rule_of_the_caller(
     rule: Rule, size: int, looks: tuple[int, ...]
 ) -> None:
-    chosen = for_outputs(rule, size)
+    chosen = for_copies(rule, size)
     assert [next_check(chosen, n) for n in (0, *looks[:-1])] == [*looks]
 
 

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from benchguard.replay.contract import EngineError
-from benchguard.replay.convergence import LARGE_BYTES, Count, Interval, Variation, for_outputs, rule_of
+from benchguard.replay.convergence import LARGE_BYTES, Count, Interval, Variation, for_copies, rule_of
 from benchguard.replay.protocol import (
     BATCH_MAX,
     FAILED,
@@ -104,7 +104,7 @@ def test_long_kernel_is_sampled_a_hundred_times_before_patience_ends() -> None:
 
 
 def test_steady_kernel_with_large_outputs_is_sampled_fifty_times() -> None:
-    rule = for_outputs(rule_of(None, None), LARGE_BYTES)
+    rule = for_copies(rule_of(None, None), LARGE_BYTES)
     assert len(times_of(events_of(FakeEngine(), request(rule)))) == 50
 
 
