@@ -140,6 +140,8 @@ class Samples:
         self._stream = stream
         self._right = right
         self._lock = threading.Lock()
+        self._doubts = threading.Lock()
+        """Held while wrong outputs are looked at again. Others wait, because they need not be once these stay wrong."""
         self.sets = [SetState() for _ in expected]
         self.wrong_later: list[Mismatch] = []
         self.max_absolute = 0.0
@@ -239,8 +241,10 @@ class Samples:
         wrong = [each for each in outputs if each.comparison.wrong]
         mismatch, rounded, factor = None, 0, 1.0
         if wrong and not self._own_decides:
-            factor = self._factor(of_set, wrong)
-            if factor == 1 and self._is_right_nearby(of_set, wrong):
+            with self._doubts:
+                factor = self._factor(of_set, wrong)
+                is_right = factor == 1 and self._is_right_nearby(of_set, wrong)
+            if is_right:
                 rounded = sum(each.comparison.wrong for each in wrong)
             elif factor == 1:
                 buffer, comparison = wrong[0].buffer, wrong[0].comparison
