@@ -39,7 +39,7 @@ from ..problem.tolerances import tolerance_of
 from ..problem.tree import Items, Leaf
 from .host import device_for
 from .kernelbench_model import PRECISIONS, KernelBenchProblem, listed, opened
-from .options import known, one_of
+from .options import distributions_of, known, one_of
 from .reference import WideCase
 from .trace import Trace
 from .values import argument_of, described
@@ -60,11 +60,7 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     settings = known(options, OPTIONS, "kernelbench")
     precision = PRECISIONS[one_of(settings, "precision", tuple(PRECISIONS))]
     weights = one_of(settings, "weights", ("seed", "given"))
-    names = tuple(each.strip() for each in settings["distributions"].split(","))
-    if len(set(names)) < len(names) or not set(names) <= set(variants.NAMES):
-        raise UsageError(
-            f"distributions cannot be {settings['distributions']!r}; give some of {', '.join(variants.NAMES)}"
-        )
+    names = distributions_of(settings)
     path = Path(spec)
     if not path.is_file():
         raise UsageError(f"no such problem: {spec}; give the path of KernelBench's Python file")

@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 
 from ..errors import UsageError
+from ..problem import distributions as variants
 from ..problem.arrays import Array, dtype_of, is_torch, shape_of, strides_of, to_numpy, to_torch
 from ..problem.c_types import FLOATS, from_ctypes
 from ..problem.errors import ProblemError, blaming
@@ -34,12 +35,12 @@ from .counts import with_counts_of
 from .host import device_for, filling_memory, running_on, torch_module
 from .modules import TaskModules
 from .one_test import one_test, origins
-from .options import known, one_of
+from .options import distributions_of, known, one_of
 from .reference import WideCase
 from .values import NO_SEED, described
 
-OPTIONS = {"device": "auto", "cases": "performance"}
-"""Where the reference runs; performance, or all: also the functional tests that depend on the seed."""
+OPTIONS = {"device": "auto", "cases": "performance", "distributions": variants.OWN}
+"""Where the reference runs; performance, or all: also the functional tests that depend on the seed; see gpumode."""
 
 ENTRY = "solve"
 PERFORMANCE = "performance"
@@ -57,6 +58,7 @@ ROLES: dict[str, Role] = {"in": "input", "out": "output", "inout": "inout"}
 def load(spec: str, options: Mapping[str, str]) -> Suite:
     settings = known(options, OPTIONS, "leetgpu")
     everything = one_of(settings, "cases", ("performance", "all")) == "all"
+    names = distributions_of(settings)
     path = Path(spec)
     path = path / "challenge.py" if path.is_dir() else path
     if not path.is_file():
@@ -65,6 +67,8 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     cases = [LeetGpuCase(challenge, PERFORMANCE, lambda _: challenge.instance.generate_performance_test())]
     if everything:
         cases += functional_cases(challenge)
+    for case in cases:
+        case.distributions = names
     return Suite(challenge.name, tuple(cases), "arguments", ENTRY, tensors=True, files=FILES)
 
 
@@ -94,7 +98,7 @@ class LeetGpuCase(WideCase):
     `generate` makes the test. Its argument is the name of a draw that all cases have, or "" for a draw of this case.
     """
 
-    distributions = ("own",)
+    distributions: tuple[str, ...] = (variants.OWN,)
 
     def __init__(self, challenge: LeetGpuChallenge, name: str, generate: Callable[[str], Any]) -> None:
         self.challenge, self.name, self._generate = challenge, name, generate
@@ -172,7 +176,6 @@ class LeetGpuCase(WideCase):
         return all(_equal(value, first[name]) for name, value in self.results(inputs, wide=False).items())
 
     def inputs(self, seed: int, distribution: str) -> dict[str, Array]:
-        del distribution
         values = self._draw(seed, 0)
         first = self._first
         before, now = described([*first.values()]), described([*values.values()])
@@ -181,6 +184,9 @@ class LeetGpuCase(WideCase):
                 f"{self.where}: the test has {', '.join(before)} for one seed and {', '.join(now)} for another; "
                 "shapes, dtypes and numbers may not depend on it"
             )
+        if distribution != variants.OWN:
+            for name in self._drawn:
+                values[name] = variants.transformed(to_numpy(values[name]), distribution, seed, name)
         return {
             each.name: first[each.name] if each.role == "constant" else values[each.name]
             for each in self.spec.read

@@ -61,6 +61,17 @@ def test_parameters_have_the_signatures_order_types_and_directions() -> None:
     assert case.tolerances == {"out": Tolerance(1e-5, 1e-5), "seen": Tolerance()}
 
 
+def test_distributions_only_on_request() -> None:
+    (case,) = opened(distributions="own,sparse").cases
+    assert case.distributions == ("own", "sparse") and opened().cases[0].distributions == ("own",)
+    own, sparse = (case.inputs(7, name) for name in case.distributions)
+    x = to_numpy(sparse["x"])
+    assert (x == 0).mean() > (to_numpy(own["x"]) == 0).mean()
+    for name in ("weights", "out", "seen"):
+        assert np.array_equal(to_numpy(sparse[name]), to_numpy(own[name]))
+    assert np.allclose(to_numpy(case.expected(sparse)["out"]), x.astype(float) * 4.5, rtol=1e-12)
+
+
 def test_reference_runs_in_float64_on_secret_inputs() -> None:
     (case,) = opened().cases
     inputs = case.inputs(7, "own")
