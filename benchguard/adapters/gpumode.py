@@ -30,7 +30,7 @@ from .gpumode_several import GENERATE, SeveralFunctions, references_of
 from .gpumode_task import NAMES, OneFunction, Task
 from .host import device_for
 from .modules import TaskModules
-from .options import distributions_of, known, one_of
+from .options import known, one_of
 
 OPTIONS = {"device": "auto", "cases": "all", "distributions": distributions.OWN}
 """Options: the device of the task's code; all, tests or benchmarks; and distributions of benchguard.problem, separated
@@ -86,7 +86,7 @@ class TaskFile:
 def load(spec: str, options: Mapping[str, str]) -> Suite:
     chosen = known(options, OPTIONS, "gpumode")
     kinds = one_of(chosen, "cases", ("all", *_KINDS))
-    names = distributions_of(chosen)
+    names = distributions.named(chosen["distributions"])
     path = Path(spec)
     file = read_task((path if path.name == TASK_FILE else path / TASK_FILE).resolve())
     task = _task_of(file, device_for(chosen["device"]))

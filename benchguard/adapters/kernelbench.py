@@ -39,7 +39,7 @@ from ..problem.tolerances import tolerance_of
 from ..problem.tree import Items, Leaf
 from .host import device_for
 from .kernelbench_model import PRECISIONS, KernelBenchProblem, listed, opened
-from .options import distributions_of, known, one_of
+from .options import known, one_of
 from .reference import WideCase
 from .trace import Trace
 from .values import argument_of, described
@@ -60,7 +60,7 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     settings = known(options, OPTIONS, "kernelbench")
     precision = PRECISIONS[one_of(settings, "precision", tuple(PRECISIONS))]
     weights = one_of(settings, "weights", ("seed", "given"))
-    names = distributions_of(settings)
+    names = variants.named(settings["distributions"])
     path = Path(spec)
     if not path.is_file():
         raise UsageError(f"no such problem: {spec}; give the path of KernelBench's Python file")

@@ -35,7 +35,7 @@ from .counts import with_counts_of
 from .host import device_for, filling_memory, running_on, torch_module
 from .modules import TaskModules
 from .one_test import one_test, origins
-from .options import distributions_of, known, one_of
+from .options import known, one_of
 from .reference import WideCase
 from .values import NO_SEED, described
 
@@ -58,7 +58,7 @@ ROLES: dict[str, Role] = {"in": "input", "out": "output", "inout": "inout"}
 def load(spec: str, options: Mapping[str, str]) -> Suite:
     settings = known(options, OPTIONS, "leetgpu")
     everything = one_of(settings, "cases", ("performance", "all")) == "all"
-    names = distributions_of(settings)
+    names = variants.named(settings["distributions"])
     path = Path(spec)
     path = path / "challenge.py" if path.is_dir() else path
     if not path.is_file():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..errors import UsageError
-from ..problem import distributions
 
 
 def known(options: Mapping[str, str], names: Mapping[str, str], adapter: str) -> dict[str, str]:
@@ -14,16 +13,6 @@ def known(options: Mapping[str, str], names: Mapping[str, str], adapter: str) ->
         if name not in names:
             raise UsageError(f"the adapter {adapter} has no option {name!r}; options are {', '.join(names)}")
     return {**names, **options}
-
-
-def distributions_of(options: Mapping[str, str]) -> tuple[str, ...]:
-    """The option `distributions`: names of those of benchguard.problem, separated by commas. Raises UsageError."""
-    names = tuple(each.strip() for each in options["distributions"].split(","))
-    if len(set(names)) < len(names) or not set(names) <= set(distributions.NAMES):
-        raise UsageError(
-            f"distributions cannot be {options['distributions']!r}; give some of {', '.join(distributions.NAMES)}"
-        )
-    return names
 
 
 def one_of(options: Mapping[str, str], name: str, values: tuple[str, ...]) -> str:

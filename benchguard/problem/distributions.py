@@ -37,6 +37,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..errors import UsageError
 from .arrays import NUMPY_DTYPES, Numbers, dtype_of
 from .c_types import FLOATS
 from .seeding import generator
@@ -109,6 +110,14 @@ Number: TypeAlias = Any
 
 RowRule = Callable[[np.random.Generator, Numbers, Number, Number], Numbers]
 """Makes rows from the problem's own rows, and the least and the greatest value."""
+
+
+def named(text: str) -> tuple[str, ...]:
+    """The distributions that a text names, separated by commas. Raises UsageError."""
+    names = tuple(each.strip() for each in text.split(","))
+    if len(set(names)) < len(names) or not set(names) <= set(NAMES):
+        raise UsageError(f"distributions cannot be {text!r}; give some of {', '.join(NAMES)}")
+    return names
 
 
 def transformed(own: Numbers, distribution: str, seed: int, name: str) -> Numbers:
