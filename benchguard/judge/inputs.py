@@ -102,7 +102,7 @@ class Seen:
         return buffer.bytes > BYTES_FEW and buffer.name not in self._unseeded and digest in digests
 
 
-def zeros_of(spec: CaseSpec, memory: Mapping[str, Bytes]) -> frozenset[str]:
+def always_zero(spec: CaseSpec, memory: Mapping[str, Bytes]) -> frozenset[str]:
     """The inputs that are zeros in this set, and so in all sets: their content does not depend on the seed."""
     return frozenset(name for name in spec.unseeded if name in memory and not memory[name].any())
 

@@ -28,7 +28,7 @@ from ..problem.turns import ALONE
 from .arrays import shaped
 from .compare import CHUNK
 from .formats import FLOATS, Array, FloatFormat
-from .inputs import SEED_BITS, TRIES, Seen, draw_inputs, write_set, zeros_of
+from .inputs import SEED_BITS, TRIES, Seen, always_zero, draw_inputs, write_set
 from .nearby import answers_nearby
 from .plan import available_bytes
 from .reference import Expected, expected_of, spilled
@@ -66,7 +66,7 @@ class Order(msgspec.Struct, frozen=True):
 class Made:
     """`answers` are empty if the order did not ask for them. `factors` change the set's tolerances (slack.py).
 
-    `distribution` is the order's, or the problem's own if the order's is unfit. `zeros` as in zeros_of().
+    `distribution` is the order's, or the problem's own if the order's is unfit. `zeros` are those of always_zero().
     """
 
     digests: Mapping[str, bytes]
@@ -95,7 +95,7 @@ def made_of(
     """
     own = case.distributions[0]
     inputs = draw_inputs(case, order.seed, order.distribution, problem)
-    zeros = zeros_of(case.spec, inputs.memory)
+    zeros = always_zero(case.spec, inputs.memory)
     write_set(pool, layout_of(case.spec.read), 0, inputs.memory, order.start, zeros)
     expected = expected_of(case, inputs.arrays, problem) if order.answers else {}
     if expected and order.distribution != own and is_unfit(case, inputs.arrays, expected, problem):

@@ -1,9 +1,8 @@
 """Tolerances so wide that an answer from a part of an input's elements would pass.
 
-The mean of many random numbers is near the mean of a part of them. A loss over 2^30 numbers in float32 is within
-KernelBench's tolerance of the loss over a sixteenth of them, so a kernel that reads a sixteenth would pass. Stored
-answers (stored_answers.py) need not pass there: a problem may draw the size of its numbers, too, and then the answers
-to its input sets are far apart.
+The mean of many random numbers is near the mean of a part of them, so a kernel that reads a part may be right by a
+tolerance that is meant for rounding errors (docs/adr/0054). Stored answers (stored_answers.py) need not pass there: a
+problem may draw the size of its numbers, too, and then the answers to its input sets are far apart.
 
 So the reference also runs on inputs of the problem's own distribution in which one element of 32 is replaced by another
 of the same row. Values and rows stay alike, but these numbers are lost, as for a kernel that does not read them. If all
@@ -12,8 +11,8 @@ leaves honest kernels right (stored_answers.least_factor). If an answer without 
 the suite has no reference in the submission's precision, the result has a note.
 
 Sets of other distributions keep their tolerance: rounding errors may be larger there, and a kernel that reads less is
-wrong on the problem's own sets already. Only outputs that are far fewer than the inputs are looked at: an element of
-the others depends on few inputs, or on a part of them that is not large enough for such an average.
+wrong on the problem's own sets already. Only outputs with LOST or more inputs for each number are looked at: a number
+of the others depends on too few inputs for such a mean.
 """
 
 from __future__ import annotations

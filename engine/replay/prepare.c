@@ -26,7 +26,7 @@
 
 enum {
     CODE_COPIES = 8, /* for a cold instruction cache */
-    INPUTS_SHARE = 2 /* input sets take at most one part in so many of the memory that the state leaves */
+    INPUTS_SHARE = 2 /* input sets take at most half of the memory that the state leaves */
 };
 
 /* ---- refusals ------------------------------------------------------------------------------------------ */

@@ -41,7 +41,7 @@ def mean(numbers: Array) -> dict[str, Array]:
 
 
 def found_for(inputs: Sequence[Array], *, has_own: bool = True) -> PartialAnswers:
-    def halves() -> Iterator[tuple[Mapping[str, Array], Mapping[str, float], Mapping[str, Array]]]:
+    def rows() -> Iterator[tuple[Mapping[str, Array], Mapping[str, float], Mapping[str, Array]]]:
         for number, each in enumerate(inputs[:3]):
             yield mean(each), {}, mean(part_of([INPUT], {"x": each}, number)["x"])
 
@@ -49,7 +49,7 @@ def found_for(inputs: Sequence[Array], *, has_own: bool = True) -> PartialAnswer
         own = [{"y": each.mean(keepdims=True)} if has_own else {} for each in inputs]
         return least_factor(buffer, TOLERANCES["y"], list(map(mean, inputs)), own)
 
-    return partial_answers([OUTPUT], TOLERANCES, halves(), least)
+    return partial_answers([OUTPUT], TOLERANCES, rows(), least)
 
 
 def count_wrong(inputs: Sequence[Array], kernel: Callable[[Array], Array], found: PartialAnswers) -> int:
