@@ -3,43 +3,37 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
-from functools import cache, partial
-from itertools import islice
-from typing import cast
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
 
 from ..errors import UsageError
-from ..ipc.shared_memory import FIXED, READ_ONLY, Bytes, SharedMemory
+from ..ipc.shared_memory import FIXED, READ_ONLY, SharedMemory
 from ..ipc.slots import SlotError, SlotPlan, SlotReader
 from ..problem.returned import ReturnedError, replayed_case
-from ..problem.spec import NO_SEED, Buffer, Form, Layout, Returned, layout_of
-from ..problem.suite import ReturningCase, TestCase
-from .arrays import as_numbers, elements_of, shaped
-from .blind_check import blind_reason
-from .compare import compare
+from ..problem.spec import NO_SEED, Layout, Returned, layout_of
+from ..problem.suite import TestCase
+from .arrays import elements_of
 from .contract import Ask, Checked, Expected, Mismatch, Secrets, Slots
 from .formats import Array, is_float
 from .inputs import SEED_BITS, Seen, chance_for, write_set
-from .making import Made, Maker, Order, Source, has_room_for_set
+from .making import Made, Maker, Order, Source
+from .narrowing import Narrowing
 from .nearby import answers_nearby
-from .partial_answers import SETS as PARTIAL_SETS
-from .partial_answers import PartialAnswers, can_lose, part_of, partial_answers
+from .own_check import OwnCheck
 from .plan import Sizes, available_bytes, check_room, plan, slot_count, spread
 from .precision import errors_of, note
-from .reference import Expected as Answers
-from .reference import SpillError, as_output, check_answers, expected_of, kept_bytes
-from .rounding import Factors, Rounding, Widths, largest_of, nearer, width_of
-from .samples import Copy, Place, Right, Samples, places_of
-from .slack import baseline_of, default_baseline_of, widened
-from .stored_answers import SETS_MIN, StoredAnswers, least_factor, stored_answers
+from .reference import SpillError, as_output, check_answers, kept_bytes
+from .samples import Place, Right, Samples, places_of
+from .secret_sets import SecretSets
+from .slack import baseline_of, widened
 from .streaming import Stream, Supply
 from .troubles import FaultError
+from .unchanged import unchanged_reason
 
 THROWAWAY_SETS = 2
 SETS_SHARE = 2
@@ -62,28 +56,6 @@ class Tools:
     threads: int
 
 
-@dataclass(frozen=True)
-class _Made:
-    """Secret input sets, their distributions and references."""
-
-    plan: SlotPlan
-    distributions: tuple[str, ...]
-    pool: SharedMemory
-    expected: list[dict[str, Array]]
-    factors: list[dict[str, float]]
-    """For each set, by buffer: how much wider its tolerances are (slack.py)."""
-    memory: Bytes
-    """A view of the pool."""
-    supply: Supply | None = None
-    """Makes the one-use sets that are streamed."""
-    stored: StoredAnswers = field(default_factory=StoredAnswers)
-    """Narrows the tolerances of all sets."""
-    zeros: frozenset[str] = frozenset()
-    """Inputs that are zeros in all sets."""
-    of_parts: PartialAnswers = field(default_factory=PartialAnswers)
-    """Narrows the tolerances of the problem's own sets."""
-
-
 class CaseJudge:
     """Judges one case. One thread calls the methods, in the order of the supervisor's questions."""
 
@@ -98,17 +70,15 @@ class CaseJudge:
         self.read = layout_of(case.spec.read)
         self._checked = layout_of(case.spec.checked)
         self._rounds_left = ask.rounds
-        self._sets: _Made | None = None
+        self._sets: SecretSets | None = None
+        self._own_check: OwnCheck | None = None
+        self._narrowing: Narrowing | None = None
         self._right: Sequence[list[Right]] = ()
         self._returned: Returned | None = None
-        self._places: Sequence[Place] = ()
         self._samples: Samples | None = None
         self._ended: Samples | None = None
         self._slots: SlotReader | None = None
         self._stream: Stream | None = None
-        self._rounding = Rounding(case, self._own_sets, tools.problem)
-        self._own_factors: list[float] = []
-        self._is_beyond_room = False
 
     @property
     def throwaway_bytes(self) -> int:
@@ -136,12 +106,7 @@ class CaseJudge:
         if self._samples is not None or self._rounds_left == 0:
             raise UsageError("the secret inputs of this case were requested too often")
         self._rounds_left -= 1
-        self._own_factors.clear()
-        if self._sets is None:
-            self._sets = self._make()
-            self._sets = self._narrowed(self._sets)
-            self._right = self._remembered(self._sets.plan)
-        sets = self._sets
+        sets = self._begin_judging() if self._sets is None else self._sets
         ends: list[int] = []
         if sets.supply is not None:
             announced, announce = os.pipe()
@@ -184,15 +149,28 @@ class CaseJudge:
         ends = self._open_slots(replace(self._sets.plan, slots=slots), layout, places)
         return Slots(layout, slots), ends
 
+    def _begin_judging(self) -> SecretSets:
+        """Make the secret sets, and narrow their tolerances."""
+        case, tools = self._case, self._tools
+        self._sets = sets = self._make()
+        self._own_check = OwnCheck(case, sets, self._answers, tools.problem, tools.parts, tools.threads)
+        self._narrowing = Narrowing(case, sets, self._part_seed, tools.problem)
+        self._narrowing.narrow()
+        self._right = self._remembered(sets.plan)
+        return sets
+
+    def _part_seed(self, number: int) -> int:
+        return chance_for(self._ask.seed, f"part {self._index} {number}").getrandbits(SEED_BITS)
+
     def _remembered(self, plan: SlotPlan) -> Sequence[list[Right]]:
         """Room for right outputs of later rounds; none if it takes more memory than the inputs may."""
         fits = plan.sets * self._checked.stride <= self._pool_bytes
         return [[] for _ in range(plan.sets)] if self._rounds_left and not plan.streamed and fits else ()
 
     def _open_slots(self, plan: SlotPlan, layout: Layout, places: Sequence[Place]) -> list[int]:
-        assert self._sets is not None
-        self._places = places
-        sets, stride = self._sets, layout.stride
+        assert self._sets is not None and self._own_check is not None
+        sets, own_check, stride = self._sets, self._own_check, layout.stride
+        own_check.begin(places, self._returned)
         outputs = SharedMemory("neutrino-outputs", plan.slots * stride)
         outputs.seal(FIXED)
         memory = outputs.view()
@@ -203,9 +181,9 @@ class CaseJudge:
             [widened(self._case.tolerances, each) for each in sets.factors],
             sets.expected,
             sets.distributions,
-            self._own if self._case.own_verdict or self._case.has_own_check else None,
+            own_check.verdict if self._case.own_verdict or self._case.has_own_check else None,
             self._nearby,
-            self._room,
+            own_check.room,
             self._tools.parts,
             self._tools.threads,
             self._stream,
@@ -221,11 +199,8 @@ class CaseJudge:
 
     def _take(self, number: int, made: Made) -> None:
         """Take a streamed set that was made for this round."""
-        assert self._sets is not None and self._samples is not None
-        factors = self._sets.stored.narrowed(made.factors)
-        self._sets.factors[number] = (
-            self._sets.of_parts.narrowed(factors) if self._is_own(number) else factors
-        )
+        assert self._sets is not None and self._samples is not None and self._narrowing is not None
+        self._sets.factors[number] = self._narrowing.factors_of(number, made.factors)
         tolerances = widened(self._case.tolerances, self._sets.factors[number])
         self._samples.prepare(number, made.answers, tolerances)
 
@@ -268,10 +243,11 @@ class CaseJudge:
             return
         self._ended = None
         if self._rounds_left == 0 and self._sets is not None:
-            self._sets.pool.close()
+            self._sets.free()
             self._sets, self._right = None, ()
+            self._own_check = self._narrowing = None
 
-    def _make(self) -> _Made:
+    def _make(self) -> SecretSets:
         """Make the sets. If memory is short, try references in float32 first, then fewer sets."""
         plans = [self._plan(spill=False)]
         if plans[0].sets < max(self._ask.sets_max, 2) + self._ask.one_use:
@@ -292,7 +268,7 @@ class CaseJudge:
         share = available // SETS_SHARE
         return plan(sizes, self._ask.sets_max, self._ask.one_use, self._pool_bytes, share)
 
-    def _fill(self, plan: SlotPlan, spill: bool) -> _Made:
+    def _fill(self, plan: SlotPlan, spill: bool) -> SecretSets:
         chance = chance_for(self._ask.seed, f"secrets {self._index}")
         counts = (plan.sets - plan.one_use, plan.one_use)
         names = spread(self._case.distributions, counts, chance, self._ask.others_every)
@@ -326,127 +302,17 @@ class CaseJudge:
         expected += [{} for _ in later]
         factors += [{} for _ in later]
         zeros = frozenset() if later else frozenset.intersection(*(each.zeros for each in results))
-        return _Made(plan, distributions, pool, expected, factors, pool.view(), supply, zeros=zeros)
-
-    def _narrowed(self, sets: _Made) -> _Made:
-        """Narrow the tolerances if one stored answer, or answers from a part of the inputs, would pass."""
-        if self._case.own_verdict:
-            return sets
-        self._sets = sets
-        known = [number for number, each in enumerate(sets.expected) if each]
-        answers, factors = [sets.expected[each] for each in known], [sets.factors[each] for each in known]
-
-        @cache
-        def baselines() -> list[dict[str, Array]]:
-            case, problem = self._case, self._tools.problem
-            return [
-                baseline_of(case, arrays, problem) or default_baseline_of(case, arrays, problem=problem)
-                for arrays in map(self._arrays_of, known)
-            ]
-
-        def least(buffer: Buffer) -> float:
-            return least_factor(buffer, self._case.tolerances[buffer.name], answers, baselines())
-
-        buffers, tolerances = self._spec.checked, self._case.tolerances
-        stored = stored_answers(buffers, tolerances, answers, factors, baselines)
-        narrowed = [stored.narrowed(each) for each in sets.factors]
-        rows = (
-            (sets.expected[number], narrowed[number], answer)
-            for number, answer in self._from_parts(filter(self._is_own, known))
-        )
-        of_parts = partial_answers(buffers, tolerances, rows, least)
-        for number in filter(self._is_own, known):
-            narrowed[number] = of_parts.narrowed(narrowed[number])
-        return replace(sets, stored=stored, of_parts=of_parts, factors=narrowed)
-
-    def _is_own(self, of_set: int) -> bool:
-        """Whether a set has the problem's own distribution."""
-        assert self._sets is not None
-        return self._sets.distributions[of_set] == self._case.distributions[0]
-
-    def _from_parts(self, sets: Iterable[int]) -> Iterator[tuple[int, Answers]]:
-        """The reference's answers to a part of the inputs of some sets (partial_answers.py)."""
-        if not can_lose(self._spec.read, self._spec.checked) or not has_room_for_set(
-            self._spec, available_bytes()
-        ):
-            return
-        for number in islice(sets, PARTIAL_SETS):
-            seed = chance_for(self._ask.seed, f"part {self._index} {number}").getrandbits(SEED_BITS)
-            given = part_of(self._spec.read, self._arrays_of(number), seed)
-            try:
-                answers = expected_of(self._case, given, self._tools.problem)
-            except (Exception, SystemExit):  # of the problem's code, for inputs that it did not draw
-                return
-            yield number, answers
-
-    def _own(self, of_set: int, copy: Copy, is_near: bool) -> str | None:
-        """The problem's own verdict on one set's outputs: None, or why they are wrong.
-
-        `is_near`: the outputs are right by the set's tolerances.
-        """
-        assert self._sets is not None
-        if not self._case.has_own_check:
-            if self._sets.supply is not None:
-                self._arrays_of(of_set)  # raises if the replay changed the inputs
-            return None
-        reason = self._asked(of_set, copy)
-        if reason is not None and self._is_in_room(of_set, copy):
-            return None
-        if reason is not None or self._are_near(of_set, copy, is_near):
-            return reason
-        answers = self._answers(of_set)
-        buffers = self._spec.checked
-        return blind_reason(
-            of_set,
-            (
-                [each.buffer for each in self._places],
-                copy,
-                lambda outputs: self._asked(of_set, outputs) is None,
-            ),
-            (
-                buffers,
-                {each.name: as_output(each, answers[each.name]) for each in buffers},
-                lambda outputs: self._asked_of_right(of_set, outputs) is None,
-            ),
-            self._case.tolerances,
-        )
-
-    def _asked(self, of_set: int, copy: Copy) -> str | None:
-        """The answer of the problem's own check. Its arrays are numpy's, on the host, and read-only."""
-        if self._returned is None:
-            return self._asked_of_right(of_set, copy)
-        actual = {each.buffer.name: as_numbers(each.buffer, copy[each.buffer.name]) for each in self._places}
-        inputs = self._arrays_of(of_set)
-        with self._tools.problem:
-            return cast(ReturningCase, self._case).verify_returned(inputs, self._returned.tree, actual)
-
-    def _asked_of_right(self, of_set: int, copy: Copy) -> str | None:
-        """As _asked(), for outputs with the dtypes and the structure of the reference's."""
-        actual = {each.name: as_numbers(each, copy[each.name]) for each in self._spec.checked}
-        inputs, expected = self._arrays_of(of_set), shaped(self._spec, self._answers(of_set))
-        with self._tools.problem:
-            return self._case.verify(inputs, expected, actual)
-
-    def _are_near(self, of_set: int, copy: Copy, is_near: bool) -> bool:
-        """Whether outputs are right by the tolerances of their dtypes, so that a check which accepts them saw them.
-
-        `is_near` is the answer for the set's tolerances, and so for the dtypes' where the set has no factors.
-        """
-        assert self._sets is not None
-        if not self._sets.factors[of_set]:
-            return is_near
-        answers, tolerances = self._answers(of_set), self._case.tolerances
-        return all(
-            each.is_comparable
-            and not compare(
-                copy[each.buffer.name],
-                answers[each.buffer.name],
-                each.buffer.dtype,
-                tolerances[each.buffer.name],
-                pool=self._tools.parts,
-                threads=self._tools.threads,
-            ).wrong
-            for each in self._places
+        return SecretSets(
+            self._case,
+            self.read,
+            plan,
+            distributions,
+            pool,
+            pool.view(),
+            expected,
+            factors,
+            supply,
+            zeros,
         )
 
     def _answers(self, of_set: int) -> Mapping[str, Array]:
@@ -454,82 +320,23 @@ class CaseJudge:
         return (self._samples.expected if self._samples is not None else self._sets.expected)[of_set]
 
     def _nearby(self, of_set: int) -> Iterator[Mapping[str, Array]]:
-        return answers_nearby(self._case, self._arrays_of(of_set), self._tools.problem)
-
-    def _room(self, of_set: int) -> Iterator[Factors]:
-        """None for the problem's own distribution: its author chose the tolerance for it."""
         assert self._sets is not None
-        if self._sets.distributions[of_set] == self._case.distributions[0]:
-            return iter(())
-        return self._rounding.factors(self._arrays_of(of_set), self._answers(of_set), self._widths(of_set))
-
-    def _widths(self, of_set: int) -> Widths:
-        """How wide the problem's own check is on a set, if it alone decides."""
-        if not self._case.own_verdict:
-            return {}
-        answers, tolerances = self._answers(of_set), self._case.tolerances
-        right = {each.name: as_output(each, answers[each.name]) for each in self._spec.checked}
-
-        def accepts(name: str, moved: Array) -> bool:
-            try:
-                return self._asked_of_right(of_set, {**right, name: moved}) is None
-            except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
-                return False
-
-        return {
-            each.name: width_of(each, answers[each.name], tolerances[each.name], partial(accepts, each.name))
-            for each in self._spec.checked
-            if is_float(each.dtype)
-        }
-
-    def _own_sets(self) -> Iterator[tuple[Mapping[str, Array], Mapping[str, Array], Widths]]:
-        """Inputs and expected outputs of the problem's own distribution that stay in memory."""
-        assert self._sets is not None
-        own = self._case.distributions[0]
-        for number, distribution in enumerate(self._sets.distributions):
-            if distribution == own and not self._sets.plan.is_streamed(number):
-                yield self._arrays_of(number), self._answers(number), self._widths(number)
-
-    def _is_in_room(self, of_set: int, copy: Copy) -> bool:
-        """Whether the problem's own check accepts outputs once their errors are divided by the room for roundings.
-
-        Once it does not, no other output is looked at: that takes runs of the reference, and the verdict is known.
-        """
-        if self._is_beyond_room or not all(each.is_comparable for each in self._places):
-            return False
-        answers = self._answers(of_set)
-        for factors in self._room(of_set):
-            moved = dict(copy)
-            for place in self._places:
-                name = place.buffer.name
-                if name in factors:
-                    moved[name] = nearer(place.buffer, copy[name], answers[name], factors[name])
-            if factors and self._asked(of_set, moved) is None:
-                self._own_factors.append(largest_of(factors))
-                return True
-        self._is_beyond_room = True
-        return False
-
-    def _arrays_of(self, of_set: int) -> dict[str, Array]:
-        """The inputs of a set as the replay gets them. The reference may have changed its own copy."""
-        assert self._sets is not None
-        arrays = {}
-        supply, place = self._sets.supply, self._sets.plan.place_of(of_set)
-        for buffer in self._spec.read:
-            offset, size = self.read.place(buffer.name, place)
-            memory = self._sets.memory[offset : offset + size]
-            if supply is not None:  # the memory is not sealed
-                memory = memory.copy()
-                supply.check(of_set, buffer.name, memory)
-            stored = elements_of(buffer, memory)
-            arrays[buffer.name] = as_numbers(buffer, stored)
-        return arrays
+        return answers_nearby(self._case, self._sets.arrays_of(of_set), self._tools.problem)
 
     def _summary(self, samples: Samples, by_set: list[int]) -> Checked:
-        assert self._sets is not None
-        self._ask_own(samples)
+        assert self._sets is not None and self._own_check is not None and self._narrowing is not None
+        own_check, narrowing = self._own_check, self._narrowing
+        own_check.ask_of_all(samples, self._tools.sets)
         firsts = [state.mismatch for state in samples.sets if state.mismatch is not None]
         wrong: list[Mismatch] = sorted([*firsts, *samples.wrong_later], key=lambda each: each.sample)
+        unchanged = ""
+        if not wrong:
+            spec, tolerances = self._spec, self._case.tolerances
+            unchanged = unchanged_reason(
+                spec, tolerances, self._returned, self._sets.expected, self._sets.memory_of
+            )
+        is_check_asked = self._case.own_verdict and not (wrong or self._rounds_left)
+        copies = {number: state.copy for number, state in enumerate(samples.sets) if state.same}
         count = sum(state.same for state in samples.sets if state.mismatch is not None)
         return Checked(
             samples=sum(by_set),
@@ -542,120 +349,20 @@ class CaseJudge:
             counts=tuple((number, count) for number, count in enumerate(by_set) if count),
             factors=self._factors(),
             own_verdict=self._case.own_verdict,
-            stored=self._sets.stored.open if wrong or self._rounds_left else self._stored(samples),
-            unchanged="" if wrong else self._unchanged(),
-            of_parts=self._sets.of_parts.open if wrong or self._rounds_left else self._open_to_parts(samples),
+            stored=(
+                narrowing.outputs_open_to_stored(copies, own_check.ask)
+                if is_check_asked
+                else narrowing.stored.open
+            ),
+            unchanged=unchanged,
+            of_parts=(
+                narrowing.outputs_open_to_parts(copies, own_check.ask_of_right)
+                if is_check_asked
+                else narrowing.of_parts.open
+            ),
             decided_by_rounding=samples.decided_by_rounding,
-            rounding_factor=max([samples.rounding_factor, *self._own_factors]),
+            rounding_factor=max(samples.rounding_factor, own_check.largest_factor),
         )
-
-    def _ask_own(self, samples: Samples) -> None:
-        """Show the first outputs of each set to the problem's own check, several sets at once.
-
-        A check that fails beside others is made again alone: the memory of a GPU is not planned.
-        """
-        assert self._sets is not None
-        numbers = [
-            number
-            for number, state in enumerate(samples.sets)
-            if state.same and state.mismatch is None and not self._sets.plan.is_streamed(number)
-        ]
-
-        def ask(number: int) -> str | None:
-            state = samples.sets[number]
-            return self._own(number, state.copy, state.is_near)
-
-        def ask_beside(number: int) -> tuple[bool, str | None]:
-            """Whether the check ended, and its answer."""
-            try:
-                return True, ask(number)
-            except (Exception, SystemExit):
-                return False, None
-
-        for number, (is_known, answer) in zip(
-            numbers, list(self._tools.sets.map(ask_beside, numbers)), strict=True
-        ):
-            reason = answer if is_known else ask(number)
-            if reason is not None:
-                state = samples.sets[number]
-                state.mismatch = samples.mismatch(state.sample, number, reason)
-
-    def _stored(self, samples: Samples) -> tuple[str, ...]:
-        """The outputs for which one stored answer would pass; with the problem's own check, all or none.
-
-        The own check is given right outputs of one set as those of another.
-        """
-        assert self._sets is not None
-        if not self._case.own_verdict:
-            return self._sets.stored.open
-        own = self._case.distributions[0]
-        sets = [
-            number
-            for number, state in enumerate(samples.sets)
-            if state.same
-            and self._sets.distributions[number] == own
-            and not self._sets.plan.is_streamed(number)
-        ][:SETS_MIN]
-        others = [*sets[1:], *sets[:1]]
-        try:
-            accepts = len(sets) == SETS_MIN and all(
-                self._asked(of_set, samples.sets[other].copy) is None
-                for of_set, other in zip(sets, others, strict=True)
-            )
-        except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
-            accepts = False
-        return tuple(each.name for each in self._spec.checked) if accepts else ()
-
-    def _open_to_parts(self, samples: Samples) -> tuple[str, ...]:
-        """The outputs for which those from a part of the inputs would pass; by the problem's own check all or none."""
-        assert self._sets is not None
-        if not self._case.own_verdict:
-            return self._sets.of_parts.open
-        buffers, count = self._spec.checked, 0
-        if not all(is_float(each.dtype) for each in buffers):
-            return ()
-        kept = (each for each, state in enumerate(samples.sets) if state.same and self._is_own(each))
-        for number, answers in self._from_parts(kept):
-            given = {each.name: as_output(each, answers[each.name]) for each in buffers}
-            try:
-                reason = self._asked_of_right(number, given)
-            except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
-                return ()
-            if reason is not None:
-                return ()
-            count += 1
-        return tuple(each.name for each in buffers) if count else ()
-
-    def _unchanged(self) -> str:
-        """Why nothing shows that the call computed a result; empty if its outputs show it.
-
-        A problem's answer may be its input: max(x, 0) of numbers between 0 and 1. A call that returns this input, or a
-        view of it, is right without any work. Results that the reference itself puts into the input do not count.
-        """
-        if self._returned is None or self._spec.returns is None or self._sets is None:
-            return ""
-        known = [number for number, each in enumerate(self._sets.expected) if each]
-        rows = zip(self._returned.results, self._spec.returns.results, self._spec.checked, strict=True)
-        for form, own, buffer in rows:
-            if form.buffer not in self.read.places or form.buffer == own.buffer:
-                continue
-            if known and all(self._is_right_before(number, form, buffer) for number in known):
-                return (
-                    f"{buffer.name} is in the memory of {form.buffer}, and the right answer is there before the call "
-                    "in all input sets, so nothing shows that the call computes it; return other memory"
-                )
-        return ""
-
-    def _is_right_before(self, of_set: int, form: Form, buffer: Buffer) -> bool:
-        """Whether a result's memory has the right answer before the call."""
-        assert self._sets is not None
-        start, _ = self.read.place(form.buffer, self._sets.plan.place_of(of_set))
-        start += form.offset
-        stored = elements_of(form.view, self._sets.memory[start : start + form.view.bytes]).reshape(-1)
-        expected = self._answers(of_set)[buffer.name]
-        if form.dtype != buffer.dtype or stored.shape != expected.shape:
-            return False
-        return not compare(stored, expected, buffer.dtype, self._case.tolerances[buffer.name]).wrong
 
     def _factors(self) -> dict[str, float]:
         """The largest factor of each buffer's tolerance over all sets."""
@@ -667,17 +374,10 @@ class CaseJudge:
     def _precision(self, samples: Samples) -> str:
         """The note on precision, from the problem's own distribution only: others are chosen to be difficult."""
         assert self._sets is not None
-        own = self._case.distributions[0]
-        numbers = [
-            number
-            for number, state in enumerate(samples.sets)
-            if state.same
-            and self._sets.distributions[number] == own
-            and not self._sets.plan.is_streamed(number)
-        ]
+        numbers = [each for each in self._sets.own_in_memory() if samples.sets[each].same]
         if not numbers:
             return ""
-        baseline = baseline_of(self._case, self._arrays_of(numbers[0]), self._tools.problem)
+        baseline = baseline_of(self._case, self._sets.arrays_of(numbers[0]), self._tools.problem)
         for place in samples.places:
             buffer = place.buffer
             if not is_float(buffer.dtype) or not place.is_comparable:

@@ -1,0 +1,129 @@
+"""Narrow the tolerances of a case where an answer without the inputs, or from a part of them, would pass.
+
+stored_answers.py and partial_answers.py say how. Where the problem's own check alone decides, there is no tolerance to
+narrow: the check is asked about such answers, and the result has a note if it accepts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from functools import cache
+from itertools import islice
+
+from ..problem.spec import Buffer
+from ..problem.suite import TestCase
+from .formats import Array, is_float
+from .making import has_room_for_set
+from .partial_answers import SETS, PartialAnswers, can_lose, part_of, partial_answers
+from .plan import available_bytes
+from .reference import Expected, as_output, expected_of
+from .samples import Copy
+from .secret_sets import SecretSets
+from .slack import Factors, baseline_of, default_baseline_of
+from .stored_answers import SETS_MIN, StoredAnswers, least_factor, stored_answers
+
+OwnAnswer = Callable[[int, Copy], str | None]
+"""The answer of the problem's own check to outputs of a set: None, or why they are wrong."""
+
+
+class Narrowing:
+    """The narrower tolerances of one case.
+
+    `part_seed` gives the seed that chooses a part of a set's inputs. `problem` is held while the problem's code runs.
+    A stored answer would pass in all sets for the outputs `stored.open`, and an answer from a part of the inputs for
+    the outputs `of_parts.open`; both are empty where the problem's own check decides.
+    """
+
+    def __init__(
+        self,
+        case: TestCase,
+        sets: SecretSets,
+        part_seed: Callable[[int], int],
+        problem: AbstractContextManager[object],
+    ) -> None:
+        self._case, self._sets, self._part_seed, self._problem = case, sets, part_seed, problem
+        self.stored = StoredAnswers()
+        self.of_parts = PartialAnswers()
+
+    def narrow(self) -> None:
+        """Narrow the tolerances if one stored answer, or answers from a part of the inputs, would pass."""
+        if self._case.own_verdict:
+            return
+        sets, buffers, tolerances = self._sets, self._case.spec.checked, self._case.tolerances
+        known = [number for number, each in enumerate(sets.expected) if each]
+        answers, factors = [sets.expected[each] for each in known], [sets.factors[each] for each in known]
+
+        @cache
+        def baselines() -> list[dict[str, Array]]:
+            case, problem = self._case, self._problem
+            return [
+                baseline_of(case, arrays, problem) or default_baseline_of(case, arrays, problem=problem)
+                for arrays in map(sets.arrays_of, known)
+            ]
+
+        def least(buffer: Buffer) -> float:
+            return least_factor(buffer, tolerances[buffer.name], answers, baselines())
+
+        stored = stored_answers(buffers, tolerances, answers, factors, baselines)
+        narrowed = [stored.narrowed(each) for each in sets.factors]
+        rows = (
+            (sets.expected[number], narrowed[number], answer)
+            for number, answer in self._from_parts(filter(sets.is_own, known))
+        )
+        of_parts = partial_answers(buffers, tolerances, rows, least)
+        for number in filter(sets.is_own, known):
+            narrowed[number] = of_parts.narrowed(narrowed[number])
+        self.stored, self.of_parts, sets.factors = stored, of_parts, narrowed
+
+    def factors_of(self, number: int, factors: Factors) -> dict[str, float]:
+        """The narrowed factors of a set that is made later. `factors` are those of slack.py."""
+        narrowed = self.stored.narrowed(factors)
+        return self.of_parts.narrowed(narrowed) if self._sets.is_own(number) else narrowed
+
+    def outputs_open_to_stored(self, copies: Mapping[int, Copy], ask: OwnAnswer) -> tuple[str, ...]:
+        """The outputs for which the problem's own check accepts a stored answer: all or none.
+
+        The check is given right outputs of one set as those of another. `copies` has the submission's outputs by set.
+        """
+        sets = [number for number in self._sets.own_in_memory() if number in copies][:SETS_MIN]
+        others = [*sets[1:], *sets[:1]]
+        try:
+            accepts = len(sets) == SETS_MIN and all(
+                ask(number, copies[other]) is None for number, other in zip(sets, others, strict=True)
+            )
+        except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
+            accepts = False
+        return tuple(each.name for each in self._case.spec.checked) if accepts else ()
+
+    def outputs_open_to_parts(self, numbers: Iterable[int], ask: OwnAnswer) -> tuple[str, ...]:
+        """The outputs for which the problem's own check accepts those from a part of the inputs: all or none.
+
+        `ask` takes outputs with the dtypes of the reference's, in some of the sets `numbers`.
+        """
+        buffers, count = self._case.spec.checked, 0
+        if not all(is_float(each.dtype) for each in buffers):
+            return ()
+        for number, answers in self._from_parts(filter(self._sets.is_own, numbers)):
+            given = {each.name: as_output(each, answers[each.name]) for each in buffers}
+            try:
+                reason = ask(number, given)
+            except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
+                return ()
+            if reason is not None:
+                return ()
+            count += 1
+        return tuple(each.name for each in buffers) if count else ()
+
+    def _from_parts(self, numbers: Iterable[int]) -> Iterator[tuple[int, Expected]]:
+        """The reference's answers to a part of the inputs of some sets (partial_answers.py)."""
+        spec = self._case.spec
+        if not can_lose(spec.read, spec.checked) or not has_room_for_set(spec, available_bytes()):
+            return
+        for number in islice(numbers, SETS):
+            given = part_of(spec.read, self._sets.arrays_of(number), self._part_seed(number))
+            try:
+                answers = expected_of(self._case, given, self._problem)
+            except (Exception, SystemExit):  # of the problem's code, for inputs that it did not draw
+                return
+            yield number, answers

@@ -1,0 +1,212 @@
+"""Ask the problem's own check about outputs, and measure how wide the check is.
+
+The check is asked about the outputs of each set, beside the tolerances or instead of them. Outputs that it rejects have
+room for rounding errors on other distributions than the problem's own (rounding.py). Outputs that it accepts, but that
+are not near the expected ones, are changed and shown to it again (blind_check.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import cast
+
+from ..problem.spec import Returned
+from ..problem.suite import ReturningCase, TestCase
+from .arrays import as_numbers, shaped
+from .blind_check import blind_reason
+from .compare import compare
+from .formats import Array, is_float
+from .reference import Expected, as_output
+from .rounding import Factors, Rounding, Widths, largest_of, nearer, width_of
+from .samples import Copy, Place, Samples
+from .secret_sets import SecretSets
+
+
+class OwnCheck:
+    """The own check of one case.
+
+    `answers` gives the expected outputs of a set. `problem` is held while the problem's code runs. `parts` are up to
+    `threads` threads that compare parts of one output.
+    """
+
+    def __init__(
+        self,
+        case: TestCase,
+        sets: SecretSets,
+        answers: Callable[[int], Expected],
+        problem: AbstractContextManager[object],
+        parts: Executor,
+        threads: int,
+    ) -> None:
+        self._case, self._sets, self._answers, self._problem = case, sets, answers, problem
+        self._parts, self._threads = parts, threads
+        self._rounding = Rounding(case, self._own_sets, problem)
+        self._places: Sequence[Place] = ()
+        self._returned: Returned | None = None
+        self._factors: list[float] = []
+        self._is_beyond_room = False
+
+    def begin(self, places: Sequence[Place], returned: Returned | None) -> None:
+        """Begin a round, with the submission's outputs. `returned`: None for a case without `returns`."""
+        self._places, self._returned = places, returned
+        self._factors.clear()
+
+    @property
+    def largest_factor(self) -> float:
+        """The largest factor for roundings with which the check accepted outputs of this round; 1 if none."""
+        return max(self._factors, default=1.0)
+
+    def verdict(self, number: int, copy: Copy, is_near: bool) -> str | None:
+        """The problem's own verdict on one set's outputs: None, or why they are wrong.
+
+        `is_near`: the outputs are right by the set's tolerances.
+        """
+        if not self._case.has_own_check:
+            if self._sets.supply is not None:
+                self._sets.arrays_of(number)  # raises if the replay changed the inputs
+            return None
+        reason = self.ask(number, copy)
+        if reason is not None and self._is_in_room(number, copy):
+            return None
+        if reason is not None or self._are_near(number, copy, is_near):
+            return reason
+        answers = self._answers(number)
+        buffers = self._case.spec.checked
+        return blind_reason(
+            number,
+            (
+                [each.buffer for each in self._places],
+                copy,
+                lambda outputs: self.ask(number, outputs) is None,
+            ),
+            (
+                buffers,
+                {each.name: as_output(each, answers[each.name]) for each in buffers},
+                lambda outputs: self.ask_of_right(number, outputs) is None,
+            ),
+            self._case.tolerances,
+        )
+
+    def ask(self, number: int, copy: Copy) -> str | None:
+        """The answer of the problem's own check. Its arrays are numpy's, on the host, and read-only."""
+        if self._returned is None:
+            return self.ask_of_right(number, copy)
+        actual = {each.buffer.name: as_numbers(each.buffer, copy[each.buffer.name]) for each in self._places}
+        inputs = self._sets.arrays_of(number)
+        with self._problem:
+            return cast(ReturningCase, self._case).verify_returned(inputs, self._returned.tree, actual)
+
+    def ask_of_right(self, number: int, copy: Copy) -> str | None:
+        """As ask(), for outputs with the dtypes and the structure of the reference's."""
+        spec = self._case.spec
+        actual = {each.name: as_numbers(each, copy[each.name]) for each in spec.checked}
+        inputs, expected = self._sets.arrays_of(number), shaped(spec, self._answers(number))
+        with self._problem:
+            return self._case.verify(inputs, expected, actual)
+
+    def ask_of_all(self, samples: Samples, beside: Executor) -> None:
+        """Show the first outputs of each set to the problem's own check, several sets at once.
+
+        A check that fails beside others is made again alone: the memory of a GPU is not planned.
+        """
+        numbers = [
+            number
+            for number, state in enumerate(samples.sets)
+            if state.same and state.mismatch is None and not self._sets.plan.is_streamed(number)
+        ]
+
+        def ask(number: int) -> str | None:
+            state = samples.sets[number]
+            return self.verdict(number, state.copy, state.is_near)
+
+        def ask_beside(number: int) -> tuple[bool, str | None]:
+            """Whether the check ended, and its answer."""
+            try:
+                return True, ask(number)
+            except (Exception, SystemExit):
+                return False, None
+
+        for number, (is_known, answer) in zip(numbers, list(beside.map(ask_beside, numbers)), strict=True):
+            reason = answer if is_known else ask(number)
+            if reason is not None:
+                state = samples.sets[number]
+                state.mismatch = samples.mismatch(state.sample, number, reason)
+
+    def room(self, number: int) -> Iterator[Factors]:
+        """By how much a set's tolerances may be wider for roundings, least first (rounding.py).
+
+        The problem's own distribution has no such room: its author chose the tolerance for it.
+        """
+        if self._sets.is_own(number):
+            return iter(())
+        return self._rounding.factors(
+            self._sets.arrays_of(number), self._answers(number), self._widths(number)
+        )
+
+    def _are_near(self, number: int, copy: Copy, is_near: bool) -> bool:
+        """Whether outputs are right by the tolerances of their dtypes, so that a check which accepts them saw them.
+
+        `is_near` is the answer for the set's tolerances, and so for the dtypes' where the set has no factors.
+        """
+        if not self._sets.factors[number]:
+            return is_near
+        answers, tolerances = self._answers(number), self._case.tolerances
+        return all(
+            each.is_comparable
+            and not compare(
+                copy[each.buffer.name],
+                answers[each.buffer.name],
+                each.buffer.dtype,
+                tolerances[each.buffer.name],
+                pool=self._parts,
+                threads=self._threads,
+            ).wrong
+            for each in self._places
+        )
+
+    def _is_in_room(self, number: int, copy: Copy) -> bool:
+        """Whether the problem's own check accepts outputs once their errors are divided by the room for roundings.
+
+        Once it does not, no other output is looked at: that takes runs of the reference, and the verdict is known.
+        """
+        if self._is_beyond_room or not all(each.is_comparable for each in self._places):
+            return False
+        answers = self._answers(number)
+        for factors in self.room(number):
+            moved = dict(copy)
+            for place in self._places:
+                name = place.buffer.name
+                if name in factors:
+                    moved[name] = nearer(place.buffer, copy[name], answers[name], factors[name])
+            if factors and self.ask(number, moved) is None:
+                self._factors.append(largest_of(factors))
+                return True
+        self._is_beyond_room = True
+        return False
+
+    def _widths(self, number: int) -> Widths:
+        """How wide the problem's own check is on a set, if it alone decides."""
+        if not self._case.own_verdict:
+            return {}
+        buffers, answers, tolerances = self._case.spec.checked, self._answers(number), self._case.tolerances
+        right = {each.name: as_output(each, answers[each.name]) for each in buffers}
+
+        def accepts(name: str, moved: Array) -> bool:
+            try:
+                return self.ask_of_right(number, {**right, name: moved}) is None
+            except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
+                return False
+
+        return {
+            each.name: width_of(each, answers[each.name], tolerances[each.name], partial(accepts, each.name))
+            for each in buffers
+            if is_float(each.dtype)
+        }
+
+    def _own_sets(self) -> Iterator[tuple[Mapping[str, Array], Expected, Widths]]:
+        """Inputs and expected outputs of the problem's own distribution that stay in memory."""
+        for number in self._sets.own_in_memory():
+            yield self._sets.arrays_of(number), self._answers(number), self._widths(number)

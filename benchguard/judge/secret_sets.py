@@ -1,0 +1,74 @@
+"""The secret input sets of a case in memory, with their distributions and expected outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..ipc.shared_memory import Bytes, SharedMemory
+from ..ipc.slots import SlotPlan
+from ..problem.spec import Layout
+from ..problem.suite import TestCase
+from .arrays import as_numbers, elements_of
+from .formats import Array
+from .streaming import Supply
+
+
+@dataclass
+class SecretSets:
+    """Lists have one item for each set. `layout` is that of the inputs in the pool."""
+
+    case: TestCase
+    layout: Layout
+    plan: SlotPlan
+    distributions: tuple[str, ...]
+    pool: SharedMemory
+    memory: Bytes
+    """A view of the pool."""
+    expected: list[dict[str, Array]]
+    """Expected outputs; empty for sets that are streamed."""
+    factors: list[dict[str, float]]
+    """By buffer, how much wider the set's tolerances are (slack.py)."""
+    supply: Supply | None = None
+    """Makes the one-use sets that are streamed."""
+    zeros: frozenset[str] = frozenset()
+    """Inputs that are zeros in all sets."""
+
+    def is_own(self, number: int) -> bool:
+        """Whether a set has the problem's own distribution."""
+        return self.distributions[number] == self.case.distributions[0]
+
+    def own_in_memory(self) -> list[int]:
+        """The sets of the problem's own distribution that stay in memory."""
+        return [
+            number
+            for number in range(self.plan.sets)
+            if self.is_own(number) and not self.plan.is_streamed(number)
+        ]
+
+    def memory_of(self, number: int, name: str) -> Bytes:
+        """A view of an input's bytes. Streamed sets share their memory."""
+        offset, size = self.layout.place(name, self.plan.place_of(number))
+        return self.memory[offset : offset + size]
+
+    def arrays_of(self, number: int) -> dict[str, Array]:
+        """The inputs of a set as the replay gets them. The reference may have changed its own copy.
+
+        Raises FaultError if the replay changed the inputs of a streamed set.
+        """
+        arrays = {}
+        for buffer in self.case.spec.read:
+            memory = self.memory_of(number, buffer.name)
+            if self.supply is not None:  # the memory is not sealed
+                memory = memory.copy()
+                self.supply.check(number, buffer.name, memory)
+            arrays[buffer.name] = as_numbers(buffer, elements_of(buffer, memory))
+        return arrays
+
+    def free(self) -> None:
+        """Free the memory now. OwnCheck and its Rounding refer to each other and to the sets, so only the garbage
+        collector would free them."""
+        self.pool.close()
+        self.memory = np.empty(0, np.uint8)
+        self.expected.clear()
