@@ -23,6 +23,11 @@ from .secret_sets import SecretSets
 from .slack import Factors, baseline_of, default_baseline_of
 from .stored_answers import SETS_MIN, StoredAnswers, least_factor, stored_answers
 
+LARGE_BYTES = 1 << 30
+"""With as many bytes of inputs in a set, the problem's own check is asked about a part of one set's inputs instead of
+SETS. The answer is only a note, and further sets only guard against a change that is small by chance. With 8 GiB, three
+sets took 20 s at the end of a grade on an H200 (KernelBench's level1/94 and level1/47)."""
+
 OwnAnswer = Callable[[int, Copy], str | None]
 """The answer of the problem's own check to outputs of a set: None, or why they are wrong."""
 
@@ -102,9 +107,10 @@ class Narrowing:
         `ask` takes outputs with the dtypes of the reference's, in some of the sets `numbers`.
         """
         buffers, count = self._case.spec.checked, 0
+        is_large = sum(each.bytes for each in self._case.spec.read) >= LARGE_BYTES
         if not all(is_float(each.dtype) for each in buffers):
             return ()
-        for number, answers in self._from_parts(filter(self._sets.is_own, numbers)):
+        for number, answers in self._from_parts(filter(self._sets.is_own, numbers), 1 if is_large else SETS):
             given = {each.name: as_output(each, answers[each.name]) for each in buffers}
             try:
                 reason = ask(number, given)
@@ -115,12 +121,12 @@ class Narrowing:
             count += 1
         return tuple(each.name for each in buffers) if count else ()
 
-    def _from_parts(self, numbers: Iterable[int]) -> Iterator[tuple[int, Expected]]:
-        """The reference's answers to a part of the inputs of some sets (partial_answers.py)."""
+    def _from_parts(self, numbers: Iterable[int], count: int = SETS) -> Iterator[tuple[int, Expected]]:
+        """The reference's answers to a part of the inputs of the first `count` sets (partial_answers.py)."""
         spec = self._case.spec
         if not can_lose(spec.read, spec.checked) or not has_room_for_set(spec, available_bytes()):
             return
-        for number in islice(numbers, SETS):
+        for number in islice(numbers, count):
             given = part_of(spec.read, self._sets.arrays_of(number), self._part_seed(number))
             try:
                 answers = expected_of(self._case, given, self._problem)

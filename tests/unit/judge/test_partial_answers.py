@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from benchguard.ipc.shared_memory import FIXED, SharedMemory
+from benchguard.ipc.slots import SlotPlan
+from benchguard.judge import narrowing
 from benchguard.judge.compare import compare
 from benchguard.judge.formats import Array
 from benchguard.judge.partial_answers import PartialAnswers, can_lose, part_of, partial_answers
+from benchguard.judge.samples import Copy
+from benchguard.judge.secret_sets import SecretSets
 from benchguard.judge.slack import widened
 from benchguard.judge.stored_answers import least_factor
-from benchguard.problem.spec import Buffer, Role, Tolerance
+from benchguard.problem.spec import Buffer, CaseSpec, Role, Tolerance, layout_of
 
 SETS = 20
 LENGTH = 1 << 16
@@ -128,3 +136,46 @@ def test_lost_number_is_no_near_answer() -> None:
         == PartialAnswers()
     )
     assert partial_answers([OUTPUT], TOLERANCES, [(nan, {}, nan)], lambda _: 0.0) == PartialAnswers()
+
+
+def asked_sets(rejected: frozenset[int] = frozenset()) -> tuple[list[int], tuple[str, ...]]:
+    """The sets of which the problem's own check is asked about a part of the inputs, and the open outputs."""
+    spec = CaseSpec("mean", (INPUT, OUTPUT))
+
+    def expected(inputs: Mapping[str, Any]) -> dict[str, Array]:
+        return mean(inputs["x"])
+
+    case: Any = SimpleNamespace(
+        spec=spec, own_verdict=True, distributions=("own", "other"), expected=expected
+    )
+    count, layout = 6, layout_of(spec.read)
+    pool = SharedMemory("test-secrets", count * layout.stride)
+    pool.seal(FIXED)
+    distributions = ("own", "other", *["own"] * (count - 2))
+    empty: list[dict[str, Any]] = [{} for _ in range(count)]
+    plan = SlotPlan(count, 0, 2)
+    sets = SecretSets(case, layout, plan, distributions, pool, pool.view(), empty, list(empty))
+    asked: list[int] = []
+
+    def ask(number: int, _: Copy) -> str | None:
+        asked.append(number)
+        return "wrong" if number in rejected else None
+
+    open_outputs = narrowing.Narrowing(
+        case, sets, lambda number: number, contextlib.nullcontext()
+    ).outputs_open_to_parts(range(count), ask)
+    sets.free()
+    return asked, open_outputs
+
+
+def test_own_check_is_asked_about_three_sets_until_it_rejects_one() -> None:
+    assert asked_sets() == ([0, 2, 3], ("y",))
+    assert asked_sets(frozenset({2})) == ([0, 2], ())
+
+
+def test_own_check_is_asked_about_one_set_of_large_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(narrowing, "LARGE_BYTES", INPUT.bytes + 1)
+    assert asked_sets()[0] == [0, 2, 3]
+    monkeypatch.setattr(narrowing, "LARGE_BYTES", INPUT.bytes)
+    assert asked_sets() == ([0], ("y",))
+    assert asked_sets(frozenset({0})) == ([0], ())
