@@ -6,7 +6,7 @@ narrow: the check is asked about such answers, and the result has a note if it a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import cache
 from itertools import islice
@@ -101,7 +101,7 @@ class Narrowing:
             accepts = False
         return tuple(each.name for each in self._case.spec.checked) if accepts else ()
 
-    def outputs_open_to_parts(self, numbers: Iterable[int], ask: OwnAnswer) -> tuple[str, ...]:
+    def outputs_open_to_parts(self, numbers: Collection[int], ask: OwnAnswer) -> tuple[str, ...]:
         """The outputs for which the problem's own check accepts those from a part of the inputs: all or none.
 
         `ask` takes outputs with the dtypes of the reference's, in some of the sets `numbers`.
@@ -110,7 +110,8 @@ class Narrowing:
         is_large = sum(each.bytes for each in self._case.spec.read) >= LARGE_BYTES
         if not all(is_float(each.dtype) for each in buffers):
             return ()
-        for number, answers in self._from_parts(filter(self._sets.is_own, numbers), 1 if is_large else SETS):
+        own = (number for number in self._sets.own_in_memory() if number in numbers)
+        for number, answers in self._from_parts(own, 1 if is_large else SETS):
             given = {each.name: as_output(each, answers[each.name]) for each in buffers}
             try:
                 reason = ask(number, given)

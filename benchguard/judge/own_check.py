@@ -53,6 +53,7 @@ class OwnCheck:
         """Begin a round, with the submission's outputs. `returned`: None for a case without `returns`."""
         self._places, self._returned = places, returned
         self._factors.clear()
+        self._is_beyond_room = False
 
     @property
     def largest_factor(self) -> float:

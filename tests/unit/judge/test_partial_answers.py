@@ -138,7 +138,7 @@ def test_lost_number_is_no_near_answer() -> None:
     assert partial_answers([OUTPUT], TOLERANCES, [(nan, {}, nan)], lambda _: 0.0) == PartialAnswers()
 
 
-def asked_sets(rejected: frozenset[int] = frozenset()) -> tuple[list[int], tuple[str, ...]]:
+def asked_sets(rejected: frozenset[int] = frozenset(), streamed: int = 0) -> tuple[list[int], tuple[str, ...]]:
     """The sets of which the problem's own check is asked about a part of the inputs, and the open outputs."""
     spec = CaseSpec("mean", (INPUT, OUTPUT))
 
@@ -153,7 +153,7 @@ def asked_sets(rejected: frozenset[int] = frozenset()) -> tuple[list[int], tuple
     pool.seal(FIXED)
     distributions = ("own", "other", *["own"] * (count - 2))
     empty: list[dict[str, Any]] = [{} for _ in range(count)]
-    plan = SlotPlan(count, 0, 2)
+    plan = SlotPlan(count, streamed, 2, streamed=streamed > 0)
     sets = SecretSets(case, layout, plan, distributions, pool, pool.view(), empty, list(empty))
     asked: list[int] = []
 
@@ -171,6 +171,11 @@ def asked_sets(rejected: frozenset[int] = frozenset()) -> tuple[list[int], tuple
 def test_own_check_is_asked_about_three_sets_until_it_rejects_one() -> None:
     assert asked_sets() == ([0, 2, 3], ("y",))
     assert asked_sets(frozenset({2})) == ([0, 2], ())
+
+
+def test_own_check_is_not_asked_about_streamed_sets() -> None:
+    """Their memory has another set by then."""
+    assert asked_sets(streamed=3) == ([0, 2], ("y",))
 
 
 def test_own_check_is_asked_about_one_set_of_large_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
