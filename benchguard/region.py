@@ -54,6 +54,7 @@ def region(
     state: Mapping[str, object] | None = None,
     required: bool = False,
     memory_after: bool = True,
+    memory_of_inputs: bool = True,
 ) -> Iterator[bool]:
     """Capture the GPU work of this block, if the process runs under `neutrino-bench record`.
 
@@ -69,6 +70,8 @@ def region(
         required: raise RegionError if the block is not captured.
         memory_after: store the memory after the region. Without it recording takes less time, and a replay cannot be
             verified.
+        memory_of_inputs: store the content of `inputs` and `state` that are allocations of their own. Without it
+            each run of a replay needs input sets that have them.
 
     Returns:
         A context manager whose value is True if the block is captured.
@@ -92,7 +95,11 @@ def region(
         for role, values in ((INPUT, inputs), (OUTPUT, outputs), (STATE, state))
         for key, value in (values or {}).items()
     ]
+    given = [] if memory_of_inputs else [memory for _, role, memory in ranges if role != OUTPUT]
+    addresses = (ctypes.c_uint64 * len(given))(*(each.address for each in given))
+    sizes = (ctypes.c_uint64 * len(given))(*(each.bytes for each in given))
     _check(shim, label, shim.neutrino_region_memory_after(memory_after))
+    _check(shim, label, shim.neutrino_region_given(addresses, sizes, len(given)))
     _check(shim, label, shim.neutrino_region_begin(_encoded(name)))
     failed = True
     try:
@@ -202,6 +209,8 @@ def _shim() -> ctypes.CDLL | None:
         shim.neutrino_region_error.restype = ctypes.c_char_p
         shim.neutrino_region_begin.argtypes = [ctypes.c_char_p]
         shim.neutrino_region_memory_after.argtypes = [ctypes.c_int]
+        numbers = ctypes.POINTER(ctypes.c_uint64)
+        shim.neutrino_region_given.argtypes = [numbers, numbers, ctypes.c_uint32]
         shim.neutrino_region_range.argtypes = [
             ctypes.c_char_p,
             ctypes.c_uint32,

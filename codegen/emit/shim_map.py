@@ -13,6 +13,7 @@ OWN = (
     "neutrino_region_begin",
     "neutrino_region_end",
     "neutrino_region_error",
+    "neutrino_region_given",
     "neutrino_region_memory_after",
     "neutrino_region_range",
 )

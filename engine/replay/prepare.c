@@ -64,11 +64,7 @@ NB_REPLAY_EXPORT int nb_replay_open(int descriptor, const struct nb_replay_limit
         free(new_replay);
         return status;
     }
-    if (nb_reader_has_allocation(&new_replay->reader, NB_CAPTURE_ALLOCATED_BEFORE_UNKNOWN))
-        status = nb_fail(new_replay, NB_REPLAY_CANNOT,
-                         "the capture has no memory from before the region; record it again");
-    else
-        status = write_refusals(new_replay);
+    status = write_refusals(new_replay);
     if (status != NB_REPLAY_OK) {
         nb_replay_close(new_replay);
         return status;

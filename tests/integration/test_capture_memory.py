@@ -14,6 +14,7 @@ from benchguard.capture.layout import AllocationFlag
 from benchguard.capture.pack import pack_descriptor
 from benchguard.grade.grade import grade
 from benchguard.grade.options import GradeOptions
+from benchguard.replay.replay import replay
 from tests.conftest import ROOT
 from tests.integration.support import DRIVER_PROGRAM, Record
 
@@ -26,6 +27,18 @@ check(cuda.cuMemsetD32_v2(memory, 7, ctypes.c_size_t(1024)))
 for number, memory_after in enumerate((True, False)):
     with benchguard.region(f"region {number}", memory_after=memory_after):
         check(cuda.cuMemsetD32_v2(memory, 8 + number, ctypes.c_size_t(1024)))
+"""
+)
+COPIES = (
+    DRIVER_PROGRAM
+    + """
+copy, size = ctypes.c_uint64(), 8192
+check(cuda.cuMemAlloc_v2(ctypes.byref(copy), ctypes.c_size_t(size)))
+for each in (memory, copy):
+    check(cuda.cuMemsetD32_v2(each, 7, ctypes.c_size_t(size // 4)))
+named = {"inputs": {"x": (memory.value, size)}, "outputs": {"y": (copy.value, size)}}
+with benchguard.region("copy", **named, memory_after=False, memory_of_inputs=False):
+    check(cuda.cuMemcpyDtoD_v2(copy, memory, ctypes.c_size_t(size)))
 """
 )
 
@@ -72,6 +85,23 @@ def test_region_without_the_memory_after_it_is_timed_but_not_verified(recorded: 
     refused = neutrino("replay", path, "--samples", "3", "--driver", "sim", "--verify")
     assert refused.returncode != 0
     assert "no memory from after the region; record it again, or leave out --verify" in refused.stderr
+
+
+def test_region_without_the_memory_of_its_inputs_needs_input_sets(record: Record, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(COPIES)
+    outcome = record([sys.executable, "program.py"])
+    assert outcome.status == 0, outcome.stderr
+    path = outcome.folder / "x.ncap"
+    with Capture.open(path) as capture:
+        flags = [AllocationFlag.BEFORE_UNKNOWN in each.flags for each in capture.allocations]
+        stored = [run.address for run in capture.before]
+        assert (flags, stored) == ([True, False], [capture.allocations[1].address])
+    refused = neutrino("replay", path, "--samples", "3", "--driver", "sim")
+    assert refused.returncode != 0
+    assert "no memory from before the region for 8192 bytes" in refused.stderr
+    given = [bytes([number]) * 8192 for number in (1, 2)]
+    result = replay(path, inputs={"x": given}, outputs=["y"], keep_outputs="sets", samples=8, driver="sim")
+    assert result.outputs["y"] == given
 
 
 def test_capture_that_was_packed_without_memory_is_not_replayed(record: Record, tmp_path: Path) -> None:

@@ -51,7 +51,10 @@ class Rounds:
         return seconds
 
     def record(self, are_kept: bool) -> None:
-        """Record regions CASE/0 and CASE/1, on throw-away sets 0 and 1; if `are_kept`, with the memory after them."""
+        """Record regions CASE/0 and CASE/1, on throw-away sets 0 and 1.
+
+        If `are_kept`, with the inputs' content, which the judge's sets replace in a grade, and the memory after them.
+        """
         self._returned = None
         for number in range(REGIONS):
             gc.collect()  # or garbage of the last call would be in the capture, or freed in the region
@@ -83,10 +86,17 @@ class Rounds:
         self._returned = results.returned
         return results.memory
 
-    def _record(self, name: str, memory_after: bool) -> None:
+    def _record(self, name: str, are_kept: bool) -> None:
         """Record one call. `returned` must live until the region ends, or its memory is missing in the capture."""
         inputs, state = self._named("input", "inout"), self._named("constant")
-        with region(name, inputs=inputs, state=state, required=True, memory_after=memory_after):
+        with region(
+            name,
+            inputs=inputs,
+            state=state,
+            required=True,
+            memory_after=are_kept,
+            memory_of_inputs=are_kept,
+        ):
             returned = self._call()
             for output, memory in self._outputs(returned).items():
                 if memory.bytes:

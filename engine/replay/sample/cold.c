@@ -98,6 +98,7 @@ static int write_inputs(struct nb_replay *replay, uint32_t set, uint32_t copy, u
 
 int nb_cold_restore(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
 {
+    NB_TRY(nb_inputs_check_unknown(replay, inputs));
     NB_TRY(nb_memory_switch(replay, 0));
     NB_TRY(nb_vault_open(replay));
     NB_TRY(write_state(replay, replay->memory.current));

@@ -39,6 +39,30 @@ int nb_inputs_check(struct nb_replay *replay, uint32_t set)
     return nb_fail(replay, NB_REPLAY_OURS, "input set %u does not exist", set);
 }
 
+static bool has(const struct nb_inputs *inputs, uint32_t set, const struct nb_capture_allocation *memory)
+{
+    for (uint32_t i = 0; i < inputs->count && set != NB_NOTHING; i++) {
+        const struct nb_input *input = &inputs->inputs[i];
+        if (input->set == set && input->address == memory->address && input->bytes >= memory->bytes)
+            return true;
+    }
+    return false;
+}
+
+int nb_inputs_check_unknown(struct nb_replay *replay, uint32_t set)
+{
+    const struct nb_reader *reader = &replay->reader;
+    for (uint32_t i = 0; i < reader->allocation_count; i++) {
+        const struct nb_capture_allocation *each = &reader->allocations[i];
+        if ((each->flags & NB_CAPTURE_ALLOCATED_BEFORE_UNKNOWN) != 0 && !has(&replay->inputs, set, each))
+            return nb_fail(replay, NB_REPLAY_CANNOT,
+                           "the capture has no memory from before the region for %llu bytes at 0x%llx, and no "
+                           "input set gives them; record it again",
+                           (unsigned long long)each->bytes, (unsigned long long)each->address);
+    }
+    return NB_REPLAY_OK;
+}
+
 static bool lies_in_one(const struct nb_replay *replay, uint64_t address, uint64_t bytes)
 {
     const struct nb_reader *reader = &replay->reader;

@@ -11,6 +11,9 @@ struct nb_replay;
 /* Check that the input set exists; NB_NOTHING means the recorded inputs. */
 int nb_inputs_check(struct nb_replay *replay, uint32_t set) __attribute__((visibility("hidden")));
 
+/* Check that the input set has all memory that the capture lacks. */
+int nb_inputs_check_unknown(struct nb_replay *replay, uint32_t set) __attribute__((visibility("hidden")));
+
 /* The next random number. */
 uint64_t nb_inputs_noise(struct nb_replay *replay) __attribute__((visibility("hidden")));
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "core/base/log.h"
+#include "core/base/vector.h"
 #include "core/process/attach.h"
 #include "core/region/raw_capture.h"
 #include "core/region/region_about.h"
@@ -28,6 +29,10 @@
 
 _Atomic uint32_t nb_region_state_now;
 
+struct given_range {
+    uint64_t address, bytes;
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t state_changed =
     PTHREAD_COND_INITIALIZER; /* signals changes of the next two variables */
@@ -38,6 +43,7 @@ static char folder[PATH_MAX];
 static const char *selection_text; /* value of NEUTRINO_REGION */
 static uint32_t last_region;
 static bool stores_after = true;
+static struct nb_vector given_ranges = NB_VECTOR_INITIALIZER(struct given_range);
 static uint64_t calls_lost_before;
 static char driver_error_text[128];
 static const struct nb_region_operations *operations;
@@ -268,6 +274,34 @@ int neutrino_region_memory_after(int stored)
         return leave(state, "a region is already open; end it first");
     stores_after = stored != 0;
     return leave(state, NULL);
+}
+
+bool nb_region_is_given(uint64_t address, uint64_t bytes)
+{
+    for (size_t i = 0; i < given_ranges.count; i++) {
+        const struct given_range *range = nb_vector_item(&given_ranges, i);
+        if (address >= range->address && bytes <= range->bytes &&
+            address - range->address <= range->bytes - bytes)
+            return true;
+    }
+    return false;
+}
+
+int neutrino_region_given(const uint64_t *addresses, const uint64_t *bytes, uint32_t count)
+{
+    uint32_t state;
+    if (!enter(&state))
+        return -1;
+    if (nb_region_is_open())
+        return leave(state, "a region is already open; end it first");
+    const char *problem = NULL;
+    given_ranges.count = 0;
+    for (uint32_t i = 0; i < count && problem == NULL; i++) {
+        const struct given_range range = {addresses[i], bytes[i]};
+        if (!nb_vector_append(&given_ranges, &range))
+            problem = "not enough memory to keep the ranges whose content is given";
+    }
+    return leave(state, problem);
 }
 
 int neutrino_region_end(void)

@@ -35,10 +35,15 @@ void nb_capture_end_block(const struct nb_arena_block *block)
 
 static void append(const struct nb_arena_block *block, uint32_t flags)
 {
+    if (block->number <= number_at_begin) {
+        flags |= NB_CAPTURE_ALLOCATED_BEFORE;
+        if (nb_region_is_given(block->address, block->bytes))
+            flags |= NB_CAPTURE_ALLOCATED_BEFORE_UNKNOWN | NB_CAPTURE_ALLOCATED_AFTER_UNKNOWN;
+    }
     const struct nb_capture_allocation allocation = {
         .address = block->address,
         .bytes = block->bytes,
-        .flags = flags | (block->number <= number_at_begin ? NB_CAPTURE_ALLOCATED_BEFORE : 0),
+        .flags = flags,
         .slot = block->slot};
     const struct nb_piece piece = {&allocation, sizeof allocation};
     nb_raw_capture_append(NB_CAPTURE_ALLOCATION, &piece, 1);

@@ -6,6 +6,7 @@
 #include "core/base/vector.h"
 #include "core/driver/slots.h"
 #include "core/region/raw_capture.h"
+#include "core/region/region.h"
 #include "cuda/capture/pages.h"
 #include "cuda/memory/arena.h"
 #include "real.h"
@@ -29,10 +30,12 @@ struct collection {
 };
 
 /* A small block may share a page with the block before it: read both together. No stretch spans the
- * mappings of two granules. */
+ * mappings of two granules. Blocks whose content is given to a replay are not read. */
 static void collect_stretch(const struct nb_arena_block *block, void *context)
 {
     struct collection *all = context;
+    if (nb_region_is_given(block->address, block->bytes))
+        return;
     struct nb_vector *stretches = &all->stretches;
     uint64_t begin_read = block->address / NB_CAPTURE_PAGE * NB_CAPTURE_PAGE;
     const uint64_t end =
