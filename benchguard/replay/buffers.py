@@ -115,11 +115,11 @@ class Pool:
     @property
     def device_bytes(self) -> int:
         """Bytes of the sets that the device holds, if it has room. Streamed sets follow each other in one place."""
-        return self.bytes_of(0 if self.ready >= 0 else None)
+        return self.bytes_of(None)
 
     @property
     def streamed_bytes(self) -> int:
-        """Bytes that are copied to the device for each sample, if sets are streamed."""
+        """Bytes of a set if sets are streamed, so that samples wait for them; 0 if not."""
         return self.bytes_of(0) if self.ready >= 0 else 0
 
     @property

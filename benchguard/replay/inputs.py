@@ -2,8 +2,8 @@
 
 All sets are in the engine's memory, if the device has room. Otherwise each sample's set is written there just before
 the sample, whatever set it is, so that a kernel cannot tell the two kinds of sets apart. One-use sets may also follow
-each other in one place of the shared memory (judge/streaming.py). Then a byte of the judge announces each set, and
-every sample waits until the next one-use set has been announced.
+each other in one place of the shared memory, and of the engine's (judge/streaming.py). Then a byte of the judge
+announces each set, and every sample waits until the next one-use set has been announced and written.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Inputs:
     ) -> None:
         self._engine, self._memory, self._clock = engine, memory, clock
         self._ready = request.inputs_ready
-        self._is_single = self._ready >= 0
+        self._is_single = False
         self._deadline = request.deadline
         self._first_one_use = request.input_sets - request.one_use_sets
         self._to_come = request.one_use_sets if self._ready >= 0 else 0
@@ -42,12 +42,12 @@ class Inputs:
     def give(self, one_set: bool) -> None:
         """Write the sets to the engine's memory, or the first one, so that the engine knows their places.
 
-        `one_set`: the engine has room for one set at a time.
+        `one_set`: the engine has room for one set at a time. A streamed set is written when it has been announced.
         """
-        self._is_single = self._is_single or one_set
+        self._is_single = one_set
         for number, parts in self._parts.items():
-            if not self._is_single or number == 0:
-                self._write(THE_SET if self._is_single else number, parts)
+            if number == 0 or (not one_set and self.is_there(number)):
+                self._write(number, parts)
 
     def measure(self, number: int) -> Sample:
         """One sample on an input set."""
@@ -60,16 +60,20 @@ class Inputs:
         return self._named(self._engine.measure_empty(self.hold(number)), number)
 
     def _named(self, sample: Sample, number: int) -> Sample:
-        return replace(sample, input_set=number) if self._is_single else sample
+        """The sample with our number of its set."""
+        return replace(sample, input_set=number) if self._is_single or not self.is_there(number) else sample
 
     def hold(self, number: int) -> int:
         """Have the engine hold an input set; return the engine's number of the set."""
-        if not self._is_single or number == NO_SET:
+        if self._is_single and number != NO_SET:
+            self._write_timed(number)
+        return self.held_as(number)
+
+    def held_as(self, number: int) -> int:
+        """The engine's number of a set that it holds."""
+        if number == NO_SET:
             return number
-        began = self._clock()
-        self._write(THE_SET, self._parts[self._place_of(number)])
-        self.write_seconds += self._clock() - began
-        return THE_SET
+        return THE_SET if self._is_single else self._place_of(number)
 
     def is_there(self, number: int) -> bool:
         """Whether a set is still in the shared memory after its sample: a streamed one is not."""
@@ -91,10 +95,17 @@ class Inputs:
         self._to_come -= 1
         self._is_used = False
         self.wait_seconds += self._clock() - began
+        if not self._is_single:
+            self._write_timed(self._first_one_use)
 
     def _place_of(self, number: int) -> int:
         """The place of a set in the shared memory: streamed sets have one place."""
         return min(number, self._first_one_use) if self._ready >= 0 else number
+
+    def _write_timed(self, number: int) -> None:
+        began = self._clock()
+        self._write(self.held_as(number), self._parts[self._place_of(number)])
+        self.write_seconds += self._clock() - began
 
     def _write(self, number: int, parts: list[InputPart]) -> None:
         for part in parts:

@@ -10,7 +10,7 @@ from ..ipc.slots import SlotError, SlotWriter
 from .contract import Engine, EngineError
 from .convergence import Count, Decision, decide, is_impatient, next_check, shortfall
 from .host_wait import waited_seconds
-from .inputs import THE_SET, Inputs
+from .inputs import Inputs
 from .output_check import OutputChecker
 from .protocol import (
     BATCH_MAX,
@@ -286,7 +286,8 @@ class _Loop:
         self._flush_if_due()
         self._check_outputs(sample.input_set)
         if not self._inputs.is_there(sample.input_set):
-            self._engine.check_reads(THE_SET)  # the set leaves the device with the next sample
+            # before the next set takes its place
+            self._engine.check_reads(self._inputs.held_as(sample.input_set))
         if self._request.output_sets > 1 and sample.input_set < self._request.output_sets:
             self._keep(sample.input_set)
         return sample

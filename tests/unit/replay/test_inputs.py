@@ -73,9 +73,23 @@ def test_streamed_sets_share_the_last_place(pipe: tuple[int, int]) -> None:
     engine = FakeEngine()
     asked = of_sets(10, 3, one_use_sets=8, inputs_ready=pipe[0])
     inputs = Inputs(engine, asked, memory(3), lambda: engine.now)
+    inputs.give(one_set=True)
     for number in (0, 1, 2, 3, 9):
+        assert inputs.measure(number).input_set == number
+    assert [data[0] for _, _, data in engine.inputs] == [0, 0, 1, 2, 2, 2]
+
+
+def test_streamed_sets_are_written_once_each_if_the_device_has_room(pipe: tuple[int, int]) -> None:
+    engine = FakeEngine()
+    asked = of_sets(10, 3, one_use_sets=8, inputs_ready=pipe[0])
+    inputs = Inputs(engine, asked, memory(3), lambda: engine.now)
+    inputs.give(one_set=False)
+    for number in (0, 2, 1, 3):
+        os.write(pipe[1], b".")
+        inputs.wait()
         inputs.measure(number)
-    assert [data[0] for _, _, data in engine.inputs] == [0, 1, 2, 2, 2]
+    assert [(place, data[0]) for place, _, data in engine.inputs] == [(0, 0), (1, 1), (2, 2), (2, 2)]
+    assert engine.sets == [0, 2, 1, 2]
 
 
 def test_sample_after_a_streamed_one_waits_for_the_next_set(pipe: tuple[int, int]) -> None:
