@@ -38,8 +38,9 @@ from numpy.typing import NDArray
 from ..problem.spec import DType, Tolerance
 from .formats import FLOATS, Array, Doubles, FloatFormat, decode, decoded, is_float, rounded
 
-CHUNK = 1 << 16
-"""Elements per chunk, so that intermediate results stay in a core's cache."""
+CHUNK = 1 << 18
+"""Elements per chunk, so that intermediate results stay near a core. With fewer, threads wait for each other's Python:
+2^27 elements take 0.25 s with 2^16, 0.14 s with 2^18, 0.24 s with 2^19 (2 processors)."""
 
 PART_MIN = 1 << 20
 """Below this many elements, another thread costs more than it saves."""

@@ -23,7 +23,7 @@ from ..ipc.shared_memory import SharedMemory
 from ..problem.arrays import to_numpy
 from ..problem.spec import CaseSpec, layout_of
 from ..problem.suite import TestCase
-from ..problem.threads import as_in_this_thread, threads
+from ..problem.threads import as_in_this_thread, in_parts, threads
 from ..problem.turns import ALONE
 from .arrays import shaped
 from .compare import CHUNK
@@ -129,16 +129,20 @@ def is_unfit(
 def _leaves_range(spec: CaseSpec, expected: Expected) -> bool:
     """Whether a number overflows, or is too small to be a normal number."""
 
-    def is_beyond(numbers: Array, form: FloatFormat) -> bool:
-        sizes = np.abs(numbers)
-        return not sizes.max() <= form.largest or bool(((sizes > 0) & (sizes < form.smallest_normal)).any())
+    is_beyond = threading.Event()
 
-    return any(
-        is_beyond(expected[each.name][start : start + CHUNK], FLOATS[each.dtype])
-        for each in spec.checked
-        if each.dtype in FLOATS
-        for start in range(0, len(expected[each.name]), CHUNK)
-    )
+    def look(numbers: Array, form: FloatFormat, start: int) -> None:
+        if is_beyond.is_set():
+            return
+        sizes = np.abs(numbers[start : start + CHUNK])
+        if not sizes.max() <= form.largest or ((sizes > 0) & (sizes < form.smallest_normal)).any():
+            is_beyond.set()
+
+    for each in spec.checked:
+        if each.dtype in FLOATS:
+            numbers = expected[each.name]
+            in_parts(partial(look, numbers, FLOATS[each.dtype]), len(numbers), CHUNK)
+    return is_beyond.is_set()
 
 
 def _with_factors(

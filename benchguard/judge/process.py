@@ -49,6 +49,9 @@ _OF_NUMERICS = {
 }
 _REMOVED = frozenset({"SIM_INJECT", "PYTHONSTARTUP", "PYTHONINSPECT", *_OF_NUMERICS})
 _SET = {"NVIDIA_TF32_OVERRIDE": "0", "ONEDNN_DEFAULT_FPMATH_MODE": "STRICT", "CUDA_CACHE_DISABLE": "1"}
+_MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(16 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
+"""For glibc, which otherwise returns a temporary array to the kernel, and takes new pages for the next one: comparing
+2^27 numbers took 2.6 s, and 0.8 s with these (2 processors)."""
 _PLACE = re.compile(r'^  File "([^"]+)", line (\d+)', re.MULTILINE)
 _AnswerT = TypeVar("_AnswerT", bound=Answer)
 
@@ -61,14 +64,15 @@ def command() -> list[str]:
 def judge_environment(base: Mapping[str, str]) -> dict[str, str]:
     """The judge's environment: no shim, no preloaded libraries, no less precise arithmetic in references.
 
-    The cache of compiled PTX is off, because other processes may write to its folder. PYTHONPATH is kept.
+    The cache of compiled PTX is off, because other processes may write to its folder. PYTHONPATH is kept. Temporary
+    arrays keep their memory.
     """
     environment = {
         name: value
         for name, value in base.items()
         if name == "LD_LIBRARY_PATH" or not (name.startswith(_REMOVED_PREFIXES) or name in _REMOVED)
     }
-    return {**environment, **_SET}
+    return {**environment, **_SET, **_MALLOC}
 
 
 class JudgeProcess:

@@ -6,6 +6,7 @@ more than 2**-SPILL_BITS of its tolerance; otherwise there are fewer sets.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -15,13 +16,14 @@ import numpy as np
 from ..problem.arrays import on_gpu, to_numpy
 from ..problem.spec import Buffer, CaseSpec, Tolerance
 from ..problem.suite import TestCase
+from ..problem.threads import in_parts
 from ..problem.turns import ALONE
 from .arrays import check_shape, same_bits
 from .formats import FLOATS, Array, is_float, numpy_dtype, rounded, stored_dtype
 from .troubles import FaultError
 
 SPILL_BITS = 10
-_PART = 1 << 16
+_PART = 1 << 18
 
 
 class SpillError(Exception):
@@ -144,19 +146,32 @@ def _is_wide(tolerance: Tolerance) -> bool:
 def _narrow(values: Array, tolerance: Tolerance) -> Array:
     if values.dtype == np.float32:
         return values
-    with np.errstate(all="ignore"):
-        narrow = values.astype(np.float32)
-        if _is_wide(tolerance):
-            starts = range(0, len(values), _PART)
-            parts = ((values[at : at + _PART], narrow[at : at + _PART]) for at in starts)
-            if not all((np.isfinite(exact) == np.isfinite(coarse)).all() for exact, coarse in parts):
-                raise SpillError
-            return narrow
-        for start in range(0, len(values), _PART):
-            exact, coarse = values[start : start + _PART], narrow[start : start + _PART].astype(np.float64)
-            allowed = tolerance.atol + tolerance.rtol * np.abs(exact)
-            close = np.abs(coarse - exact) * 2.0**SPILL_BITS <= allowed
-            same = (coarse == exact) | (np.isnan(coarse) & np.isnan(exact))
-            if not ((close & np.isfinite(coarse)) | same).all():
-                raise SpillError
+    narrow, is_near = (
+        np.empty(len(values), np.float32),
+        _is_near_in_range if _is_wide(tolerance) else _is_near,
+    )
+    too_coarse = threading.Event()
+
+    def round_part(start: int) -> None:
+        part = slice(start, start + _PART)
+        with np.errstate(all="ignore"):
+            narrow[part] = values[part]
+            if not too_coarse.is_set() and not is_near(values[part], narrow[part], tolerance):
+                too_coarse.set()
+
+    in_parts(round_part, len(values), _PART)
+    if too_coarse.is_set():
+        raise SpillError
     return narrow
+
+
+def _is_near_in_range(exact: Array, coarse: Array, _: Tolerance) -> bool:
+    return bool((np.isfinite(exact) == np.isfinite(coarse)).all())
+
+
+def _is_near(exact: Array, narrow: Array, tolerance: Tolerance) -> bool:
+    coarse = narrow.astype(np.float64)
+    allowed = tolerance.atol + tolerance.rtol * np.abs(exact)
+    close = np.abs(coarse - exact) * 2.0**SPILL_BITS <= allowed
+    same = (coarse == exact) | (np.isnan(coarse) & np.isnan(exact))
+    return bool(((close & np.isfinite(coarse)) | same).all())

@@ -83,6 +83,10 @@ LONG = 8
 CHUNK = 1 << 17
 """Elements per chunk. A chunk fits in a core's cache, and has its own generator, so that chunks run in parallel."""
 
+LARGE = 1 << 26
+"""Floats repeat the values that were made for so many. All of 2^31 took 12 s (16 processors), and a replay waits for
+its sets. The problem's own distribution is drawn as a whole."""
+
 SAMPLE = 1 << 15
 """Elements from which mean, spread and levels are estimated."""
 
@@ -128,10 +132,33 @@ def transformed(own: Numbers, distribution: str, seed: int, name: str) -> Number
     if distribution == OWN or own.size == 0:
         return own
     with others_turn():
-        made = _transformed(own, distribution, seed, name)
+        make = _repeated if own.size > LARGE else _transformed
+        made = make(own, distribution, seed, name)
         if generator(seed, "first", distribution).random() < 0.5:  # the same for all inputs of a set
             _keep_first(own.reshape(-1), made.reshape(-1))
         return keep_structure(own, made)
+
+
+def _repeated(own: Numbers, distribution: str, seed: int, name: str) -> Numbers:
+    """As _transformed(), but values for LARGE elements, again and again, where each stands for itself: floats that are
+    finite and in no order."""
+    count = max(1, LARGE // (own.size // len(own)))
+    flat = own.reshape(-1)
+    if count >= len(own) or dtype_of(own) not in FLOATS or is_ascending(flat) or not _is_finite(flat):
+        return _transformed(own, distribution, seed, name)
+    part, made = _transformed(own[:count], distribution, seed, name), np.empty(own.shape, own.dtype)
+
+    def fill(start: int) -> None:
+        made[start : start + count] = part[: len(own) - start]
+
+    in_parts(fill, len(own), count)
+    return made
+
+
+def _is_finite(flat: Numbers) -> bool:
+    parts: list[bool] = []
+    in_parts(lambda at: parts.append(bool(np.isfinite(flat[at : at + CHUNK]).all())), flat.size, CHUNK)
+    return all(parts)
 
 
 def _transformed(own: Numbers, distribution: str, seed: int, name: str) -> Numbers:

@@ -16,9 +16,13 @@ import numpy as np
 
 from .arrays import Numbers, dtype_of
 from .c_types import FLOATS
+from .threads import in_parts
 
 SAMPLE = 1 << 15
 """Elements, spread over the input, that show its properties."""
+
+PART = 1 << 20
+"""Elements that a thread looks at at once."""
 
 FEW = 256
 """As many values as a byte has. Each must occur REPEATS times on average."""
@@ -49,13 +53,26 @@ def keep_structure(own: Numbers, made: Numbers) -> Numbers:
         made = _nearest(made, levels)
     elif floats and _are_whole(sample):
         made = np.rint(made)
-    if floats and (zeros := own == 0).any():
-        made = made if made.flags.writeable else made.copy()
-        np.copyto(made, own, where=zeros)
+    if floats:
+        made = _with_zeros(own, made)
     if _is_symmetric(own):
         lower = np.tril(made)
         made = lower + np.swapaxes(np.tril(made, -1), -1, -2)
     return own if made.size > 1 and _is_constant(made.reshape(-1)) else made.astype(own.dtype, copy=False)
+
+
+def _with_zeros(own: Numbers, made: Numbers) -> Numbers:
+    """`made`, with the zeros of `own`."""
+    source, made = own.reshape(-1), np.require(made, requirements=("C", "W"))
+    flat = made.reshape(-1)
+
+    def keep(start: int) -> None:
+        part = source[start : start + PART]
+        if (zeros := part == 0).any():
+            np.copyto(flat[start : start + PART], part, where=zeros)
+
+    in_parts(keep, own.size, PART)
+    return made
 
 
 def _nearest(values: Numbers, levels: Numbers) -> Numbers:

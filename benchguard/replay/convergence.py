@@ -20,6 +20,12 @@ LARGE_FIRST = 50
 
 LARGE_BYTES = 64 << 20
 
+HUGE_FIRST = 32
+"""The first look where each sample copies HUGE_BYTES and more, which takes 0.1 s and more: as many samples as the test
+for carried results needs, on 12 one-use inputs and 20 others."""
+
+HUGE_BYTES = 1 << 30
+
 VARIATION_MIN = 5
 """As Tensara's rule has it."""
 
@@ -97,7 +103,7 @@ def for_copies(rule: Rule, size: int) -> Rule:
     """The rule for samples that copy `size` bytes each: outputs, and streamed inputs."""
     if not isinstance(rule, Interval) or rule.patience is None or size < LARGE_BYTES:
         return rule
-    return replace(rule, first=LARGE_FIRST)
+    return replace(rule, first=HUGE_FIRST if size >= HUGE_BYTES else LARGE_FIRST)
 
 
 def text_of(rule: Rule) -> str:
@@ -117,7 +123,8 @@ def next_check(rule: Rule, n: int) -> int:
     if isinstance(rule, Count):
         return rule.samples
     if isinstance(rule, Interval):
-        return next((look for look in (rule.first, *DOUBLINGS) if look > n), DOUBLINGS[-1])
+        looks = (each for each in (HUGE_FIRST, LARGE_FIRST, *DOUBLINGS) if each >= rule.first)
+        return next((look for look in looks if look > n), DOUBLINGS[-1])
     step = max(1, n // 10)  # each look costs n: a tenth more each time keeps the sum of them small
     return min(max(VARIATION_MIN, n + step), DOUBLINGS[-1])
 

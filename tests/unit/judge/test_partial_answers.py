@@ -138,7 +138,9 @@ def test_lost_number_is_no_near_answer() -> None:
     assert partial_answers([OUTPUT], TOLERANCES, [(nan, {}, nan)], lambda _: 0.0) == PartialAnswers()
 
 
-def asked_sets(rejected: frozenset[int] = frozenset(), streamed: int = 0) -> tuple[list[int], tuple[str, ...]]:
+def asked_sets(
+    rejected: frozenset[int] = frozenset(), streamed: int = 0
+) -> tuple[list[int], tuple[str, ...]]:
     """The sets of which the problem's own check is asked about a part of the inputs, and the open outputs."""
     spec = CaseSpec("mean", (INPUT, OUTPUT))
 

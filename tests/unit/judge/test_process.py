@@ -559,6 +559,7 @@ def test_environment() -> None:
     assert result == {
         "LD_LIBRARY_PATH": "y", "HOME": "/h", "NVIDIA_TF32_OVERRIDE": "0", "CUDA_CACHE_DISABLE": "1",
         "ONEDNN_DEFAULT_FPMATH_MODE": "STRICT",
+        "MALLOC_MMAP_THRESHOLD_": "16777216", "MALLOC_TRIM_THRESHOLD_": "67108864",
     }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchguard.problem import distributions
 from benchguard.problem.arrays import NUMPY_DTYPES, Numbers
 from benchguard.problem.c_types import FLOATS
 from benchguard.problem.distributions import BURST, NAMES, _burst, fresh, transformed
@@ -176,6 +177,34 @@ def test_sorted_floats_stay_sorted() -> None:
     own = np.sort(np.random.default_rng(0).standard_normal(100))
     for distribution in OTHERS:
         assert (np.diff(of(own, distribution)) >= 0).all()
+
+
+def test_large_floats_repeat_what_was_made_for_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distributions, "LARGE", 64)
+    own = np.random.default_rng(0).random((100, 8), np.float32)
+    for distribution in OTHERS:
+        values = whole(own, distribution)
+        assert all(np.array_equal(values[at : at + 8], values[:8][: 100 - at]) for at in range(0, 100, 8))
+        assert (
+            not np.array_equal(values[:8], own[:8]) and own.min() <= values.min() <= values.max() <= own.max()
+        )
+
+
+@pytest.mark.parametrize("kind", ["one row", "infinite", "ascending", "integers"])
+def test_large_inputs_whose_elements_belong_together_are_made_as_a_whole(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = np.random.default_rng(0).random((100, 8))
+    given = {
+        "one row": own.reshape(1, 800),
+        "infinite": np.where(own > 0.9, np.inf, own),
+        "ascending": np.sort(own.reshape(-1)),
+        "integers": (100 * own).astype(np.int32),
+    }[kind]
+    small = [of(given, distribution) for distribution in OTHERS]
+    monkeypatch.setattr(distributions, "LARGE", 256)
+    for distribution, expected in zip(OTHERS, small, strict=True):
+        assert np.array_equal(of(given, distribution), expected)
 
 
 def test_full_int64_range() -> None:

@@ -9,6 +9,8 @@ import pytest
 from benchguard.errors import UsageError
 from benchguard.replay.convergence import (
     DOUBLINGS,
+    HUGE_BYTES,
+    HUGE_FIRST,
     LARGE_BYTES,
     LARGE_FIRST,
     PATIENCE_SECONDS,
@@ -72,6 +74,8 @@ def test_interval_is_checked_at_doublings() -> None:
 @pytest.mark.parametrize(
     ("rule", "size", "looks"),
     [
+        (rule_of(None, None), HUGE_BYTES, (HUGE_FIRST, LARGE_FIRST, *DOUBLINGS)),
+        (rule_of(None, None), HUGE_BYTES - 1, (LARGE_FIRST, *DOUBLINGS)),
         (rule_of(None, None), LARGE_BYTES, (LARGE_FIRST, *DOUBLINGS)),
         (rule_of(None, None), LARGE_BYTES - 1, DOUBLINGS),
         (rule_of("ci=0.005", None), LARGE_BYTES, DOUBLINGS),
