@@ -55,10 +55,11 @@ int nb_inputs_check_unknown(struct nb_replay *replay, uint32_t set)
     for (uint32_t i = 0; i < reader->allocation_count; i++) {
         const struct nb_capture_allocation *each = &reader->allocations[i];
         if ((each->flags & NB_CAPTURE_ALLOCATED_BEFORE_UNKNOWN) != 0 && !has(&replay->inputs, set, each))
-            return nb_fail(replay, NB_REPLAY_CANNOT,
-                           "the capture has no memory from before the region for %llu bytes at 0x%llx, and no "
-                           "input set gives them; record it again",
-                           (unsigned long long)each->bytes, (unsigned long long)each->address);
+            return nb_fail(
+                replay, NB_REPLAY_CANNOT,
+                "the capture has no memory from before the region for %llu bytes at 0x%llx, and no "
+                "input set gives them; record it again",
+                (unsigned long long)each->bytes, (unsigned long long)each->address);
     }
     return NB_REPLAY_OK;
 }

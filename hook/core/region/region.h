@@ -65,8 +65,8 @@ struct nb_region_operations {
     bool (*holds)(uint64_t address, uint64_t bytes);
 };
 
-/* Whether the content of this memory, all of it, is given to each replay of the region: then it is not stored.
- * Only while a region begins or ends. */
+/* Whether the content of this memory, all of it, is given to each replay of the region: then it is not
+ * stored. Only while a region begins or ends. */
 bool nb_region_is_given(uint64_t address, uint64_t bytes) __attribute__((visibility("hidden")));
 
 /* Called once, by the composition root. */
@@ -81,8 +81,8 @@ NB_REGION_API int neutrino_region_begin(const char *name);
 /* Whether the next regions of this process store the memory after them (not 0, as without this call), with
  * which a replay can be compared, or only the memory before them. */
 NB_REGION_API int neutrino_region_memory_after(int stored);
-/* Each replay of the next regions of this process is given the content of these `count` ranges, so the content of
- * allocations that lie in one of them is not stored. */
+/* Each replay of the next regions of this process is given the content of these `count` ranges, so the
+ * content of allocations that lie in one of them is not stored. */
 NB_REGION_API int neutrino_region_given(const uint64_t *addresses, const uint64_t *bytes, uint32_t count);
 NB_REGION_API int neutrino_region_end(void);
 NB_REGION_API int neutrino_region_range(const char *name, uint32_t role, uint64_t address, uint64_t bytes,

@@ -41,10 +41,7 @@ static void append(const struct nb_arena_block *block, uint32_t flags)
             flags |= NB_CAPTURE_ALLOCATED_BEFORE_UNKNOWN | NB_CAPTURE_ALLOCATED_AFTER_UNKNOWN;
     }
     const struct nb_capture_allocation allocation = {
-        .address = block->address,
-        .bytes = block->bytes,
-        .flags = flags,
-        .slot = block->slot};
+        .address = block->address, .bytes = block->bytes, .flags = flags, .slot = block->slot};
     const struct nb_piece piece = {&allocation, sizeof allocation};
     nb_raw_capture_append(NB_CAPTURE_ALLOCATION, &piece, 1);
 }
