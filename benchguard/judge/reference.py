@@ -146,10 +146,8 @@ def _is_wide(tolerance: Tolerance) -> bool:
 def _narrow(values: Array, tolerance: Tolerance) -> Array:
     if values.dtype == np.float32:
         return values
-    narrow, is_near = (
-        np.empty(len(values), np.float32),
-        _is_near_in_range if _is_wide(tolerance) else _is_near,
-    )
+    narrow = np.empty(len(values), np.float32)
+    is_near = _is_near_in_range if _is_wide(tolerance) else _is_near
     too_coarse = threading.Event()
 
     def round_part(start: int) -> None:

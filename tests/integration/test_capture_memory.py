@@ -99,6 +99,8 @@ def test_region_without_the_memory_of_its_inputs_needs_input_sets(record: Record
     refused = neutrino("replay", path, "--samples", "3", "--driver", "sim")
     assert refused.returncode != 0
     assert "no memory from before the region for 8192 bytes" in refused.stderr
+    elsewhere = replay(path, inputs={"y": bytes(8192)}, outputs=[], samples=3, driver="sim")
+    assert elsewhere.verdict != "pass" and "no input set gives them" in elsewhere.reason
     given = [bytes([number]) * 8192 for number in (1, 2)]
     result = replay(path, inputs={"x": given}, outputs=["y"], keep_outputs="sets", samples=8, driver="sim")
     assert result.outputs["y"] == given

@@ -52,6 +52,8 @@ static bool has(const struct nb_inputs *inputs, uint32_t set, const struct nb_ca
 int nb_inputs_check_unknown(struct nb_replay *replay, uint32_t set)
 {
     const struct nb_reader *reader = &replay->reader;
+    if (set != NB_NOTHING && replay->inputs.is_complete[set] != 0)
+        return NB_REPLAY_OK;
     for (uint32_t i = 0; i < reader->allocation_count; i++) {
         const struct nb_capture_allocation *each = &reader->allocations[i];
         if ((each->flags & NB_CAPTURE_ALLOCATED_BEFORE_UNKNOWN) != 0 && !has(&replay->inputs, set, each))
@@ -61,6 +63,8 @@ int nb_inputs_check_unknown(struct nb_replay *replay, uint32_t set)
                 "input set gives them; record it again",
                 (unsigned long long)each->bytes, (unsigned long long)each->address);
     }
+    if (set != NB_NOTHING)
+        replay->inputs.is_complete[set] = 1;
     return NB_REPLAY_OK;
 }
 

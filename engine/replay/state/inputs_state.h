@@ -25,8 +25,9 @@ enum { NB_INPUT_SETS_MAX = 1 << 16 };
 struct nb_inputs {
     struct nb_input *inputs;
     uint32_t count, room;
-    uint32_t set_count; /* one more than the greatest number of a set */
-    bool one_set;       /* there is room for one set at a time */
+    uint32_t set_count;                     /* one more than the greatest number of a set */
+    bool one_set;                           /* there is room for one set at a time */
+    uint8_t is_complete[NB_INPUT_SETS_MAX]; /* the set has all memory that the capture lacks */
     struct nb_output *outputs;
     uint32_t output_count, output_room;
     uint8_t trial;         /* the poison while in_place.c looks for in-place outputs; otherwise 0 */
