@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -70,6 +71,8 @@ class GradeRun:
         self._api = self.api()
         # The judge begins before the shim is looked for: a problem may take longer to open.
         self._judge = stack.enter_context(JudgeProcess(options.seconds, left=self.left))
+        self._owned: set[int] = set()
+        stack.callback(lambda: _close(self._owned))
         self._judge.ask(self.ask())
         self._judge.ask(AskThrowaway())
         before = time.monotonic()
@@ -220,10 +223,15 @@ class GradeRun:
         return keep.resolve()
 
     def own(self, descriptors: Sequence[int]) -> list[int]:
-        """Close descriptors at the end of the grade."""
-        for each in descriptors:
-            self._stack.callback(os.close, each)
+        """Close descriptors at the end of the grade, at the latest."""
+        self._owned.update(descriptors)
         return list(descriptors)
+
+    def disown(self, descriptors: Sequence[int]) -> None:
+        """Close descriptors that nobody needs any more, beside what follows: input sets of many GiB take seconds."""
+        closed = self._owned.intersection(descriptors)
+        self._owned -= closed
+        threading.Thread(target=_close, args=(closed,)).start()
 
     def left(self) -> float:
         """Seconds of the grade that are left. Waits for a turn on the GPU do not count."""
@@ -276,6 +284,11 @@ class GradeRun:
         audit = quarantined.audit
         path = audit.path if self.options.keep is not None else ""
         return AuditBlock(path, audit.head, audit.records, audit.dropped, audit.complete)
+
+
+def _close(descriptors: Iterable[int]) -> None:
+    for each in descriptors:
+        os.close(each)
 
 
 def _folder_of(problem: str) -> str:

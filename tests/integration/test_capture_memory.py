@@ -14,6 +14,7 @@ from benchguard.capture.layout import AllocationFlag
 from benchguard.capture.pack import pack_descriptor
 from benchguard.grade.grade import grade
 from benchguard.grade.options import GradeOptions
+from benchguard.grade.progress import GradeProgress
 from benchguard.replay.replay import replay
 from tests.conftest import ROOT
 from tests.integration.support import DRIVER_PROGRAM, Record
@@ -121,6 +122,22 @@ def test_capture_that_was_packed_without_memory_is_not_replayed(record: Record, 
     refused = neutrino("replay", path, "--samples", "3", "--driver", "sim")
     assert refused.returncode != 0
     assert "the capture has no memory from before the region" in refused.stderr
+
+
+def test_input_sets_are_freed_once_nobody_needs_them() -> None:
+    problem = ROOT / "examples" / "problems" / "vector_add.py"
+    submission = ROOT / "examples" / "problems" / "submissions" / "vector_add" / "kernel.ptx"
+    held: dict[tuple[str, str], list[int]] = {}
+
+    def look(step: GradeProgress) -> None:
+        names = [str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+        counts = [sum(f"neutrino-{kind}" in each for each in names) for kind in ("throwaway", "secrets")]
+        held[step.case, step.phase] = counts
+
+    options = GradeOptions(driver="sim", cases=("small", "large"), samples=3)
+    assert grade(problem, submission, options, progress=look).verdict == "pass"
+    assert held["large", "record"][0] == 1  # the throw-away inputs of both cases
+    assert (held["small", "sample"], held["large", "sample"]) == ([0, 2], [0, 1])
 
 
 def test_kept_captures_of_a_grade_have_all_memory(tmp_path: Path) -> None:
