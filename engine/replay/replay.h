@@ -174,7 +174,7 @@ int nb_replay_output(struct nb_replay *replay, uint64_t address, uint64_t bytes,
  * `output` becomes its index in the order of nb_replay_output, or 0xffffffff. Compares the first 4 MiB of
  * each output; leaves out outputs that an input overlaps. Runs the region untimed on the recorded inputs:
  * once if every output becomes as recorded, otherwise three times and twice per other output. Finds nothing
- * with `strict`. */
+ * with `strict`, or if the capture lacks memory from before the region. */
 int nb_replay_find_in_place(struct nb_replay *replay, uint32_t *output, char *error);
 
 /* Run the region once on restored state (input set `set`, or the recorded inputs for 0xffffffff), untimed. */
@@ -183,7 +183,8 @@ int nb_replay_once(struct nb_replay *replay, uint32_t set, char *error);
 /* Read device memory after the last run. */
 int nb_replay_read(struct nb_replay *replay, uint64_t address, void *data, uint64_t bytes, char *error);
 
-/* The recorded content of memory after the region. `known` becomes 0 if the capture has none there. */
+/* The recorded content of memory after the region. `known` becomes 0 if the capture has none there, or lacks
+ * memory from before the region, without which no run has this outcome. */
 int nb_replay_recorded(struct nb_replay *replay, uint64_t address, void *data, uint64_t bytes,
                        uint32_t *known, char *error);
 

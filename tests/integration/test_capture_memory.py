@@ -124,6 +124,14 @@ def test_capture_that_was_packed_without_memory_is_not_replayed(record: Record, 
     assert "the capture has no memory from before the region" in refused.stderr
 
 
+def test_cordon_checks_captures_without_the_memory_of_inputs() -> None:
+    problem = ROOT / "examples" / "problems" / "vector_add.py"
+    submission = ROOT / "examples" / "problems" / "submissions" / "vector_add" / "kernel.ptx"
+    graded = grade(problem, submission, driver="sim", cases=("small",), samples=3, cordon_device=True)
+    (cordon,) = [case.cordon for case in graded.cases]
+    assert cordon is not None and (graded.verdict, cordon.status) == ("pass", "held"), cordon
+
+
 def test_input_sets_are_freed_once_nobody_needs_them() -> None:
     problem = ROOT / "examples" / "problems" / "vector_add.py"
     submission = ROOT / "examples" / "problems" / "submissions" / "vector_add" / "kernel.ptx"

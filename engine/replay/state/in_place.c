@@ -40,14 +40,12 @@ static int fetch(struct nb_replay *replay, const struct nb_output *output, uint8
 static const uint8_t trials[] = {0x01, 0x3b};
 enum { TRIALS = sizeof trials };
 
-/* On the recorded inputs, or on set 0 if the capture lacks them. */
 static int run_poisoned(struct nb_replay *replay, uint8_t trial, uint32_t output)
 {
-    const bool lacks_inputs = nb_reader_has_allocation(&replay->reader, NB_CAPTURE_ALLOCATED_BEFORE_UNKNOWN);
     const uint32_t copy = replay->code.current;
     replay->inputs.trial = trial;
     replay->inputs.trial_output = output;
-    const int status = nb_cold_restore(replay, copy, lacks_inputs ? 0 : NB_NOTHING);
+    const int status = nb_cold_restore(replay, copy, NB_NOTHING);
     replay->inputs.trial = 0;
     return status != NB_REPLAY_OK ? status : nb_loop_run(replay, copy);
 }
@@ -151,7 +149,8 @@ NB_REPLAY_EXPORT int nb_replay_find_in_place(struct nb_replay *replay, uint32_t 
 {
     NB_TRY(nb_begin(replay, error));
     *output = NB_NOTHING;
-    if (replay->options.strict != 0 || replay->inputs.output_count == 0)
+    const bool lacks_inputs = nb_reader_has_allocation(&replay->reader, NB_CAPTURE_ALLOCATED_BEFORE_UNKNOWN);
+    if (replay->options.strict != 0 || replay->inputs.output_count == 0 || lacks_inputs)
         return NB_REPLAY_OK;
     struct suspect suspects[SUSPECTS_MAX] = {0};
     uint8_t *room = nb_new(replay, 2 * (uint64_t)COMPARED_BYTES, 1);

@@ -84,7 +84,9 @@ NB_REPLAY_EXPORT int nb_replay_recorded(struct nb_replay *replay, uint64_t addre
     NB_TRY(nb_begin(replay, error));
     const uint8_t *content = content_of_global(&replay->reader, address, bytes);
     *known = 1;
-    if (content != NULL)
+    if (nb_reader_has_allocation(&replay->reader, NB_CAPTURE_ALLOCATED_BEFORE_UNKNOWN))
+        *known = 0;
+    else if (content != NULL)
         memcpy(data, content, (size_t)bytes);
     else if (is_kept(&replay->reader, address, bytes))
         nb_recorded_outcome(&replay->reader, address, bytes, data);
