@@ -233,7 +233,7 @@ class ReplayedRun(GradeRun):
         self._relay = self._stack.enter_context(Relay(target, self.options.device, sandbox))
         quarantined = self.quarantine(submission, opening, replay=self._relay.this)
         opened, ahead = opening.opened, opening.ahead
-        self.disown([opening.find().inputs])
+        self.close([opening.find().inputs])
         from .case import grade_case  # noqa: PLC0415 - imported meanwhile
         from .quarantined import finding_of  # noqa: PLC0415
 
@@ -248,7 +248,7 @@ class ReplayedRun(GradeRun):
             work = self._work(opened, judge, quarantined, index, prepared[index])
             with self.timed("replay"):
                 cases.append(grade_case(work, judge, self.options, self._progress_of(opened.cases[index])))
-            self.disown(work.secret.ends)
+            self.close(work.secret.ends)
             for part, took in cases[-1].seconds.items():
                 self.seconds[part] = self.seconds.get(part, 0.0) + took
             if cases[-1].case.verdict != "pass":

@@ -227,8 +227,8 @@ class GradeRun:
         self._owned.update(descriptors)
         return list(descriptors)
 
-    def disown(self, descriptors: Sequence[int]) -> None:
-        """Close descriptors that nobody needs any more, beside what follows: input sets of many GiB take seconds."""
+    def close(self, descriptors: Sequence[int]) -> None:
+        """Close descriptors before the end of the grade, in a thread: to free input sets of many GiB takes seconds."""
         closed = self._owned.intersection(descriptors)
         self._owned -= closed
         threading.Thread(target=_close, args=(closed,)).start()

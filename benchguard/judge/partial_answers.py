@@ -36,7 +36,7 @@ LOST = 32
 """One of this many elements is replaced. Half of them change a sum of independent numbers four times as much."""
 
 PART = 1 << 20
-"""Elements of which a thread replaces some at once."""
+"""Elements that a thread copies at once, with a share of them replaced."""
 
 SETS = 3
 """The change of a single number may be small by chance. The largest of three counts."""

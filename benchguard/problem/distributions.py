@@ -24,6 +24,8 @@ each row is wrong even within wide tolerances, and so is one that keeps few cand
 part is a run or every n-th element.
 A row is the last axis. `few` takes 64 parts of a single long row for rows.
 
+In floats of more than LARGE elements, the values for the first ones come again and again.
+
 If all values have the same sign, "0" is the value nearest to 0. NaN, infinities, and integers in ascending order (row
 offsets) stay unchanged. Permutations are permuted. Floats in ascending order are sorted again. structure.py lists other
 properties that stay.
@@ -84,8 +86,8 @@ CHUNK = 1 << 17
 """Elements per chunk. A chunk fits in a core's cache, and has its own generator, so that chunks run in parallel."""
 
 LARGE = 1 << 26
-"""Floats repeat the values that were made for so many. All of 2^31 took 12 s (16 processors), and a replay waits for
-its sets. The problem's own distribution is drawn as a whole."""
+"""To make values for all of 2^31 elements took 12 s (16 processors), and a replay waits for its sets. The problem's own
+distribution is drawn as a whole."""
 
 SAMPLE = 1 << 15
 """Elements from which mean, spread and levels are estimated."""
@@ -140,8 +142,7 @@ def transformed(own: Numbers, distribution: str, seed: int, name: str) -> Number
 
 
 def _repeated(own: Numbers, distribution: str, seed: int, name: str) -> Numbers:
-    """As _transformed(), but values for LARGE elements, again and again, where each stands for itself: floats that are
-    finite and in no order."""
+    """As _transformed(), but make values for LARGE elements and repeat them, if `own` has finite floats in no order."""
     count = max(1, LARGE // (own.size // len(own)))
     flat = own.reshape(-1)
     if count >= len(own) or dtype_of(own) not in FLOATS or is_ascending(flat) or not _is_finite(flat):

@@ -21,8 +21,8 @@ LARGE_FIRST = 50
 LARGE_BYTES = 64 << 20
 
 HUGE_FIRST = 32
-"""The first look where each sample copies HUGE_BYTES and more, which takes 0.1 s and more: as many samples as the test
-for carried results needs, on 12 one-use inputs and 20 others."""
+"""The first look where each sample copies HUGE_BYTES and more: the fewest samples with which the test for carried
+results can tell, 12 on one-use inputs and 20 on others."""
 
 HUGE_BYTES = 1 << 30
 

@@ -141,7 +141,10 @@ def test_lost_number_is_no_near_answer() -> None:
 def asked_sets(
     rejected: frozenset[int] = frozenset(), streamed: int = 0
 ) -> tuple[list[int], tuple[str, ...]]:
-    """The sets of which the problem's own check is asked about a part of the inputs, and the open outputs."""
+    """Have the problem's own check asked about answers from a part of the inputs of six sets.
+
+    It rejects those of `rejected`. Returns the sets for which it was asked, and the outputs for which they pass.
+    """
     spec = CaseSpec("mean", (INPUT, OUTPUT))
 
     def expected(inputs: Mapping[str, Any]) -> dict[str, Array]:
