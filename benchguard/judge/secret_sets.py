@@ -10,7 +10,7 @@ from ..ipc.shared_memory import Bytes, SharedMemory
 from ..ipc.slots import SlotPlan
 from ..problem.spec import Layout
 from ..problem.suite import TestCase
-from .arrays import as_numbers, elements_of
+from .arrays import as_numbers, elements_of, flat_copy
 from .formats import Array
 from .streaming import Supply
 
@@ -61,10 +61,16 @@ class SecretSets:
         for buffer in self.case.spec.read:
             memory = self.memory_of(number, buffer.name)
             if self.supply is not None:  # the memory is not sealed
-                memory = memory.copy()
+                memory = flat_copy(memory)
                 self.supply.check(number, buffer.name, memory)
             arrays[buffer.name] = as_numbers(buffer, elements_of(buffer, memory))
         return arrays
+
+    def check_unchanged(self, number: int) -> None:
+        """Raises FaultError if the replay changed the inputs of a streamed set."""
+        if self.supply is not None:
+            for buffer in self.case.spec.read:
+                self.supply.check(number, buffer.name, self.memory_of(number, buffer.name))
 
     def free(self) -> None:
         """Free the memory now. OwnCheck and its Rounding refer to each other and to the sets, so only the garbage

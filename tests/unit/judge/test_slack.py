@@ -9,8 +9,16 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from benchguard.judge import slack
 from benchguard.judge.compare import compare
-from benchguard.judge.slack import allow_for, baseline_of, default_baseline_of, narrowed_for, widened
+from benchguard.judge.slack import (
+    allow_for,
+    baseline_of,
+    default_baseline_of,
+    error_of,
+    narrowed_for,
+    widened,
+)
 from benchguard.judge.troubles import FaultError
 from benchguard.problem import suite
 from benchguard.problem.spec import Buffer, CaseSpec, Tolerance
@@ -161,3 +169,22 @@ def test_default_tolerance_is_never_widened() -> None:
 
     made, expected = own_case(native, frozenset({"y"})), {"y": EXPECTED * 9e-5}
     assert narrowed_for(made, default_baseline_of(made, {}, expected), expected) == {}
+
+
+@pytest.mark.parametrize("tolerance", [TOLERANCE, Tolerance(1e-3, 0.0), Tolerance(0.0, 1e-4)])
+@pytest.mark.parametrize("special", [[], [np.inf], [np.nan], [0.0]])
+@pytest.mark.parametrize("off", [0.0, 1e-6, 1e-2])
+def test_error_of_finite_numbers_is_the_one_that_masks_find(
+    monkeypatch: pytest.MonkeyPatch, tolerance: Tolerance, special: list[float], off: float
+) -> None:
+    expected = np.array([*np.linspace(-9, 9, 101), *special])
+    own = np.float32(expected * (1 + off))
+    buffer = Buffer("y", "float32", own.shape, "output")
+    quick, found = (
+        error_of(buffer, own, expected, tolerance),
+        slack._over_chunks(buffer, own, expected, tolerance),
+    )
+    monkeypatch.setattr(slack, "_errors_of_finite", lambda *_: None)
+    masked = slack._over_chunks(buffer, own, expected, tolerance)
+    assert quick == masked.error
+    assert (found.error, found.size, found.beyond) == (masked.error, masked.size, masked.beyond)
