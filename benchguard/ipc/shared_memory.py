@@ -19,10 +19,7 @@ FIXED = _FIXED | fcntl.F_SEAL_SEAL
 
 
 class SharedMemory:
-    """An anonymous file of a fixed size.
-
-    Writes use pwrite(), because a file with a writable mapping cannot be sealed against writing.
-    """
+    """An anonymous file of a fixed size."""
 
     def __init__(self, name: str, size: int) -> None:
         self.size = size
@@ -46,6 +43,19 @@ class SharedMemory:
         while view:
             count = os.pwrite(self.descriptor, view[: 1 << 30], offset)
             view, offset = view[count:], offset + count
+
+    def writable(self, offset: int, size: int) -> Bytes:
+        """A mapping of a part of the file, which lives as long as the array and its views. Before the file is sealed
+        against writing, all of these must have ended."""
+        before = offset % mmap.ALLOCATIONGRANULARITY
+        mapping = mmap.mmap(
+            self.descriptor,
+            before + size,
+            mmap.MAP_SHARED,
+            mmap.PROT_READ | mmap.PROT_WRITE,
+            offset=offset - before,
+        )
+        return np.frombuffer(mapping, np.uint8)[before:]
 
     def seal(self, seals: int) -> None:
         fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, seals)
