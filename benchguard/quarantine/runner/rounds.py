@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from ...problem.spec import CaseSpec, Returned, Role
 from ...region import Memory, RegionError, region, region_range
+from .cached_memory import clear_cached_memory
 from .driver import Driver
 from .entry import Call
 from .memory import CaseMemory
@@ -40,7 +41,7 @@ class Rounds:
         """
         seconds, count = 0.0, 0
         while count < (calls or CALLS) or (calls is None and count < CALLS_MAX and seconds < SHORT_SECONDS):
-            self._memory.prepare(0)
+            self._memory.prepare(0, warm_up=True)
             began = time.monotonic()
             returned = self._call()
             self._settle()
@@ -58,6 +59,7 @@ class Rounds:
         self._returned = None
         for number in range(REGIONS):
             gc.collect()  # or garbage of the last call would be in the capture, or freed in the region
+            clear_cached_memory(self._driver)
             self._memory.prepare(number)
             gc.disable()
             try:

@@ -31,7 +31,8 @@ def test_short_calls_are_made_more_often_unless_a_number_is_given(
         now, count = now + seconds, count + 1
 
     nothing = cast(
-        Any, SimpleNamespace(prepare=lambda _: None, make_current=lambda: None, synchronise=lambda: None)
+        Any,
+        SimpleNamespace(prepare=lambda *_, **__: None, make_current=lambda: None, synchronise=lambda: None),
     )
     monkeypatch.setattr(rounds.time, "monotonic", lambda: now)
     found = Rounds(nothing, 0, CaseSpec("case", ()), nothing, call).warm_up(calls)
