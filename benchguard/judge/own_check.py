@@ -110,7 +110,9 @@ class OwnCheck:
     def ask_of_all(self, samples: Samples, beside: Executor) -> None:
         """Show the first outputs of each set to the problem's own check, several sets at once.
 
-        A check that fails beside others is made again alone: the memory of a GPU is not planned.
+        A check that fails beside others is made again alone: the memory of a GPU is not planned. A check that rejects
+        outputs may have failed, too, because an exception is a reason. So rejections are asked about again until one of
+        them is the same alone.
         """
         numbers = [
             number
@@ -129,8 +131,13 @@ class OwnCheck:
             except (Exception, SystemExit):
                 return False, None
 
+        is_rejected = False
         for number, (is_known, answer) in zip(numbers, list(beside.map(ask_beside, numbers)), strict=True):
-            reason = answer if is_known else ask(number)
+            is_final = is_known and (answer is None or is_rejected)
+            if not is_rejected:
+                self._is_beyond_room = False
+            reason = answer if is_final else ask(number)
+            is_rejected = is_rejected or reason is not None
             if reason is not None:
                 state = samples.sets[number]
                 state.mismatch = samples.mismatch(state.sample, number, reason)
