@@ -65,8 +65,8 @@ class OwnCheck:
 
         `is_near`: the outputs are right by the set's tolerances.
         """
+        self._sets.check_unchanged(number)
         if not self._case.has_own_check:
-            self._sets.check_unchanged(number)
             return None
         reason = self.ask(number, copy)
         if reason is not None and self._is_in_room(number, copy):

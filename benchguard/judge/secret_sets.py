@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,19 +53,18 @@ class SecretSets:
         offset, size = self.layout.place(name, self.plan.place_of(number))
         return self.memory[offset : offset + size]
 
-    def arrays_of(self, number: int) -> dict[str, Array]:
+    def arrays_of(self, number: int) -> Mapping[str, Array]:
         """The inputs of a set as the replay gets them. The reference may have changed its own copy.
 
-        Raises FaultError if the replay changed the inputs of a streamed set.
+        Inputs of a streamed set are copied when they are asked for, because their memory is not sealed. Asking raises
+        FaultError if the replay changed them.
         """
-        arrays = {}
-        for buffer in self.case.spec.read:
-            memory = self.memory_of(number, buffer.name)
-            if self.supply is not None:  # the memory is not sealed
-                memory = flat_copy(memory)
-                self.supply.check(number, buffer.name, memory)
-            arrays[buffer.name] = as_numbers(buffer, elements_of(buffer, memory))
-        return arrays
+        if self.supply is not None:
+            return _Copies(self, number)
+        return {
+            each.name: as_numbers(each, elements_of(each, self.memory_of(number, each.name)))
+            for each in self.case.spec.read
+        }
 
     def check_unchanged(self, number: int) -> None:
         """Raises FaultError if the replay changed the inputs of a streamed set."""
@@ -72,9 +72,38 @@ class SecretSets:
             for buffer in self.case.spec.read:
                 self.supply.check(number, buffer.name, self.memory_of(number, buffer.name))
 
+    def copy_of(self, number: int, name: str) -> Array:
+        """A copy of an input of a set. Raises FaultError if the replay changed it."""
+        assert self.supply is not None
+        memory = flat_copy(self.memory_of(number, name))
+        self.supply.check(number, name, memory)
+        buffer = next(each for each in self.case.spec.read if each.name == name)
+        return as_numbers(buffer, elements_of(buffer, memory))
+
     def free(self) -> None:
         """Free the memory now. OwnCheck and its Rounding refer to each other and to the sets, so only the garbage
         collector would free them."""
         self.pool.close()
         self.memory = np.empty(0, np.uint8)
         self.expected.clear()
+
+
+class _Copies(Mapping[str, Array]):
+    """The inputs of a set, which are copied when they are asked for: mostly, a problem's own check needs none."""
+
+    def __init__(self, sets: SecretSets, number: int) -> None:
+        self._sets, self._number = sets, number
+        self._copies: dict[str, Array] = {}
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._copies:
+            if name not in iter(self):
+                raise KeyError(name)
+            self._copies[name] = self._sets.copy_of(self._number, name)
+        return self._copies[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (each.name for each in self._sets.case.spec.read)
+
+    def __len__(self) -> int:
+        return len(self._sets.case.spec.read)

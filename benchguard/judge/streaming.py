@@ -12,6 +12,8 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from ..ipc.shared_memory import Bytes, SharedMemory
 from ..ipc.slots import SlotError
 from .inputs import digest_of
@@ -40,12 +42,16 @@ class Supply:
         self.first, self.end = len(digests), len(digests) + len(orders)
         self._orders = dict(enumerate(orders, self.first))
         self._digests = dict(enumerate(digests))
+        self._is_used = False
+        """Whether the place of the sets has had one."""
 
     def make(self, number: int) -> Made:
         """Write a set to the pool. Raises FaultError, and the exceptions of the problem's code."""
-        [result] = self._maker.make([self._orders[number]], self._pool)
+        order = replace(self._orders[number], again=self._is_used)
+        self._is_used = True
+        [result] = self._maker.make([order], self._pool)
         if number not in self._digests:
-            self._orders[number], made = self._source.settled(self._orders[number], result)
+            self._orders[number], made = self._source.settled(order, result)
             self._digests[number] = made.digests
             return made
         if not isinstance(result, Made):

@@ -90,6 +90,13 @@ class Author:
                 right, details = self.problem.verify_result(*arrays, *dtype)
             return None if bool(right) else f"verify_result: {one_line(str(details)) or 'no reason given'}"
 
+    def on_device(self, arrays: Sequence[Array]) -> list[Array]:
+        """The arrays for several calls of verify(): on the device for references, if that is a GPU."""
+        if self.device == "cpu" or not self.problem.uses_torch():
+            return list(arrays)
+        with blaming(self.path, "the copy of outputs to the GPU"):
+            return [to_torch(each, self.device) for each in arrays]
+
     def _theirs(self, arrays: Sequence[Array]) -> Any:
         """A single output, or a tuple of several, as arrays of the problem's library."""
         in_torch = self.problem.uses_torch()

@@ -211,9 +211,10 @@ class ProblemCase:
         checked = self.spec.checked
         outputs = [actual[each.name] for each in checked]
         with others_turn():
-            targets = [cast(expected[each.name], each.dtype) for each in checked]
-        reason = self._reason(targets, outputs)
-        if reason is not None and self._is_wide and self._reason(self._rounded(inputs), outputs) is None:
+            targets = self.author.on_device([cast(expected[each.name], each.dtype) for each in checked])
+            given = self.author.on_device(outputs)
+        reason = self._reason(targets, given)
+        if reason is not None and self._is_wide and self._reason(self._rounded(inputs), given) is None:
             reason = None
         if reason is None and self._accepts(targets, [zeros_of(each) for each in checked]):
             wide = [expected[each.name] for each in checked]

@@ -18,7 +18,7 @@ from benchguard.judge.rounding import Factors
 def test_each_round_begins_with_all_room_for_roundings(monkeypatch: pytest.MonkeyPatch) -> None:
     """A comparison judges its sides in turn: what one has wrong must not take the room of the other."""
     case: Any = SimpleNamespace(has_own_check=True, own_verdict=True)
-    sets: Any = None
+    sets: Any = SimpleNamespace(check_unchanged=lambda _: None)
     asked: list[int] = []
 
     def room(number: int) -> Iterator[Factors]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import select
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from benchguard.judge.contract import Ask, AskChecked, AskSecrets, Checked, Secrets
 from benchguard.judge.process import JudgeProcess
+from benchguard.judge.secret_sets import SecretSets
 from benchguard.problem.errors import ProblemError
+from benchguard.problem.spec import Buffer
 from tests.unit.judge.replaying import SECONDS, Replaying, honest, judge, mapped, secrets_of
 
 N = 1000
@@ -164,3 +167,24 @@ def test_problem_that_fails_for_a_later_set_ends_the_replay() -> None:
         assert not replaying.wait()
         with pytest.raises(ProblemError, match="no more sets"):
             checked(process)
+
+
+def test_streamed_inputs_are_copied_when_they_are_asked_for() -> None:
+    data = np.arange(16, dtype=np.uint8)
+    case: Any = SimpleNamespace(
+        spec=SimpleNamespace(read=(Buffer("x", "uint8", (8,)), Buffer("w", "uint8", (8,))))
+    )
+    checks: list[str] = []
+    sets = SecretSets.__new__(SecretSets)
+    sets.case, sets.memory = case, data
+    sets.supply = cast(Any, SimpleNamespace(check=lambda _, name, __: checks.append(name)))
+    places = {"x": (0, 8), "w": (8, 8)}
+    sets.layout = cast(Any, SimpleNamespace(place=lambda name, _: places[name]))
+    sets.plan = cast(Any, SimpleNamespace(place_of=lambda _: 0))
+    arrays = sets.arrays_of(0)
+    assert list(arrays) == ["x", "w"] and len(arrays) == 2 and not checks
+    first = arrays["w"]
+    data[:] = 0
+    assert arrays["w"] is first and first.tolist() == list(range(8, 16)) and checks == ["w"]
+    with pytest.raises(KeyError):
+        arrays["y"]
