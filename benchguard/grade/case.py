@@ -133,7 +133,7 @@ def _replays(
                 options,
                 end + work.turns.waited - time.monotonic(),
                 report,
-                warm_samples_of(options.samples) if is_last else 0,
+                warm_samples_of(options.samples, secret.sets) if is_last else 0,
                 work.sampling_seconds / options.placements,
                 work.turns,
                 work.api,

@@ -20,6 +20,7 @@ from ..problem.spec import Returned
 from ..quarantine.reader import LIMITS
 from ..replay.buffers import Buffers, SharedInputs, SlotPool
 from ..replay.collect import Progress
+from ..replay.convergence import HUGE_BYTES
 from ..replay.options import ReplayOptions
 from ..replay.relay import Relay
 from ..replay.replay import SAMPLING_SECONDS, replay_buffers
@@ -67,9 +68,12 @@ def with_slots(
     return SecretInputs(case, sets, (pool, *others, *ready))
 
 
-def warm_samples_of(samples: int | None) -> int:
-    """How many warm samples follow `samples` samples, or those of a stop rule."""
-    return WARM_SAMPLES if samples is None else max(WARM_SAMPLES_MIN, min(WARM_SAMPLES, samples // 4))
+def warm_samples_of(samples: int | None, secret: Secrets) -> int:
+    """How many warm samples follow `samples` samples, or those of a stop rule: few where each copies HUGE_BYTES."""
+    copied = secret.outputs.stride + (secret.inputs.stride if secret.streamed else 0)
+    if samples is None:
+        return WARM_SAMPLES if copied < HUGE_BYTES else WARM_SAMPLES_MIN
+    return max(WARM_SAMPLES_MIN, min(WARM_SAMPLES, samples // 4))
 
 
 def judged_replay(
