@@ -35,7 +35,9 @@ GRACE_SECONDS = 1.0
 """Time for the judge to end by itself after the last question."""
 
 LATE_SECONDS = 3.0
-"""Least time for an answer, also when no time is left: a replay may have ended just before it."""
+LATE_SHARE = 0.05
+"""Least time for an answer, also when no time is left: a replay may have ended just before it. Or this share of the
+timeout, because large outputs take longer to check: a vector addition of 2^30 numbers lost its grade after 300 s."""
 
 _JUDGE = "from benchguard.judge.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
 _REMOVED_PREFIXES = ("LD_", "NEUTRINO_", "CUBLAS_EMULAT")
@@ -79,7 +81,7 @@ class JudgeProcess:
     """A context manager. Several questions may be asked at once; answers come in the same order.
 
     `timeout` is how long an answer is waited for, in seconds, or what `left` returns if that is less; but at least
-    LATE_SECONDS.
+    LATE_SECONDS, and LATE_SHARE of the timeout.
     """
 
     def __init__(
@@ -147,7 +149,7 @@ class JudgeProcess:
             raise self._failure
         seconds = self._timeout
         if self._left is not None:
-            seconds = min(seconds, max(LATE_SECONDS, self._left()))
+            seconds = min(seconds, max(LATE_SECONDS, LATE_SHARE * self._timeout, self._left()))
         try:
             data, descriptors = receive(self._end, time.monotonic() + seconds)
         except ClosedError:

@@ -344,11 +344,15 @@ def test_hanging_problem_reports_place() -> None:
     assert f"problems.py:{line_of('time.sleep(600)')}" in text
 
 
-def test_deadline_of_the_grade_shortens_the_wait_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("share", "least"), [(0.0, "0.01"), (0.001, "0.06")])
+def test_deadline_of_the_grade_shortens_the_wait_for_an_answer(
+    monkeypatch: pytest.MonkeyPatch, share: float, least: str
+) -> None:
     monkeypatch.setattr("benchguard.judge.process.LATE_SECONDS", 0.01)
+    monkeypatch.setattr("benchguard.judge.process.LATE_SHARE", share)
     with JudgeProcess(60.0, left=lambda: 0.0, worker=WORKER) as process:
         process.ask(Ask("hang", "test"))
-        with pytest.raises(BenchguardError, match=r"did not answer within 0\.01 s") as caught:
+        with pytest.raises(BenchguardError, match=f"did not answer within {least} s") as caught:
             process.answer(Opened)
     assert caught.value.status == exit_status.TIMEOUT
 
