@@ -270,7 +270,7 @@ def _notes(
         yield f"timed on {len(rows)} samples on one-use inputs only: {why}"
     if rows and is_own_only(table, unsafe):
         yield (
-            f"timed on {len(rows)} samples on the problem's own distribution: it is faster on the other distributions"
+            f"timed on {len(rows)} samples on the problem's own distribution: those on other distributions were faster"
         )
 
 

@@ -23,6 +23,11 @@ from .specification import Finding
 
 LEFT_OUT_SHOWN = 8
 
+OTHER_ORDER = (
+    "the CPU driver runs the threads of a block in another order than a GPU: outputs of a kernel that lacks a barrier, "
+    "such as __syncthreads(), can be right there and wrong here"
+)
+
 
 @dataclass(frozen=True)
 class TimedCase:
@@ -70,6 +75,9 @@ def concluded(
         verdict, reason = failed.verdict, f"case {failed.name}: {failed.reason}"
     confinement = confinement_of(quarantined.confinement, [each.confinement for each in done.timed])
     clocks = next((case.clocks for case in cases if case.clocks is not None), None)
+    device = next((each.device for each in done.timed if each.device is not None), None)
+    if verdict == "wrong" and device is not None and not device.pci_bus:
+        notes = (*notes, OTHER_ORDER)
     return GradeResult(
         schema=SCHEMA,
         verdict=verdict,
@@ -82,7 +90,7 @@ def concluded(
         converged=all(known) if (known := [c.converged for c in cases if c.converged is not None]) else None,
         cases=cases,
         kernels=tuple(dict.fromkeys(kernel for case in cases for kernel in case.kernels)),
-        device=next((each.device for each in done.timed if each.device is not None), None),
+        device=device,
         clocks=clocks or Clocks("no case was timed"),
         sandbox=Sandbox(is_full(confinement), confinement),
         audit=audit,
@@ -113,9 +121,11 @@ def notes_of(opened: Opened, cases: Sequence[GradedCase], confinement: Mapping[s
     if missing:
         notes.append(f"the sandbox is partial, without: {'; '.join(missing)}")
     if opened.left_out:
+        count = len(opened.left_out) - LEFT_OUT_SHOWN
+        more = f"; and {count} more" if count > 0 else ""
         notes.append(
             f"on the CPU driver only the smallest case is graded, {opened.cases[0].name}; give --case for others: "
-            f"{', '.join(opened.left_out[:LEFT_OUT_SHOWN])}"
+            f"{'; '.join(opened.left_out[:LEFT_OUT_SHOWN])}{more}"
         )
     if cases and len(cases) < len(opened.cases):
         notes.append(

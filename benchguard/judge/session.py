@@ -40,6 +40,7 @@ SHARE_OF_MEMORY = 6
 OWN_CHECKS = 4
 """Sets at once that the problem's own check is asked about: it runs for one, and arrays of the others go to a GPU."""
 
+CASES_SHOWN = 20
 PAGE = 4096
 
 
@@ -162,8 +163,9 @@ def _chosen(suite: Suite, ask: Ask) -> list[TestCase]:
     names = ask.cases
     unknown = [name for name in names if name not in there]
     if unknown:
-        known = ", ".join(list(there)[:20])
-        raise UsageError(f"{suite.name} has no case {unknown[0]!r}; its cases are {known}")
+        known = "; ".join(list(there)[:CASES_SHOWN])
+        more = f"; and {len(there) - CASES_SHOWN} more" if len(there) > CASES_SHOWN else ""
+        raise UsageError(f"{suite.name} has no case {unknown[0]!r}; its cases are {known}{more}")
     if names:
         return [there[name] for name in dict.fromkeys(names)]
     if ask.smallest and len(there) > 1:

@@ -113,6 +113,10 @@ def _path_and_name(spec: str) -> tuple[Path, str]:
     if not colon or not name.isidentifier():
         path, name = spec, ""
     file = Path(path)
+    if file.is_dir():
+        raise UsageError(
+            f"{path} is a folder; give the path of the problem's Python file in it, such as def.py"
+        )
     if not file.is_file():
         raise UsageError(f"no such problem: {path}; give the path of a Python file, or PATH:CLASS")
     return file.resolve(), name

@@ -93,6 +93,7 @@ def test_wrong_answer_reason_names_the_element(tmp_path: Path) -> None:
     assert f"{14 + WARM} of {14 + WARM} timed outputs are wrong" in result.reason
     assert "should be" in result.reason
     assert words.splitlines()[-1].startswith("neutrino-bench: wrong: case small: ")
+    assert any("lacks a barrier" in each for each in result.notes)
 
 
 def test_wrong_answer_of_a_call_without_kernels_says_so(tmp_path: Path) -> None:

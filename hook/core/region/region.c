@@ -26,6 +26,8 @@
 #define RANK_MAX 4096
 /* Earlier processes with the same pid that used the same folder (exec, another pid namespace). */
 #define NAMESAKES_MAX 1000
+/* CUDA_ERROR_INVALID_CONTEXT and hipErrorInvalidContext. */
+#define NO_CONTEXT 201
 
 _Atomic uint32_t nb_region_state_now;
 
@@ -101,8 +103,9 @@ static void close_raw_capture(int status)
 
 static const char *describe_driver_error(int status, const char *when)
 {
+    const char *advice = status == NO_CONTEXT ? "make a context current first" : "a kernel may have faulted";
     snprintf(driver_error_text, sizeof driver_error_text,
-             "the driver returned error %d when the region %s; make a context current first", status, when);
+             "the driver returned error %d when the region %s; %s", status, when, advice);
     return driver_error_text;
 }
 
