@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 from ...problem.spec import CaseSpec, Returned, Role
 from ...region import Memory, RegionError, region, region_range
-from .cached_memory import clear_cached_memory
 from .driver import Driver
 from .entry import Call
 from .memory import CaseMemory
+from .old_results import clear_old_results
 from .reporting import SubmissionError
 from .results import find_results
 from .returned import outputs_of
@@ -33,6 +33,8 @@ class Rounds:
             each.name: memory.memory_of(each.name) for each in case.buffers
         }
         self._returned: Returned | None = None
+        self._results: tuple[Memory, ...] = ()
+        """Where the last call's results were. They are freed by now."""
 
     def warm_up(self, calls: int | None) -> float:
         """Call the submission until it has compiled, tuned and allocated. Return the last call's seconds.
@@ -59,7 +61,7 @@ class Rounds:
         self._returned = None
         for number in range(REGIONS):
             gc.collect()  # or garbage of the last call would be in the capture, or freed in the region
-            clear_cached_memory(self._driver)
+            clear_old_results(self._driver, self._results)
             self._memory.prepare(number)
             gc.disable()
             try:
@@ -78,7 +80,9 @@ class Rounds:
     def _outputs(self, value: object) -> Mapping[str, Memory]:
         """The ranges of the outputs. Raises SubmissionError, also if a call returns another structure than the last."""
         if self._case.returns is None:
-            return outputs_of(self._case, self._buffers, value)
+            found = outputs_of(self._case, self._buffers, value)
+            self._results = tuple(found.values())
+            return found
         results = find_results(self._case, self._buffers, value)
         if self._returned is not None and results.returned != self._returned:
             raise SubmissionError(
@@ -86,6 +90,7 @@ class Rounds:
                 unreplayable=True,
             )
         self._returned = results.returned
+        self._results = tuple(results.memory.values())
         return results.memory
 
     def _record(self, name: str, are_kept: bool) -> None:
