@@ -9,8 +9,8 @@ ready = {}
 
 
 def early(real):
-    def prepare(self, number):
-        real(self, number)
+    def prepare(self, number, **how):
+        real(self, number, **how)
         x = self.arrays["x"]
         ready.setdefault("y", kit.allocate(4 * x.size))
         kit.mix(x.data_ptr(), ready["y"], x.size, kit.ROUNDS)

@@ -8,8 +8,8 @@ ready = {}
 
 
 def early(real):
-    def prepare(self, number):
-        real(self, number)
+    def prepare(self, number, **how):
+        real(self, number, **how)
         x, y = self.arrays["x"], self.arrays["y"]
         kit.mix(x.data_ptr(), y.data_ptr(), x.size, kit.ROUNDS)
         ready["y"] = kit.read(y.data_ptr(), 4 * x.size)
