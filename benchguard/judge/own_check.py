@@ -111,8 +111,8 @@ class OwnCheck:
         """Show the first outputs of each set to the problem's own check, several sets at once.
 
         A check that fails beside others is made again alone: the memory of a GPU is not planned. A check that rejects
-        outputs may have failed, too, because an exception is a reason. So rejections are asked about again until one of
-        them is the same alone.
+        outputs may have failed, too, because an exception is a reason. So it is asked about these again, alone, until
+        it rejects one of them alone, too.
         """
         numbers = [
             number

@@ -89,7 +89,7 @@ class SecretSets:
 
 
 class _Copies(Mapping[str, Array]):
-    """The inputs of a set, which are copied when they are asked for: mostly, a problem's own check needs none."""
+    """The inputs of a set, which are copied when they are asked for: Tensara's verify_result needs none."""
 
     def __init__(self, sets: SecretSets, number: int) -> None:
         self._sets, self._number = sets, number

@@ -42,13 +42,10 @@ class Supply:
         self.first, self.end = len(digests), len(digests) + len(orders)
         self._orders = dict(enumerate(orders, self.first))
         self._digests = dict(enumerate(digests))
-        self._is_used = False
-        """Whether the place of the sets has had one."""
 
     def make(self, number: int) -> Made:
         """Write a set to the pool. Raises FaultError, and the exceptions of the problem's code."""
-        order = replace(self._orders[number], again=self._is_used)
-        self._is_used = True
+        order = replace(self._orders[number], again=self.first in self._digests)
         [result] = self._maker.make([order], self._pool)
         if number not in self._digests:
             self._orders[number], made = self._source.settled(order, result)
