@@ -32,10 +32,11 @@ BYTES_FEW = 64
 PART = 32 << 20
 """Bytes that a thread writes or hashes at once."""
 
-MAPPED = 4
-"""Threads from which a mapping of old pages is written: by 16 threads at 11 GB/s. The kernel lets one thread at a time
-write() to a file, which gives 4 GB/s (measured with 16 processors). New pages are not written so, because several sets
-are made at once: a grade of five cases took 43 s, and without a mapping, on another machine, 28 s."""
+MAPPED_THREADS = 4
+MAPPED_BYTES = 1 << 30
+"""Threads and bytes from which a buffer is written through a mapping. The kernel lets one thread at a time write() to a
+file. 16 threads wrote 4 GB/s to new pages through a mapping and 2 GB/s without, and 10 and 4 GB/s to old pages
+(docs/adr/0056). Mapping smaller buffers, of which several sets are made at once, gains nothing."""
 
 TRIES = 16
 SEED_BITS = 63
@@ -121,18 +122,16 @@ def write_set(
     memory: Mapping[str, Bytes],
     start: int = 0,
     zeros: frozenset[str] = frozenset(),
-    *,
-    again: bool = False,
 ) -> None:
     """Write set `number`, but for `zeros`, which new memory has already. Set 0 begins at `start`.
 
-    The kernel clears new pages, so threads share the work. `again`: the pages are not new.
+    The kernel clears new pages, so threads share the work.
     """
     for name, data in memory.items():
         if name in zeros:
             continue
         offset = start + layout.place(name, number)[0]
-        if again and min(threads(), data.nbytes // PART) >= MAPPED:
+        if threads() >= MAPPED_THREADS and data.nbytes >= MAPPED_BYTES:
             in_parts(partial(_copy_part, shared.writable(offset, data.nbytes), data), data.nbytes, PART)
         else:
             in_parts(partial(_write_part, shared, data, offset), data.nbytes, PART)

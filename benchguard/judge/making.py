@@ -51,7 +51,7 @@ SHARE_OF_MEMORY = 4
 class Order(msgspec.Struct, frozen=True):
     """Make a set of the session's case `case`, at `start` of the pool.
 
-    `answers`: compute the expected outputs too. `spill`: keep them in float32. `again`: the place has had a set.
+    `answers`: compute the expected outputs too. `spill`: keep them in float32.
     """
 
     case: int
@@ -60,7 +60,6 @@ class Order(msgspec.Struct, frozen=True):
     start: int
     answers: bool = False
     spill: bool = False
-    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def made_of(
     own = case.distributions[0]
     inputs = draw_inputs(case, order.seed, order.distribution, problem)
     zeros = always_zero(case.spec, inputs.memory)
-    write_set(pool, layout_of(case.spec.read), 0, inputs.memory, order.start, zeros, again=order.again)
+    write_set(pool, layout_of(case.spec.read), 0, inputs.memory, order.start, zeros)
     expected = expected_of(case, inputs.arrays, problem) if order.answers else {}
     if expected and order.distribution != own and is_unfit(case, inputs.arrays, expected, problem):
         return made_of(case, msgspec.structs.replace(order, distribution=own), pool, problem)

@@ -12,8 +12,6 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from msgspec.structs import replace
-
 from ..ipc.shared_memory import Bytes, SharedMemory
 from ..ipc.slots import SlotError
 from .inputs import digest_of
@@ -45,7 +43,7 @@ class Supply:
 
     def make(self, number: int) -> Made:
         """Write a set to the pool. Raises FaultError, and the exceptions of the problem's code."""
-        order = replace(self._orders[number], again=self.first in self._digests)
+        order = self._orders[number]
         [result] = self._maker.make([order], self._pool)
         if number not in self._digests:
             self._orders[number], made = self._source.settled(order, result)
