@@ -165,7 +165,8 @@ def _chosen(suite: Suite, ask: Ask) -> list[TestCase]:
     if unknown:
         known = "; ".join(list(there)[:CASES_SHOWN])
         more = f"; and {len(there) - CASES_SHOWN} more" if len(there) > CASES_SHOWN else ""
-        raise UsageError(f"{suite.name} has no case {unknown[0]!r}; its cases are {known}{more}")
+        others = f"; {suite.left_out}" if suite.left_out else ""
+        raise UsageError(f"{suite.name} has no case {unknown[0]!r}; its cases are {known}{more}{others}")
     if names:
         return [there[name] for name in dict.fromkeys(names)]
     if ask.smallest and len(there) > 1:

@@ -102,6 +102,9 @@ class Suite:
     ranking: str = ""
     """How the suite makes one score of the benchmarks' times: last, mean, geom; empty: it does not."""
 
+    left_out: str = ""
+    """Which cases of the suite are not among these, and why or how to get them, as a clause; empty: none."""
+
     perhaps_smallest: tuple[TestCase, ...] = ()
     """The cases that are not larger than another by their arguments, if the suite can tell; empty: it cannot."""
 

@@ -91,7 +91,10 @@ def test_reference_that_asserts_float32_runs_in_float32(tmp_path: Path) -> None:
 
 def test_written_out_functional_test_is_not_a_case() -> None:
     """A submission can know its result."""
-    assert [case.name for case in opened(cases="all").cases] == ["performance", "functional.1"]
+    suite = opened(cases="all")
+    assert [case.name for case in suite.cases] == ["performance", "functional.1"]
+    assert suite.left_out == "left out, because each draw has the same inputs or results: functional.0"
+    assert opened().left_out == "functional tests need --adapter-option cases=all"
 
 
 @pytest.mark.parametrize(

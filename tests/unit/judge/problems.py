@@ -165,4 +165,4 @@ def load(problem: str, adapter: str, options: Mapping[str, str]) -> Suite:
     sizes = [int(each) for each in options.get("n", "1000").split(",")]
     asked = "without check" not in options
     cases = tuple(kind(n, what=problem, own_verdict=own, has_own_check=asked) for n in sizes)
-    return Suite("scale", cases)
+    return Suite("scale", cases, left_out="large tests need --adapter-option cases=all")

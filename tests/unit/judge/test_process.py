@@ -278,7 +278,8 @@ def test_unreadable_problem_reported() -> None:
 
 
 def test_unknown_case_names_reported() -> None:
-    assert "has no case 'n=3'; its cases are n=1000" in trouble("plain", cases=("n=3",))
+    expected = "has no case 'n=3'; its cases are n=1000; large tests need --adapter-option cases=all"
+    assert expected in trouble("plain", cases=("n=3",))
     with judge() as process:
         process.ask(Ask("plain", "test", cases=("n=3",)))
         with pytest.raises(UsageError):
