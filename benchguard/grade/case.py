@@ -77,10 +77,14 @@ class CaseWork:
 
 @dataclass(frozen=True)
 class Recorded:
-    """Facts about the replayed capture. `suspicion` names bytes that differ between the two captures, if any."""
+    """Facts about the replayed capture. `suspicion` names bytes that differ between the two captures, if any.
+
+    `are_repeated`: see Examined.
+    """
 
     facts: CaptureFacts
     suspicion: str
+    are_repeated: bool
 
 
 def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report) -> TimedCase:
@@ -104,7 +108,9 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
         replays = _replays(path, work, judge, options, report, end)
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
-    recorded = Recorded(msgspec.structs.replace(facts, kernels=kernels), examined.suspicion)
+    recorded = Recorded(
+        msgspec.structs.replace(facts, kernels=kernels), examined.suspicion, examined.are_repeated
+    )
     cordon = None
     if options.cordon_device and replays.result.table:
         report("device cordon", 0, None)
@@ -139,6 +145,7 @@ def _replays(
                 work.api,
                 work.relay,
                 is_last=is_last and work.cases_after == 0,
+                in_a_row=is_last,
             )
         finally:
             for each in secret.ends if number else ():
@@ -195,7 +202,16 @@ def _judged(
     device = result.device.name if result.device else ""
     rates = rates_of(median, spec.flops, spec.moved_bytes, device)
     cordon = accesses.cordon if accesses is not None else None
-    findings = Findings(result, checked if result.table else None, rates, carried, unrestored, doubt, cordon)
+    findings = Findings(
+        result,
+        checked if result.table else None,
+        rates,
+        carried,
+        unrestored,
+        doubt,
+        cordon,
+        recorded.are_repeated,
+    )
     outcome = outcome_of(findings, require_evidence)
     if outcome.verdict == "failed" and recorded.facts.doubt:
         outcome = Outcome("unreplayable", f"{recorded.facts.doubt}: {outcome.reason}")

@@ -15,7 +15,7 @@ from ..ipc.text import one_line
 from ..problem.spec import CaseSpec
 from .evidence import CaptureFacts, facts_of
 from .specification import Finding, check_capture
-from .traces import first_difference
+from .traces import are_repeated, first_difference
 
 ON_THE_DEVICE = "decide in a kernel instead of host code, or grade with --inline"
 TEXT_MAX = 1000
@@ -33,16 +33,19 @@ class Examined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     finding: Finding | None = None
     suspicion: str = ""
     facts: tuple[CaptureFacts, ...] = ()
+    are_repeated: bool = False
+    """Whether the second call is the first one again, with the same addresses and numbers."""
 
 
 def examine(first: Capture, second: Capture, spec: CaseSpec) -> Examined:
     """Examine both captures of a case."""
     try:
         finding, suspicion = _findings(first, second, spec)
+        repeated = finding is None and not suspicion and are_repeated(first, second)
         facts = (facts_of(first), facts_of(second))
     except CaptureError as error:
         return Examined(_shown(Finding("failed", f"the capture cannot be used: {error}")))
-    return Examined(finding and _shown(finding), one_line(suspicion, TEXT_MAX), facts)
+    return Examined(finding and _shown(finding), one_line(suspicion, TEXT_MAX), facts, repeated)
 
 
 def examined_of(document: str) -> Examined:

@@ -89,6 +89,7 @@ def judged_replay(
     api: Api | None = None,
     relay: Relay | None = None,
     is_last: bool = True,
+    in_a_row: bool = False,
 ) -> tuple[ReplayResult, Checked]:
     """Replay the capture at `path` for at most `seconds`, and return the judge's results for its samples.
 
@@ -97,6 +98,7 @@ def judged_replay(
     `warm_samples` follow with the memory in the cache. The judge checks their outputs, too. `api` is of the driver that
     the submission ran on: a capture that names another one would choose the driver that replays it. `relay` has the
     processes; None: one that starts now. Unless this replay `is_last`, another one follows.
+    `in_a_row`: after the samples, the judge also checks calls on the memory that the call before left.
 
     Raises UsageError for invalid replay options, CaptureError for a capture that cannot be used.
     """
@@ -143,9 +145,9 @@ def judged_replay(
             )
         process = relay.take(is_last) if relay is not None else None
         result = replay_buffers(
-            capture, how, buffers, tell, options.memory_limit, sampling_seconds, turns, process
+            capture, how, buffers, tell, options.memory_limit, sampling_seconds, turns, process, in_a_row
         )
-    judge.ask(AskChecked(secret.case))
+    judge.ask(AskChecked(secret.case, result.in_a_row.calls if result.in_a_row is not None else 0))
     if relay is not None and not is_last and result.verdict == "pass":
         relay.start()
     checked, _ = judge.answer(Checked)

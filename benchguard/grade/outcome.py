@@ -17,6 +17,10 @@ from .timing import untested
 RESTORED = "restored memory"
 """The check whether a kernel may keep something in memory that the replay does not restore."""
 
+IN_A_ROW = "calls in a row"
+"""The check whether a call is also right on the memory that another call left. It guards the outputs: memory that is
+restored before each sample may have been made ready outside of the calls."""
+
 CORDON = "device cordon"
 """The check whether kernels accessed only the memory that they were given."""
 
@@ -53,6 +57,8 @@ class Findings:
     """Why results may be carried, by too little for `carried`; empty if nothing shows that."""
     cordon: Cordon | None = None
     """The device cordon's findings, if it was asked for."""
+    are_repeated: bool | None = None
+    """Whether both recorded calls use the same addresses and numbers. None: a replay without calls in a row."""
 
 
 def outcome_of(findings: Findings, require_evidence: bool = False) -> Outcome:
@@ -81,11 +87,15 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
         )
     if mismatch := _count_mismatch(replay, checked):
         yield Outcome("failed", mismatch)
+    if found := _wrong_in_a_row(findings):
+        yield Outcome("wrong", found)
+    if findings.are_repeated is False and _trouble_in_a_row(findings):
+        yield Outcome("unproven", _unknown_in_a_row(findings))
     if checked.unchanged:
         yield Outcome("unproven", checked.unchanged)
     evidence = evidence_of(findings)
     for each in evidence:
-        if each.state == "failed":
+        if each.state == "failed" and each.check != IN_A_ROW:
             yield failure_of(each, replay)
     if few := _too_few_primed(replay):
         yield Outcome("unconverged", few)
@@ -132,8 +142,43 @@ def evidence_of(found: Findings) -> tuple[Evidence, ...]:
         ceiling = "" if found.rates.floor_us is not None else "the ceilings of this device were not measured"
         checks.append(("possible rates", ceiling, lambda: found.rates.impossible))
     evidence = tuple(_evidence(check, unknown, reason) for check, unknown, reason in checks)
+    if found.are_repeated is not None:
+        evidence += (_evidence(IN_A_ROW, _unknown_in_a_row(found), lambda: _wrong_in_a_row(found)),)
     cordon = found.cordon
     return evidence if cordon is None else (*evidence, Evidence(CORDON, cordon.status, cordon.reason))
+
+
+def _wrong_in_a_row(found: Findings) -> str:
+    """A reason if a call is wrong on the memory that the same call left; else empty."""
+    trouble = _trouble_in_a_row(found)
+    if not trouble or not found.are_repeated:
+        return ""
+    return (
+        f"{trouble}; both recorded calls ask for the same work, so something outside of the calls makes memory ready: "
+        "do that in the call"
+    )
+
+
+def _unknown_in_a_row(found: Findings) -> str:
+    if found.replay.in_a_row is None:
+        return "no input set was left for a call that follows another one"
+    trouble = _trouble_in_a_row(found)
+    return trouble and (
+        f"{trouble}; the recorded calls use different memory or numbers, so the next call may differ, and work outside "
+        "of the calls may make memory ready: clear memory in the call that uses it"
+    )
+
+
+def _trouble_in_a_row(found: Findings) -> str:
+    """The fault of a call on the memory that another call left; empty if the call is right, or was not made."""
+    follower = found.replay.in_a_row
+    if follower is None:
+        return ""
+    what = "a call on the memory that another call left"
+    if follower.trouble:
+        return f"{what} does not end well: {follower.trouble}"
+    wrong = found.checked.in_a_row if found.checked is not None else None
+    return "" if wrong is None else f"{what} is wrong: {wrong.text}"
 
 
 def unknown_globals(replay: ReplayResult) -> str:
@@ -164,14 +209,21 @@ def _evidence(check: str, unknown: str, reason: Callable[[], str]) -> Evidence:
 
 def _count_mismatch(replay: ReplayResult, checked: Checked) -> str:
     """A reason if the judge did not check every timed sample against its own input set; else empty."""
-    timed = Counter([row.input_set for row in replay.table])
-    timed.update(each.input_set for each in replay.warm)
+    timed = _timed(replay)
+    announced = timed.copy()
+    if replay.in_a_row is not None:
+        announced[replay.in_a_row.input_set] += replay.in_a_row.calls
     counts = dict(checked.counts)
     if checked.samples == timed.total() and all(
-        counts.get(number, 0) == n for number, n in timed.items() if number is not None
+        counts.get(number, 0) == n for number, n in announced.items() if number is not None
     ):
         return ""
     return (
         f"{timed.total()} samples were timed, but {checked.samples} checked, or against other inputs: a kernel changed "
         "the replay process's memory; if yours does not, please report this bug"
     )
+
+
+def _timed(replay: ReplayResult) -> Counter[int | None]:
+    """The number of timed samples of each input set."""
+    return Counter([*(row.input_set for row in replay.table), *(each.input_set for each in replay.warm)])

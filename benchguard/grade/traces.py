@@ -41,6 +41,18 @@ def first_difference(one: Capture, two: Capture) -> Difference | None:
     return suspicion
 
 
+def are_repeated(one: Capture, two: Capture) -> bool:
+    """Whether two captures without a difference also use the same addresses: the second call is the first one again."""
+    return all(_places(a) == _places(b) for a, b in zip(one.operations, two.operations, strict=True))
+
+
+def _places(operation: Operation) -> tuple[object, ...]:
+    """The addresses and parameters, which first_difference() does not compare: temporary memory moves."""
+    if isinstance(operation, Launch):
+        return (operation.parameters,)
+    return tuple(getattr(operation, name, None) for name in _ADDRESSES)
+
+
 class _Pair:
     def __init__(self, one: Capture, two: Capture) -> None:
         self._one, self._two = one, two
@@ -150,6 +162,8 @@ def _attributes(attributes: tuple[Attribute, ...]) -> list[tuple[int, bytes]]:
     """Sorted attributes. Values may contain an address or a handle, so only their first 4 bytes are compared."""
     return sorted((each.id, each.value[:4]) for each in attributes)
 
+
+_ADDRESSES = ("address", "pitch", "source", "destination")
 
 _PLAIN: dict[type[Any], tuple[str, ...]] = {
     Memset: ("width", "height", "element_bytes"),

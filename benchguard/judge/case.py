@@ -219,8 +219,11 @@ class CaseJudge:
         shared.seal(READ_ONLY)
         return Expected(self._checked, self._factors()), [shared.descriptor]
 
-    def checked(self) -> Checked:
-        """End the round, and return its results. Call free() after they are sent, because that takes a while."""
+    def checked(self, *, in_a_row: int = 0) -> Checked:
+        """End the round, and return its results. Call free() after they are sent, because that takes a while.
+
+        `in_a_row`: see AskChecked.
+        """
         if self._slots is None or self._samples is None or self._sets is None:
             raise UsageError("results of this case were requested before its secret inputs")
         reader, samples, stream = self._slots, self._samples, self._stream
@@ -235,7 +238,7 @@ class CaseJudge:
             raise FaultError(f"the replay announces {reader.trouble}; its results cannot be trusted")
         if reader.trouble is not None:
             raise reader.trouble
-        return self._summary(samples, reader.announcements.by_set)
+        return self._summary(samples, reader.announcements.by_set, in_a_row)
 
     def free(self) -> None:
         """Free the memory of a round that has ended; after the last round, all memory."""
@@ -323,12 +326,15 @@ class CaseJudge:
         assert self._sets is not None
         return answers_nearby(self._case, self._sets.arrays_of(of_set), self._tools.problem)
 
-    def _summary(self, samples: Samples, by_set: list[int]) -> Checked:
+    def _summary(self, samples: Samples, by_set: list[int], in_a_row: int) -> Checked:
         assert self._sets is not None and self._own_check is not None and self._narrowing is not None
         own_check, narrowing = self._own_check, self._narrowing
         own_check.ask_of_all(samples, self._tools.sets)
         firsts = [state.mismatch for state in samples.sets if state.mismatch is not None]
-        wrong: list[Mismatch] = sorted([*firsts, *samples.wrong_later], key=lambda each: each.sample)
+        timed = sum(by_set) - in_a_row
+        in_order = sorted(samples.wrong_later, key=lambda each: each.sample)
+        later = [each for each in in_order if each.sample < timed]
+        wrong: list[Mismatch] = sorted([*firsts, *later], key=lambda each: each.sample)
         unchanged = ""
         if not wrong:
             spec, tolerances = self._spec, self._case.tolerances
@@ -337,14 +343,15 @@ class CaseJudge:
             )
         is_check_asked = self._case.own_verdict and not (wrong or self._rounds_left)
         copies = {number: state.copy for number, state in enumerate(samples.sets) if state.same}
-        count = sum(state.same for state in samples.sets if state.mismatch is not None)
+        same = (each for state in samples.sets if state.mismatch is not None for each in state.same)
+        count = sum(each < timed for each in same)
         return Checked(
-            samples=sum(by_set),
-            wrong=count + len(samples.wrong_later),
+            samples=timed,
+            wrong=count + len(later),
             first=wrong[0] if wrong else None,
             max_absolute_error=samples.max_absolute,
             max_relative_error=samples.max_relative,
-            nondeterministic=sum(state.differs for state in samples.sets),
+            nondeterministic=sum(any(each < timed for each in state.differing) for state in samples.sets),
             precision="" if wrong or self._rounds_left else self._precision(samples),
             counts=tuple((number, count) for number, count in enumerate(by_set) if count),
             factors=self._factors(),
@@ -360,6 +367,7 @@ class CaseJudge:
                 if is_check_asked
                 else narrowing.of_parts.open
             ),
+            in_a_row=next((each for each in in_order if each.sample >= timed), None),
             decided_by_rounding=samples.decided_by_rounding,
             rounding_factor=max(samples.rounding_factor, own_check.largest_factor),
         )

@@ -73,9 +73,14 @@ class AskExpected(msgspec.Struct, frozen=True, tag_field="ask", tag="expected"):
 
 
 class AskChecked(msgspec.Struct, frozen=True, tag_field="ask", tag="checked"):
-    """Give the results of a case, whose replay has ended."""
+    """Give the results of a case, whose replay has ended.
+
+    `in_a_row`: the number of the last outputs that belong to no sample, but to calls on the memory that the call before
+    left.
+    """
 
     case: int
+    in_a_row: int = 0
 
 
 Question: TypeAlias = Ask | AskThrowaway | AskSecrets | AskSlots | AskExpected | AskChecked
@@ -175,6 +180,8 @@ class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
     """Buffers for which answers from a part of the inputs would pass (partial_answers.py)."""
     unchanged: str = ""
     """Why nothing shows that the call computed its results: they are inputs that are right as they are."""
+    in_a_row: Mismatch | None = None
+    """The first wrong output of calls in a row (AskChecked). Only `counts` and this field include these calls."""
     decided_by_rounding: int = 0
     """The number of elements that are right for inputs a few roundings away only (nearby.py)."""
     rounding_factor: float = 1.0

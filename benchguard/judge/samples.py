@@ -79,8 +79,10 @@ class SetState:
     copied: threading.Event = field(default_factory=threading.Event)
     copy: Copy = field(default_factory=dict)
     sample: int = 0
-    same: int = 0
-    differs: bool = False
+    same: list[int] = field(default_factory=list)
+    """The samples whose outputs are those of `copy`, bit by bit, the first one included."""
+    differing: set[int] = field(default_factory=set)
+    """The samples with other outputs."""
     is_near: bool = False
     mismatch: Mismatch | None = None
 
@@ -165,7 +167,7 @@ class Samples:
             known = self._known(of_set, slot)
             state.copy, state.sample = self._copy(slot) if known is None else known.copy, number
             with self._lock:
-                state.same += 1
+                state.same.append(number)
         finally:
             state.copied.set()  # even if copying failed, so that waiting threads fail instead of hanging
         release()
@@ -207,12 +209,12 @@ class Samples:
         if self._same(slot, state.copy):
             release()
             with self._lock:
-                state.same += 1
+                state.same.append(number)
             return
         copy = self._copy(slot)
         release()
         with self._lock:
-            state.differs = True
+            state.differing.add(number)
         judged = self._judge(number, of_set, copy)
         self._add(judged)
         mismatch = judged.mismatch

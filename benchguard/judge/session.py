@@ -139,7 +139,9 @@ def _of_case(
         return judged.secrets()
     if isinstance(question, AskSlots):
         return judged.slots(question.returned)
-    return judged.expected() if isinstance(question, AskExpected) else (judged.checked(), [])
+    if isinstance(question, AskExpected):
+        return judged.expected()
+    return judged.checked(in_a_row=question.in_a_row), []
 
 
 def _tools(cases: Sequence[TestCase]) -> Tools:

@@ -99,6 +99,9 @@ class NativeEngine:
     def once(self, number: int) -> None:
         self._check(self._library.nb_replay_once(self._replay, number, self._error))
 
+    def again(self, number: int) -> None:
+        self._check(self._library.nb_replay_again(self._replay, number, self._error))
+
     def read(self, address: int, into: memoryview) -> None:
         raw = self._ffi.from_buffer(into, require_writable=True)
         self._check(self._library.nb_replay_read(self._replay, address, raw, len(raw), self._error))

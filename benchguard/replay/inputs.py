@@ -79,6 +79,10 @@ class Inputs:
         """Whether a set is still in the shared memory after its sample: a streamed one is not."""
         return self._ready < 0 or number == NO_SET or number < self._first_one_use
 
+    def is_repeated(self, number: int) -> bool:
+        """Whether a set may be used for any number of runs."""
+        return number < self._first_one_use
+
     def wait(self) -> None:
         """Before a timed sample: wait until the next one-use set is there, if the last one has been used."""
         if self._to_come == 0 or not self._is_used:

@@ -17,6 +17,7 @@ from .protocol import (
     CANNOT,
     DIFFERENCES_MAX,
     EMPTY_MAX,
+    FAILED,
     NO_SET,
     NOTES_MAX,
     OTHER_READ,
@@ -27,6 +28,7 @@ from .protocol import (
     Done,
     Event,
     Failed,
+    InARow,
     InputTimes,
     Measured,
     Opened,
@@ -41,6 +43,9 @@ from .protocol import (
 )
 from .schedule import EMPTY_FIRST, Schedule
 from .statistics import quantile
+
+CALLS_IN_A_ROW = 2
+"""Calls after another one: the first on other inputs than it, the second on the same."""
 
 SEND_SECONDS = 0.1
 """Seconds between batches of samples: rare enough not to disturb the device, frequent enough for progress."""
@@ -123,6 +128,7 @@ class _Loop:
         self._slots = SlotWriter(request.slots, buffers.slots, request.deadline) if request.slots else None
         self._checker = OutputChecker(engine, request.checked) if request.checked is not None else None
         self._warm: list[Sample] = []
+        self._in_a_row: InARow | None = None
         self._host_wait = 0.0
         self.phase = ""
         self.input_set = NO_SET  # of the run in progress
@@ -160,6 +166,7 @@ class _Loop:
         self._sample_warm()
         self._check_reads()
         self._keep_the_rest()
+        self._call_in_a_row()
         self._send(self._done(decision, capped, warm_up))
 
     def _begin(self, phase: str) -> None:
@@ -306,6 +313,33 @@ class _Loop:
                 self._check_outputs(self._warm[-1].input_set)
             self._engine.warm(False)
 
+    def _call_in_a_row(self) -> None:
+        """Run the region on two repeated input sets in turn. Only inputs and outputs are written between runs, as in
+        a program that calls it again: a call that needs other memory restored is wrong then. It may be wrong only on
+        the inputs that the call before had, or only on other inputs."""
+        samples = (*self._samples, *self._warm)
+        numbers = sorted(
+            {each.input_set for each in samples if self._inputs.is_repeated(each.input_set)},
+            reverse=True,
+        )
+        if not self._request.in_a_row or not numbers:
+            return
+        self._begin("calls in a row")
+        self.input_set, follower = numbers[0], numbers[-1]
+        self._engine.once(self._inputs.hold(self.input_set))
+        self.input_set = follower
+        held = self._inputs.hold(follower)
+        for calls in range(CALLS_IN_A_ROW):
+            try:
+                self._engine.again(held)
+            except EngineError as error:
+                if error.status not in (FAILED, TIMEOUT):
+                    raise
+                self._in_a_row = InARow(follower, calls, line(str(error)))
+                return
+            self._check_outputs(follower)
+        self._in_a_row = InARow(follower, CALLS_IN_A_ROW)
+
     def _check_outputs(self, input_set: int) -> None:
         """Hand the outputs of the sample that ended last to the judge, or to the check without one."""
         if self._slots is not None:
@@ -383,5 +417,6 @@ class _Loop:
             empty=tuple(self._empty),
             warm=tuple(self._warm),
             outputs=self._checker.end() if self._checker is not None else None,
+            in_a_row=self._in_a_row,
             host_wait=self._host_wait,
         )

@@ -179,6 +179,8 @@ class Request(msgspec.Struct, frozen=True, tag="replay"):
     """Samples to discard; None: until they are steady."""
     warm_samples: int = 0
     """Samples after the others, with the state in the cache."""
+    in_a_row: bool = False
+    """After all samples, run the region some times and restore nothing between: the judge gets the outputs."""
     checked: tuple[OutputPart, ...] | None = None
     """Outputs of each sample to hold against an untimed run. None: no check, or a judge's."""
 
@@ -342,6 +344,18 @@ class OutputCheck(msgspec.Struct, frozen=True):
     """By input set, SHA-256 of the outputs that an untimed run gave. Only if the check held."""
 
 
+class InARow(msgspec.Struct, frozen=True):
+    """Calls on the memory that the call before left.
+
+    The judge got the outputs of `calls` of them, after those of all samples; all are of `input_set`. `trouble` says why
+    a call did not end.
+    """
+
+    input_set: Word
+    calls: Word
+    trouble: Line = ""
+
+
 class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     """The last event of a complete replay. `reason` says why it did not converge."""
 
@@ -358,6 +372,7 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     warm: Annotated[tuple[Sample, ...], Meta(max_length=WARM_MAX)] = ()
     """Samples with the state in the cache."""
     outputs: OutputCheck | None = None
+    in_a_row: InARow | None = None
     host_wait: Annotated[float, Meta(ge=0, le=1)] = 0.0
     """Share of the time of sampling in which the replay's thread waited for a processor (host_wait.py)."""
 

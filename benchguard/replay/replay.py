@@ -108,12 +108,13 @@ def replay_buffers(
     sampling_seconds: float = SAMPLING_SECONDS,
     turns: Turns | None = None,
     waiting: WaitingReplay | None = None,
+    in_a_row: bool = False,
 ) -> ReplayResult:
     """Like replay(), for callers that share the memory of inputs and outputs with the replay process.
 
     `memory_bytes` limits the host memory of the process besides that shared memory; 0: half of the machine's.
     `sampling_seconds` limits the time for samples of a stop rule. `turns` are those of a grade, and count its waits.
-    `waiting` makes a strict replay; None: a process that starts now.
+    `waiting` makes a strict replay; None: a process that starts now. `in_a_row`: see Request.
     """
     seed = int.from_bytes(os.urandom(7), "little") if options.seed is None else options.seed & SEED_MAX
     rule = rule_of(options.until, options.samples, patient=options.require_converged)
@@ -180,6 +181,7 @@ def replay_buffers(
             warm=caches.warm,
             warm_up_samples=options.warm_up_samples,
             warm_samples=options.warm_samples,
+            in_a_row=in_a_row,
             checked=checked_parts(outputs, subject) if options.strict and slots is None else None,
         )
         shared = sum(map(_size_of, _shared(request)))
@@ -344,6 +346,7 @@ def _result(
         verified=collector.verified.count == 0 if collector.verified else None,
         differences=differences,
         difference_count=collector.verified.count if collector.verified else 0,
+        in_a_row=done.in_a_row if done else None,
         host_wait=done.host_wait if done else 0.0,
         refusals=collector.opened.refusals if collector.opened else (),
         other_read=collector.failed.input_set if collector.failed else None,

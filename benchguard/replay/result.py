@@ -12,7 +12,17 @@ from ..ipc.json_text import json_document
 from .caches import icache_text
 from .clocks import Clocks
 from .evidence import Evidence
-from .protocol import Device, InputTimes, OutputCheck, Overhead, Prepared, Sample, SlotTimes, TimedSample
+from .protocol import (
+    Device,
+    InARow,
+    InputTimes,
+    OutputCheck,
+    Overhead,
+    Prepared,
+    Sample,
+    SlotTimes,
+    TimedSample,
+)
 from .statistics import Summary, quantile
 from .subject import KernelUse
 
@@ -133,6 +143,8 @@ class ReplayResult:
     verified: bool | None = None
     differences: tuple[Different, ...] = ()
     difference_count: int = 0
+    in_a_row: InARow | None = None
+    """Calls on the memory that the call before left, whose outputs the judge got last. None: no such call was made."""
     host_wait: float = 0.0
     """Share of the time of sampling in which the replay's thread waited for a processor."""
     refusals: tuple[str, ...] = ()

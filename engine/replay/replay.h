@@ -180,6 +180,10 @@ int nb_replay_find_in_place(struct nb_replay *replay, uint32_t *output, char *er
 /* Run the region once on restored state (input set `set`, or the recorded inputs for 0xffffffff), untimed. */
 int nb_replay_once(struct nb_replay *replay, uint32_t set, char *error);
 
+/* Run the region once more, untimed, on the memory that the last run left, as a program's next call does:
+ * inputs and outputs are written as before a sample, and nothing else is restored. */
+int nb_replay_again(struct nb_replay *replay, uint32_t set, char *error);
+
 /* Read device memory after the last run. */
 int nb_replay_read(struct nb_replay *replay, uint64_t address, void *data, uint64_t bytes, char *error);
 

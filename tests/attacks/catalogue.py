@@ -38,6 +38,7 @@ CONTROLS = {
     "MixTies": "mix.py",
     "MixShort": "mix.py",
     "MixBoth": "mix_both.py",
+    "Repeats": "repeats.py",
     "RowMean": "row_mean.py",
     "RowMeanCoarse": "row_mean.py",
     "RowMeanOrdered": "row_mean.py",
@@ -417,6 +418,14 @@ ATTACK_LIST = (
         only("violation", "failed", "unreplayable"),
     ),
     Attack(33, "33_before_the_region.py", "computed before the capture", "Python", "none", only("wrong")),
+    Attack(
+        33, "33_cleared_between.py", "scratch memory cleared outside of the calls", "Python", "none", only("wrong"),
+        problem="Repeats",
+    ),
+    Attack(
+        33, "33_cleared_between_counted.py", "the same, in calls that differ", "Python", "none", only("unproven"),
+        problem="Repeats",
+    ),
     Attack(
         33, "33_uploaded_answer.py", "computed before, then uploaded", "Python", "none", only("wrong",
         "unreplayable"),

@@ -15,6 +15,7 @@ from benchguard.problem.problem import Problem, TestCaseDict
 
 CHUNK = 1 << 15
 DEEP = 1 << 12
+REPEATS_BELOW = 1 << 20
 SHORT_BYTES = 2 * (2 * 12 + 2 * 4 + 2) * DEEP
 """Half of it holds two sets of case "deep", not three: inputs, expected outputs and a copy, and two output slots."""
 
@@ -101,6 +102,39 @@ class MixBoth(Mix):
 
     def reference_solution(self, x: np.ndarray) -> tuple[np.ndarray, ...]:  # type: ignore[override]
         return tuple(mixed(each, rounds_of(x.size)) for each in (x, x + np.uint32(1)))
+
+
+class Repeats(Problem):
+    """y[i] is how often x[i] is in x, of numbers below 2^20: a table of counts has many more places than there are
+    numbers."""
+
+    parameters = (
+        {"name": "x", "type": "uint32_t", "pointer": True, "const": True},
+        {"name": "y", "type": "uint32_t", "pointer": True, "const": False},
+        {"name": "n", "type": "size_t", "pointer": False, "const": False},
+    )
+    distributions = ("own",)
+
+    def __init__(self) -> None:
+        super().__init__("repeats")
+
+    def reference_solution(self, x: np.ndarray) -> np.ndarray:
+        _, places, counts = np.unique(x, return_inverse=True, return_counts=True)
+        return counts[places].astype(np.uint32)
+
+    def generate_test_cases(self) -> list[TestCaseDict]:
+        def make(name: str, n: int) -> tuple[np.ndarray]:
+            random = np.random.default_rng(self.get_seed(f"repeats {name}"))
+            values = random.integers(0, REPEATS_BELOW, n // 2, np.uint32)
+            return (random.choice(values, n),)
+
+        return [
+            case(name, lambda shape=(name, n): make(*shape), n=n)
+            for name, n in (("small", 1 << 10), ("large", 1 << 14))
+        ]
+
+    def get_extra_params(self, test_case: TestCaseDict) -> list[Any]:
+        return [test_case["n"]]
 
 
 class RowMean(Problem):

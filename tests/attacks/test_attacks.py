@@ -112,6 +112,13 @@ def test_control_passes_the_naive_grader(problem: str) -> None:
     assert naive(HONEST / CONTROLS[problem], problem, SIM, SIM.case()).passed
 
 
+def test_call_that_needs_the_call_before_is_unproven() -> None:
+    """The submission clears memory for its next call. Memory cleared outside of the calls looks the same."""
+    result = grade(HONEST / "alternating.py", "Repeats", SIM, SIM.case())
+    assert (result.verdict, result.status) == ("unproven", 8)
+    assert "clear memory in the call that uses it" in result.reason
+
+
 def test_wrong_control_fails() -> None:
     assert not naive(HONEST / "wrong.py", "Mix", SIM, SIM.case()).passed
     result = grade(HONEST / "wrong.py", "Mix", SIM, SIM.case())

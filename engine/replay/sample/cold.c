@@ -105,6 +105,18 @@ int nb_cold_restore(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
     return write_inputs(replay, replay->memory.current, copy, inputs);
 }
 
+int nb_cold_follow(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
+{
+    const uint32_t set = replay->memory.current;
+    const CUstream stream = replay->streams.timed;
+    NB_TRY(nb_inputs_check_unknown(replay, inputs));
+    NB_TRY(nb_vault_open(replay));
+    replay->memory.sets[set].stale = true;
+    NB_TRY(nb_temporaries_fill(replay));
+    NB_TRY(nb_inputs_write_memory(replay, inputs, set, stream));
+    return nb_inputs_write_globals(replay, inputs, copy, stream);
+}
+
 /* Choose the next set. With two sets it is the other one, restored now. Rotating sets were restored long ago;
  * the set that was used last is restored now. */
 static int restore_next(struct nb_replay *replay, uint32_t *next)

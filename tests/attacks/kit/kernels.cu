@@ -121,3 +121,18 @@ extern "C" __global__ void product_half(const float *a, const float *b, float *c
         c[row * n + column] = sum;
     }
 }
+
+// Counts into `counts`, which must be zeros before.
+extern "C" __global__ void count(const unsigned *x, unsigned *counts, unsigned long n)
+{
+    unsigned long i = blockIdx.x * (unsigned long)blockDim.x + threadIdx.x;
+    if (i < n)
+        atomicAdd(counts + x[i], 1);
+}
+
+extern "C" __global__ void look_up(const unsigned *x, const unsigned *counts, unsigned *y, unsigned long n)
+{
+    unsigned long i = blockIdx.x * (unsigned long)blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = counts[x[i]];
+}

@@ -73,6 +73,12 @@ def product(a: int, b: int, c: int, n: int) -> None:
     launch("product", (tiles, tiles), (16, 16), u64(a), u64(b), u64(c), u64(n))
 
 
+def count_repeats(x: int, counts: int, y: int, n: int) -> None:
+    """The answer to Repeats, with a table of zeros."""
+    launch("count", -(-n // THREADS), THREADS, u64(x), u64(counts), u64(n))
+    launch("look_up", -(-n // THREADS), THREADS, u64(x), u64(counts), u64(y), u64(n))
+
+
 KEPT = f".align 4 .b8 kept[{4 * 32 * (1 << 13)}];\n"
 """Declares the variable that remembering() uses, without its state space."""
 

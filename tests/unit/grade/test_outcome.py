@@ -16,7 +16,7 @@ from benchguard.grade.timing import carried_reason, first_use_of
 from benchguard.judge.ceilings import rates_of
 from benchguard.judge.contract import Checked, Mismatch
 from benchguard.replay.clocks import Clocks
-from benchguard.replay.protocol import Overhead, Sample, TimedSample
+from benchguard.replay.protocol import InARow, Overhead, Sample, TimedSample
 from benchguard.replay.result import ReplayResult, SampleRow
 from tests.unit.grade.test_timing import honest, remembers, table
 
@@ -33,6 +33,7 @@ def replayed(
     pci_bus: str = "0000:19:00.0",
     others: int = 0,
     host_wait: float = 0.0,
+    in_a_row: InARow | None = None,
 ) -> ReplayResult:
     """A replay result with the fields that outcome_of() reads."""
     overhead = Overhead(0.03, 1.2, 2.0, empty_beside_us=99.0)
@@ -48,6 +49,7 @@ def replayed(
         warm=(),
         clocks=Clocks("", other_processes=others),
         host_wait=host_wait,
+        in_a_row=in_a_row,
     )
     return cast(ReplayResult, namespace)
 
@@ -239,3 +241,38 @@ def test_doubt_about_carried_results_could_not_tell() -> None:
     findings = Findings(replayed(ROWS), checked(ROWS), rates, "", doubt="one-use inputs take 2.7 % longer")
     assert outcome_of(findings).verdict == "pass"
     assert outcome_of(findings, require_evidence=True).verdict == "unproven"
+
+
+IN_A_ROW = InARow(1, 2)
+LAST = Mismatch(201, 1, "sparse", "y", 7, 100, "y[4] should be 1, is 2")
+
+
+def in_a_row(
+    are_repeated: bool | None, found: InARow | None, wrong: Mismatch | None = None
+) -> tuple[str, str]:
+    """The verdict, and the state of the check."""
+    counts = Counter(row.input_set or 0 for row in ROWS)
+    if found is not None:
+        counts[found.input_set] += found.calls
+    seen = checked(ROWS, counts=tuple(counts.items()), in_a_row=wrong)
+    rates = rates_of(100.0, None, None, "")
+    findings = Findings(replayed(ROWS, in_a_row=found), seen, rates, "", are_repeated=are_repeated)
+    states = {each.check: each.state for each in evidence_of(findings)}
+    return outcome_of(findings).verdict, states.get("calls in a row", "")
+
+
+def test_wrong_call_in_a_row_is_wrong_if_the_recorded_calls_are_the_same() -> None:
+    assert in_a_row(True, IN_A_ROW) == ("pass", "held")
+    assert in_a_row(True, IN_A_ROW, LAST) == ("wrong", "failed")
+    assert in_a_row(True, InARow(1, 0, "the region did not end")) == ("wrong", "failed")
+
+
+def test_wrong_call_in_a_row_is_unproven_if_the_next_call_may_differ() -> None:
+    assert in_a_row(False, IN_A_ROW, LAST) == ("unproven", "could not tell")
+    assert in_a_row(False, InARow(1, 0, "the region did not end")) == ("unproven", "could not tell")
+    assert in_a_row(False, IN_A_ROW) == ("pass", "held")
+    assert in_a_row(True, None) == ("pass", "could not tell")
+
+
+def test_replay_without_calls_in_a_row_has_no_check_of_them() -> None:
+    assert in_a_row(None, None) == ("pass", "")

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from benchguard.capture.model import Attribute, Operation
-from benchguard.grade.traces import first_difference
+from benchguard.grade.traces import are_repeated, first_difference
 from tests.support.captures import fill, saxpy_parameters
 from tests.unit.grade.recorded import SPARE, N, X, Y, launch, record
 
@@ -27,6 +27,20 @@ def test_moved_temporary_memory_is_no_difference(tmp_path: Path) -> None:
     """Temporary memory lies elsewhere from call to call."""
     elsewhere = launch(parameters=saxpy_parameters(SPARE, Y, N))
     assert difference(tmp_path, [launch()], [elsewhere]) == ""
+
+
+def test_calls_with_the_same_addresses_are_repeated(tmp_path: Path) -> None:
+    calls = {
+        "same": [launch(), fill(0, SPARE, 0, 4)],
+        "moved": [launch(parameters=saxpy_parameters(SPARE, Y, N)), fill(0, SPARE, 0, 4)],
+        "filled": [launch(), fill(0, X, 0, 4)],
+    }
+    first = record(tmp_path / "first.ncap", operations=calls["same"])
+    found = {
+        name: are_repeated(first, record(tmp_path / f"{name}.ncap", operations=each))
+        for name, each in calls.items()
+    }
+    assert found == {"same": True, "moved": False, "filled": False}
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,8 @@ def step(engine: NativeEngine, plan: dict[str, Any], words: list[Any]) -> Any:  
             return engine.check_reads(number)
         case ["once", number]:
             return engine.once(number)
+        case ["again", number]:
+            return engine.again(number)
         case ["input", number, address, data]:
             engine.input(number, address, memoryview(bytes.fromhex(data)))
             plan["sets"] = max(plan.get("sets", 0), number + 1)

@@ -101,6 +101,9 @@ class FakeEngine:
     def once(self, number: int) -> None:
         self._call(f"once {number}")
 
+    def again(self, number: int) -> None:
+        self._call(f"again {number}")
+
     def read(self, address: int, into: memoryview) -> None:
         into[:] = bytes([self.memory(address, self.taken)]) * len(into)
 

@@ -14,11 +14,13 @@ from benchguard.replay.protocol import (
     FAILED,
     NO_SET,
     OTHER_READ,
+    TIMEOUT,
     Batch,
     Difference,
     Done,
     Event,
     Failed,
+    InARow,
     InputPart,
     Measured,
     Opened,
@@ -410,3 +412,23 @@ def test_output_that_changes_from_sample_to_sample_is_wrong() -> None:
     late = FakeEngine(memory=lambda _, taken: 1 if taken < 60 else taken % 2)
     found = done_of(events_of(late, request(Count(100), checked=(part,)))).outputs
     assert found is not None and "y" in (found.first or found.unknown)
+
+
+def test_calls_in_a_row_follow_the_samples() -> None:
+    def calls_of(engine: FakeEngine, **changes: object) -> Done:
+        return done_of(events_of(engine, request(Count(40), input_sets=6, one_use_sets=4, **changes)))
+
+    engine = FakeEngine(lambda n: sample(100.0, input_set=n % 2))
+    result = calls_of(engine, in_a_row=True)
+    assert result.in_a_row == InARow(0, 2)
+    assert engine.calls[-3:] == ["once 1", "again 0", "again 0"]
+    assert calls_of(FakeEngine(lambda n: sample(100.0, input_set=n % 2))).in_a_row is None
+
+
+def test_call_in_a_row_that_does_not_end_is_no_failure_of_the_replay() -> None:
+    engine = FakeEngine(
+        lambda n: sample(100.0, input_set=n % 2),
+        fails={"again 0": EngineError(TIMEOUT, "the region did not end")},
+    )
+    result = done_of(events_of(engine, request(Count(40), input_sets=6, one_use_sets=4, in_a_row=True)))
+    assert result.in_a_row == InARow(0, 0, "the region did not end")
