@@ -98,7 +98,7 @@ def judged_replay(
     `warm_samples` follow with the memory in the cache. The judge checks their outputs, too. `api` is of the driver that
     the submission ran on: a capture that names another one would choose the driver that replays it. `relay` has the
     processes; None: one that starts now. Unless this replay `is_last`, another one follows.
-    `in_a_row`: after the samples, the judge also checks calls on the memory that the call before left.
+    `in_a_row`: samples on the memory that the run before left follow, whose outputs the judge checks, too.
 
     Raises UsageError for invalid replay options, CaptureError for a capture that cannot be used.
     """
@@ -147,7 +147,7 @@ def judged_replay(
         result = replay_buffers(
             capture, how, buffers, tell, options.memory_limit, sampling_seconds, turns, process, in_a_row
         )
-    judge.ask(AskChecked(secret.case, result.in_a_row.calls if result.in_a_row is not None else 0))
+    judge.ask(AskChecked(secret.case, len(result.in_a_row.samples) if result.in_a_row is not None else 0))
     if relay is not None and not is_last and result.verdict == "pass":
         relay.start()
     checked, _ = judge.answer(Checked)

@@ -87,10 +87,7 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
         )
     if mismatch := _count_mismatch(replay, checked):
         yield Outcome("failed", mismatch)
-    if found := _wrong_in_a_row(findings):
-        yield Outcome("wrong", found)
-    if findings.are_repeated is False and _trouble_in_a_row(findings):
-        yield Outcome("unproven", _unknown_in_a_row(findings))
+    yield from _of_calls_in_a_row(findings)
     if checked.unchanged:
         yield Outcome("unproven", checked.unchanged)
     evidence = evidence_of(findings)
@@ -104,6 +101,15 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
     unknown = [each for each in evidence if each.state == "could not tell"]
     if require_evidence and unknown:
         yield Outcome("unproven", "; ".join(f"{each.check}: {each.text}" for each in unknown))
+
+
+def _of_calls_in_a_row(findings: Findings) -> Iterator[Outcome]:
+    if found := _wrong_in_a_row(findings):
+        yield Outcome("wrong", found)
+    if findings.are_repeated is False and _trouble_in_a_row(findings):
+        yield Outcome("unproven", _unknown_in_a_row(findings))
+    if slower := _slower_in_a_row(findings):
+        yield Outcome("unproven", slower)
 
 
 def failure_of(failed: Evidence, replay: ReplayResult) -> Outcome:
@@ -128,7 +134,7 @@ def _disturbance(replay: ReplayResult) -> str:
 def evidence_of(found: Findings) -> tuple[Evidence, ...]:
     """The checks of the time. Each held, failed, or could not tell."""
     replay = found.replay
-    tests = TimeTests(replay, found.unrestored or found.doubt)
+    tests = _tests(found)
     shared = "" if is_gpu(replay.device) else "the CPU driver shares its cores with the host"
     checks = [
         ("anchored time", tests.anchor_unknown, tests.anchor_reason),
@@ -143,9 +149,14 @@ def evidence_of(found: Findings) -> tuple[Evidence, ...]:
         checks.append(("possible rates", ceiling, lambda: found.rates.impossible))
     evidence = tuple(_evidence(check, unknown, reason) for check, unknown, reason in checks)
     if found.are_repeated is not None:
-        evidence += (_evidence(IN_A_ROW, _unknown_in_a_row(found), lambda: _wrong_in_a_row(found)),)
+        reason = _wrong_in_a_row(found) or _slower_in_a_row(found)
+        evidence += (_evidence(IN_A_ROW, _unknown_in_a_row(found), lambda: reason),)
     cordon = found.cordon
     return evidence if cordon is None else (*evidence, Evidence(CORDON, cordon.status, cordon.reason))
+
+
+def _tests(found: Findings) -> TimeTests:
+    return TimeTests(found.replay, found.unrestored or found.doubt)
 
 
 def _wrong_in_a_row(found: Findings) -> str:
@@ -159,14 +170,22 @@ def _wrong_in_a_row(found: Findings) -> str:
     )
 
 
+def _slower_in_a_row(found: Findings) -> str:
+    """A reason if calls take much longer on the memory that another call left; else empty."""
+    follower = found.replay.in_a_row
+    longer = _tests(found).in_a_row_reason(follower.samples) if follower is not None else ""
+    return longer and f"{longer}: something outside of the calls may make memory ready; do that in each call"
+
+
 def _unknown_in_a_row(found: Findings) -> str:
     if found.replay.in_a_row is None:
         return "no input set was left for a call that follows another one"
-    trouble = _trouble_in_a_row(found)
-    return trouble and (
-        f"{trouble}; the recorded calls use different memory or numbers, so the next call may differ, and work outside "
-        "of the calls may make memory ready: clear memory in the call that uses it"
-    )
+    if trouble := _trouble_in_a_row(found):
+        return (
+            f"{trouble}; the recorded calls use different memory or numbers, so the next call may differ, and work "
+            "outside of the calls may make memory ready: clear memory in the call that uses it"
+        )
+    return _tests(found).in_a_row_unknown
 
 
 def _trouble_in_a_row(found: Findings) -> str:
@@ -212,7 +231,7 @@ def _count_mismatch(replay: ReplayResult, checked: Checked) -> str:
     timed = _timed(replay)
     announced = timed.copy()
     if replay.in_a_row is not None:
-        announced[replay.in_a_row.input_set] += replay.in_a_row.calls
+        announced.update(each.input_set for each in replay.in_a_row.samples)
     counts = dict(checked.counts)
     if checked.samples == timed.total() and all(
         counts.get(number, 0) == n for number, n in announced.items() if number is not None

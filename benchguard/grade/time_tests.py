@@ -59,6 +59,11 @@ SAFE_SHARE, HIDDEN_SHARE = 0.1, 0.5
 """If the noise is more than FLOOR_US and a larger share of the time, the time is safe(), and from the second share on
 the tests could not tell."""
 
+IN_A_ROW_FLOOR_US = 10.0
+IN_A_ROW_SHARE, IN_A_ROW_SHARE_OF_LOAD = 0.5, 3.0
+"""A call may take so much longer, or this share of its time longer, on memory that is not restored; the second share is
+for the CPU driver, whose load changes. No honest call was seen to take longer, but none was measured on a GPU yet."""
+
 LEAST = 8
 """Least number of samples of each kind."""
 
@@ -230,6 +235,33 @@ class TimeTests:
         if self._empty_us - self._first_empty_us <= max(START_FLOOR_US, START_SHARE * self._first_empty_us):
             return ""
         return f"{self._empty_times}: work runs outside the events"
+
+    @property
+    def in_a_row_unknown(self) -> str:
+        """Why in_a_row_reason() could not tell."""
+        return self.anchor_unknown
+
+    def in_a_row_reason(self, samples: Sequence[Sample]) -> str:
+        """A reason if samples on the memory that the run before left take much longer than the others on their sets.
+        The times are those that kernels cannot write, so they include the engine's own work."""
+        if self._missing:
+            return ""
+        spans: dict[int | None, list[float]] = {}
+        for row in self._table:
+            spans.setdefault(row.input_set, []).append(row.span_us)
+        more = [
+            each.span_us - median(spans[each.input_set])
+            for each in samples
+            if each.span_us > 0 and each.input_set in spans
+        ]
+        share = IN_A_ROW_SHARE if self._is_gpu else IN_A_ROW_SHARE_OF_LOAD
+        least = max(IN_A_ROW_FLOOR_US, self._beside.noise, share * self._time_us)
+        if not more or median(more) <= least:
+            return ""
+        return (
+            f"a call takes {median(more):.4g} us longer on the memory that another call left (median of {len(more)} "
+            f"calls; the time is {self._time_us:.4g} us)"
+        )
 
     @property
     def shortened(self) -> str:

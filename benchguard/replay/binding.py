@@ -99,9 +99,6 @@ class NativeEngine:
     def once(self, number: int) -> None:
         self._check(self._library.nb_replay_once(self._replay, number, self._error))
 
-    def again(self, number: int) -> None:
-        self._check(self._library.nb_replay_again(self._replay, number, self._error))
-
     def read(self, address: int, into: memoryview) -> None:
         raw = self._ffi.from_buffer(into, require_writable=True)
         self._check(self._library.nb_replay_read(self._replay, address, raw, len(raw), self._error))
@@ -117,6 +114,9 @@ class NativeEngine:
 
     def warm(self, warm: bool) -> None:
         self._check(self._library.nb_replay_warm(self._replay, int(warm), self._error))
+
+    def follow(self, follows: bool) -> None:
+        self._check(self._library.nb_replay_follow(self._replay, int(follows), self._error))
 
     def verify(self, room: int) -> tuple[int, Sequence[Difference]]:
         native = self._ffi.new("struct nb_replay_difference[]", room)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -43,9 +43,6 @@ from .protocol import (
 )
 from .schedule import EMPTY_FIRST, Schedule
 from .statistics import quantile
-
-CALLS_IN_A_ROW = 2
-"""Calls after another one: the first on other inputs than it, the second on the same."""
 
 SEND_SECONDS = 0.1
 """Seconds between batches of samples: rare enough not to disturb the device, frequent enough for progress."""
@@ -166,7 +163,7 @@ class _Loop:
         self._sample_warm()
         self._check_reads()
         self._keep_the_rest()
-        self._call_in_a_row()
+        self._sample_in_a_row()
         self._send(self._done(decision, capped, warm_up))
 
     def _begin(self, phase: str) -> None:
@@ -313,32 +310,31 @@ class _Loop:
                 self._check_outputs(self._warm[-1].input_set)
             self._engine.warm(False)
 
-    def _call_in_a_row(self) -> None:
-        """Run the region on two repeated input sets in turn. Only inputs and outputs are written between runs, as in
-        a program that calls it again: a call that needs other memory restored is wrong then. It may be wrong only on
-        the inputs that the call before had, or only on other inputs."""
-        samples = (*self._samples, *self._warm)
-        numbers = sorted(
-            {each.input_set for each in samples if self._inputs.is_repeated(each.input_set)},
-            reverse=True,
-        )
+    def _sample_in_a_row(self) -> None:
+        """Take samples on two repeated input sets. Only inputs and outputs are written before each, as in a program
+        that calls the region again: a call that needs other memory restored is wrong then, or takes longer. It may be
+        wrong only on the inputs that the call before had, or only on other inputs."""
+        numbers = self._repeated(self._samples) or self._repeated(self._warm)
         if not self._request.in_a_row or not numbers:
             return
         self._begin("calls in a row")
-        self.input_set, follower = numbers[0], numbers[-1]
-        self._engine.once(self._inputs.hold(self.input_set))
-        self.input_set = follower
-        held = self._inputs.hold(follower)
-        for calls in range(CALLS_IN_A_ROW):
+        self._engine.follow(True)
+        taken: list[Sample] = []
+        trouble = ""
+        for number in (numbers[-1], numbers[0], numbers[0]):
             try:
-                self._engine.again(held)
+                taken.append(self._sample_on(number))
             except EngineError as error:
                 if error.status not in (FAILED, TIMEOUT):
                     raise
-                self._in_a_row = InARow(follower, calls, line(str(error)))
-                return
-            self._check_outputs(follower)
-        self._in_a_row = InARow(follower, CALLS_IN_A_ROW)
+                trouble = line(str(error))
+                break
+            self._check_outputs(number)
+        self._in_a_row = InARow(tuple(taken), trouble)
+
+    def _repeated(self, samples: Sequence[Sample]) -> list[int]:
+        """The repeated sets of samples."""
+        return sorted({each.input_set for each in samples if self._inputs.is_repeated(each.input_set)})
 
     def _check_outputs(self, input_set: int) -> None:
         """Hand the outputs of the sample that ended last to the judge, or to the check without one."""

@@ -85,6 +85,9 @@ class Options(msgspec.Struct, frozen=True):
 WARM_MAX = 1024
 """Limit on warm samples."""
 
+IN_A_ROW_MAX = 16
+"""Limit on samples in a row."""
+
 WARM_UP_SAMPLES_MAX = 10_000
 
 
@@ -180,7 +183,7 @@ class Request(msgspec.Struct, frozen=True, tag="replay"):
     warm_samples: int = 0
     """Samples after the others, with the state in the cache."""
     in_a_row: bool = False
-    """After all samples, run the region some times and restore nothing between: the judge gets the outputs."""
+    """After all samples, take some on the memory that the run before left. The judge gets their outputs, too."""
     checked: tuple[OutputPart, ...] | None = None
     """Outputs of each sample to hold against an untimed run. None: no check, or a judge's."""
 
@@ -345,14 +348,12 @@ class OutputCheck(msgspec.Struct, frozen=True):
 
 
 class InARow(msgspec.Struct, frozen=True):
-    """Calls on the memory that the call before left.
+    """Samples on the memory that the run before left. The judge got their outputs after those of all other samples.
 
-    The judge got the outputs of `calls` of them, after those of all samples; all are of `input_set`. `trouble` says why
-    a call did not end.
+    `trouble` says why another one did not end.
     """
 
-    input_set: Word
-    calls: Word
+    samples: Annotated[tuple[Sample, ...], Meta(max_length=IN_A_ROW_MAX)] = ()
     trouble: Line = ""
 
 

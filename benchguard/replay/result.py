@@ -144,7 +144,7 @@ class ReplayResult:
     differences: tuple[Different, ...] = ()
     difference_count: int = 0
     in_a_row: InARow | None = None
-    """Calls on the memory that the call before left, whose outputs the judge got last. None: no such call was made."""
+    """Samples on the memory that the run before left, whose outputs the judge got last, if any were taken."""
     host_wait: float = 0.0
     """Share of the time of sampling in which the replay's thread waited for a processor."""
     refusals: tuple[str, ...] = ()

@@ -245,14 +245,6 @@ NB_REPLAY_EXPORT int nb_replay_once(struct nb_replay *replay, uint32_t set, char
     return nb_operations_check_reads(replay);
 }
 
-NB_REPLAY_EXPORT int nb_replay_again(struct nb_replay *replay, uint32_t set, char *error)
-{
-    NB_TRY(nb_begin(replay, error));
-    NB_TRY(nb_inputs_check(replay, set));
-    NB_TRY(nb_cold_follow(replay, replay->code.current, set));
-    return nb_loop_run(replay, replay->code.current);
-}
-
 NB_REPLAY_EXPORT int nb_replay_check_reads(struct nb_replay *replay, uint32_t set, char *error)
 {
     NB_TRY(nb_begin(replay, error));

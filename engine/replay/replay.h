@@ -180,10 +180,6 @@ int nb_replay_find_in_place(struct nb_replay *replay, uint32_t *output, char *er
 /* Run the region once on restored state (input set `set`, or the recorded inputs for 0xffffffff), untimed. */
 int nb_replay_once(struct nb_replay *replay, uint32_t set, char *error);
 
-/* Run the region once more, untimed, on the memory that the last run left, as a program's next call does:
- * inputs and outputs are written as before a sample, and nothing else is restored. */
-int nb_replay_again(struct nb_replay *replay, uint32_t set, char *error);
-
 /* Read device memory after the last run. */
 int nb_replay_read(struct nb_replay *replay, uint64_t address, void *data, uint64_t bytes, char *error);
 
@@ -213,6 +209,10 @@ int nb_replay_check_reads(struct nb_replay *replay, uint32_t set, char *error);
 /* With `warm` 1, all captured memory is read directly before each of the following samples, after the caches
  * have been made cold; with 0 it is not. */
 int nb_replay_warm(struct nb_replay *replay, uint32_t warm, char *error);
+
+/* Take samples from now on (`follows` != 0) on the memory that the run before left, as a program's next call
+ * finds it: inputs and outputs are written as before other samples, and nothing else is restored. */
+int nb_replay_follow(struct nb_replay *replay, uint32_t follows, char *error);
 
 int nb_replay_measure_overhead(struct nb_replay *replay, struct nb_replay_overhead *overhead, char *error);
 

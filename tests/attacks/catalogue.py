@@ -427,6 +427,10 @@ ATTACK_LIST = (
         problem="Repeats",
     ),
     Attack(
+        33, "33_cleared_if_marked.py", "the same, and in the call if nobody did", "Python", "none", only("unproven"),
+        problem="Repeats", options=("--samples", "40"),
+    ),
+    Attack(
         33, "33_uploaded_answer.py", "computed before, then uploaded", "Python", "none", only("wrong",
         "unreplayable"),
     ),

@@ -90,7 +90,8 @@ static int write_inputs(struct nb_replay *replay, uint32_t set, uint32_t copy, u
     for (uint32_t i = 0; i < replay->code.copy_count; i++) {
         if (i != copy && replay->options.strict == 0)
             continue;
-        NB_TRY(nb_globals_restore(replay, i, stream));
+        if (!replay->cold.follows)
+            NB_TRY(nb_globals_restore(replay, i, stream));
         NB_TRY(nb_inputs_write_globals(replay, inputs, i, stream));
     }
     return NB_REPLAY_OK;
@@ -105,24 +106,16 @@ int nb_cold_restore(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
     return write_inputs(replay, replay->memory.current, copy, inputs);
 }
 
-int nb_cold_follow(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
-{
-    const uint32_t set = replay->memory.current;
-    const CUstream stream = replay->streams.timed;
-    NB_TRY(nb_inputs_check_unknown(replay, inputs));
-    NB_TRY(nb_vault_open(replay));
-    replay->memory.sets[set].stale = true;
-    NB_TRY(nb_temporaries_fill(replay));
-    NB_TRY(nb_inputs_write_memory(replay, inputs, set, stream));
-    return nb_inputs_write_globals(replay, inputs, copy, stream);
-}
-
 /* Choose the next set. With two sets it is the other one, restored now. Rotating sets were restored long ago;
  * the set that was used last is restored now. */
 static int restore_next(struct nb_replay *replay, uint32_t *next)
 {
     const struct nb_memory *memory = &replay->memory;
     const bool rotates = replay->options.cold == NB_COLD_ROTATE;
+    if (replay->cold.follows) {
+        *next = memory->current;
+        return NB_REPLAY_OK;
+    }
     *next = rotates ? nb_rotation_index(replay->samples, memory->set_count)
                     : (memory->current + 1) % memory->set_count;
     for (uint32_t i = 0; i < memory->set_count; i++) {
@@ -191,6 +184,13 @@ NB_REPLAY_EXPORT int nb_replay_warm(struct nb_replay *replay, uint32_t warm, cha
 {
     NB_TRY(nb_begin(replay, error));
     replay->cold.warm = warm != 0;
+    return NB_REPLAY_OK;
+}
+
+NB_REPLAY_EXPORT int nb_replay_follow(struct nb_replay *replay, uint32_t follows, char *error)
+{
+    NB_TRY(nb_begin(replay, error));
+    replay->cold.follows = follows != 0;
     return NB_REPLAY_OK;
 }
 

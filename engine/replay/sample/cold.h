@@ -19,10 +19,6 @@ int nb_cold_build(struct nb_replay *replay) __attribute__((visibility("hidden"))
 int nb_cold_restore(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
     __attribute__((visibility("hidden")));
 
-/* Queue inputs and poison only, on the memory that the last run left: for the next call of a program. */
-int nb_cold_follow(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
-    __attribute__((visibility("hidden")));
-
 /* Prepare a sample on these inputs. Returns with the device idle and guarded memory unmapped. */
 int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
     __attribute__((visibility("hidden")));

@@ -7,6 +7,7 @@ from collections import Counter
 from types import SimpleNamespace
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from benchguard.errors import UsageError
@@ -243,7 +244,8 @@ def test_doubt_about_carried_results_could_not_tell() -> None:
     assert outcome_of(findings, require_evidence=True).verdict == "unproven"
 
 
-IN_A_ROW = InARow(1, 2)
+_FOLLOWER = Sample(100.0, 110.0, 5.0, 1980.0, 1, 0, tail_us=4.0, span_us=200.0)
+IN_A_ROW = InARow((_FOLLOWER,) * 3)
 LAST = Mismatch(201, 1, "sparse", "y", 7, 100, "y[4] should be 1, is 2")
 
 
@@ -253,7 +255,7 @@ def in_a_row(
     """The verdict, and the state of the check."""
     counts = Counter(row.input_set or 0 for row in ROWS)
     if found is not None:
-        counts[found.input_set] += found.calls
+        counts.update(each.input_set for each in found.samples)
     seen = checked(ROWS, counts=tuple(counts.items()), in_a_row=wrong)
     rates = rates_of(100.0, None, None, "")
     findings = Findings(replayed(ROWS, in_a_row=found), seen, rates, "", are_repeated=are_repeated)
@@ -264,14 +266,22 @@ def in_a_row(
 def test_wrong_call_in_a_row_is_wrong_if_the_recorded_calls_are_the_same() -> None:
     assert in_a_row(True, IN_A_ROW) == ("pass", "held")
     assert in_a_row(True, IN_A_ROW, LAST) == ("wrong", "failed")
-    assert in_a_row(True, InARow(1, 0, "the region did not end")) == ("wrong", "failed")
+    assert in_a_row(True, InARow((), "the region did not end")) == ("wrong", "failed")
 
 
 def test_wrong_call_in_a_row_is_unproven_if_the_next_call_may_differ() -> None:
     assert in_a_row(False, IN_A_ROW, LAST) == ("unproven", "could not tell")
-    assert in_a_row(False, InARow(1, 0, "the region did not end")) == ("unproven", "could not tell")
+    assert in_a_row(False, InARow((), "the region did not end")) == ("unproven", "could not tell")
     assert in_a_row(False, IN_A_ROW) == ("pass", "held")
     assert in_a_row(True, None) == ("pass", "could not tell")
+
+
+@pytest.mark.parametrize("device_us", [100.0, 160.0])
+def test_call_that_takes_longer_in_a_row_is_unproven_whatever_its_events_say(device_us: float) -> None:
+    longer = msgspec.structs.replace(_FOLLOWER, device_us=device_us, span_us=260.0)
+    assert in_a_row(True, InARow((longer,) * 3)) == ("unproven", "failed")
+    assert in_a_row(True, InARow((longer, longer, _FOLLOWER))) == ("unproven", "failed")
+    assert in_a_row(True, InARow((longer, _FOLLOWER, _FOLLOWER))) == ("pass", "held")
 
 
 def test_replay_without_calls_in_a_row_has_no_check_of_them() -> None:

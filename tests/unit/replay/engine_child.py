@@ -34,8 +34,6 @@ def step(engine: NativeEngine, plan: dict[str, Any], words: list[Any]) -> Any:  
             return engine.check_reads(number)
         case ["once", number]:
             return engine.once(number)
-        case ["again", number]:
-            return engine.again(number)
         case ["input", number, address, data]:
             engine.input(number, address, memoryview(bytes.fromhex(data)))
             plan["sets"] = max(plan.get("sets", 0), number + 1)
@@ -51,6 +49,8 @@ def step(engine: NativeEngine, plan: dict[str, Any], words: list[Any]) -> Any:  
             return into.hex() if engine.recorded(address, memoryview(into)) else None
         case ["warm", warm]:
             return engine.warm(warm)
+        case ["follow", follows]:
+            return engine.follow(follows)
         case ["samples", count, address, size]:  # each with the memory that it left
             return [(step(engine, plan, ["measure", 1])[0], step(engine, plan, ["read", address, size]))
                     for _ in range(count)]  # fmt: skip

@@ -101,9 +101,6 @@ class FakeEngine:
     def once(self, number: int) -> None:
         self._call(f"once {number}")
 
-    def again(self, number: int) -> None:
-        self._call(f"again {number}")
-
     def read(self, address: int, into: memoryview) -> None:
         into[:] = bytes([self.memory(address, self.taken)]) * len(into)
 
@@ -115,6 +112,9 @@ class FakeEngine:
 
     def warm(self, warm: bool) -> None:
         self._call(f"warm {warm}")
+
+    def follow(self, follows: bool) -> None:
+        self._call(f"follow {follows}")
 
     def verify(self, room: int) -> tuple[int, Sequence[Difference]]:
         self._call("verify")

@@ -56,18 +56,22 @@ def test_input_set_replaces_a_global(tmp_path: Path) -> None:
     assert results[4] == integers([1015]).hex()
 
 
-def test_call_in_a_row_finds_the_memory_that_the_call_before_left(tmp_path: Path) -> None:
+def test_sample_in_a_row_finds_the_memory_that_the_run_before_left(tmp_path: Path) -> None:
     path = CAPTURES["global"](tmp_path / "x.ncap")
-    read = ["read", COUNTER, 4]
-    *_, once, _, again = replayed(path, ["once", NOTHING], read, ["again", NOTHING], read)
-    counters = [struct.unpack("<i", bytes.fromhex(each))[0] for each in (once, again)]
-    assert counters[1] == counters[0] + 15
+    measure, read = ["measured", NOTHING], ["read", COUNTER, 4]
+    steps = [measure, read, ["follow", 1], measure, read, measure, read, ["follow", 0], measure, read]
+    results = replayed(path, *steps)
+    first, second, third, restored = (
+        struct.unpack("<i", bytes.fromhex(each))[0] for each in results if isinstance(each, str)
+    )
+    assert (second, third, restored) == (first + 15, first + 30, first)
 
 
-def test_call_in_a_row_gets_its_input_set(tmp_path: Path) -> None:
+def test_sample_in_a_row_gets_its_input_set(tmp_path: Path) -> None:
     path = add_one_capture(tmp_path / "x.ncap", n=4)
     inputs = [["input", number, ARENA, integers([10 * (number + 1)] * 4).hex()] for number in range(2)]
-    *_, left = replayed(path, *inputs, ["once", 0], ["again", 1], ["read", ARENA, 16])
+    steps = [["measured", 0], ["follow", 1], ["measured", 1], ["read", ARENA, 16]]
+    *_, left = replayed(path, *inputs, *steps)
     assert left == integers([21] * 4).hex()
 
 

@@ -420,15 +420,24 @@ def test_calls_in_a_row_follow_the_samples() -> None:
 
     engine = FakeEngine(lambda n: sample(100.0, input_set=n % 2))
     result = calls_of(engine, in_a_row=True)
-    assert result.in_a_row == InARow(0, 2)
-    assert engine.calls[-3:] == ["once 1", "again 0", "again 0"]
+    assert result.in_a_row is not None and not result.in_a_row.trouble
+    assert [each.device_us for each in result.in_a_row.samples] == [100.0] * 3
+    assert engine.calls[-4:] == ["follow True", "measure", "measure", "measure"]
+    assert engine.sets[-3:] == [1, 0, 0]
     assert calls_of(FakeEngine(lambda n: sample(100.0, input_set=n % 2))).in_a_row is None
 
 
 def test_call_in_a_row_that_does_not_end_is_no_failure_of_the_replay() -> None:
     engine = FakeEngine(
         lambda n: sample(100.0, input_set=n % 2),
-        fails={"again 0": EngineError(TIMEOUT, "the region did not end")},
     )
+    measure = engine.measure
+
+    def fail(number: int) -> Sample:
+        if "follow True" in engine.calls:
+            raise EngineError(TIMEOUT, "the region did not end")
+        return measure(number)
+
+    engine.__dict__["measure"] = fail
     result = done_of(events_of(engine, request(Count(40), input_sets=6, one_use_sets=4, in_a_row=True)))
-    assert result.in_a_row == InARow(0, 0, "the region did not end")
+    assert result.in_a_row == InARow((), "the region did not end")
