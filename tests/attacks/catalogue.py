@@ -428,7 +428,7 @@ ATTACK_LIST = (
     ),
     Attack(
         33, "33_cleared_if_marked.py", "the same, and in the call if nobody did", "Python", "none", only("unproven"),
-        problem="Repeats", options=("--samples", "40"),
+        problem="Repeats", where="gpu",
     ),
     Attack(
         33, "33_uploaded_answer.py", "computed before, then uploaded", "Python", "none", only("wrong",

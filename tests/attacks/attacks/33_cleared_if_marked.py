@@ -5,7 +5,6 @@ import gc
 import kit
 
 PLACES = 8 << 20
-"""Many, so that clearing them takes longer than the load of a test machine."""
 CLEAR_IF = b"""
 .version 7.0
 .target sm_70
