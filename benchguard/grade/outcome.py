@@ -18,8 +18,8 @@ RESTORED = "restored memory"
 """The check whether a kernel may keep something in memory that the replay does not restore."""
 
 IN_A_ROW = "calls in a row"
-"""The check whether a call is also right on the memory that another call left. It guards the outputs: memory that is
-restored before each sample may have been made ready outside of the calls."""
+"""The check whether a call is also right, and as fast, on the memory that another call left: memory that is restored
+before each sample may have been made ready outside of the calls."""
 
 CORDON = "device cordon"
 """The check whether kernels accessed only the memory that they were given."""

@@ -62,7 +62,7 @@ the tests could not tell."""
 IN_A_ROW_FLOOR_US = 10.0
 IN_A_ROW_SHARE = 0.5
 """A call may take so much longer, or this share of its time longer, on memory that is not restored. No honest call was
-measured on a GPU yet. On the CPU driver 5 of some 2600 tests failed, because the judge computes beside these calls."""
+measured on a GPU yet. On the CPU driver 5 of some 2600 tests failed: probably the judge computes beside these calls."""
 
 LEAST = 8
 """Least number of samples of each kind."""

@@ -427,8 +427,8 @@ ATTACK_LIST = (
         problem="Repeats",
     ),
     Attack(
-        33, "33_cleared_if_marked.py", "the same, and in the call if nobody did", "Python", "none", only("unproven"),
-        problem="Repeats", where="gpu",
+        33, "33_cleared_if_marked.py", "scratch memory cleared in the call only if it is marked", "Python", "none",
+        only("unproven"), problem="Repeats", where="gpu",
     ),
     Attack(
         33, "33_uploaded_answer.py", "computed before, then uploaded", "Python", "none", only("wrong",

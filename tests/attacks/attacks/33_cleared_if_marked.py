@@ -1,4 +1,4 @@
-"""As 33_cleared_between.py; the call clears the table if a mark on the device says that nobody did."""
+"""As 33_cleared_between.py. A call sets a mark, and clears the table if it finds the mark. The hook clears both."""
 
 import gc
 
