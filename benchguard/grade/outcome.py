@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from ..judge.ceilings import Rates
 from ..judge.contract import Checked
+from ..replay.protocol import is_gpu
 from ..replay.result import HOST_WAIT_MIN, ReplayResult
 from .cordon_result import Cordon
 from .result import Evidence, Verdict
-from .time_tests import TimeTests, is_gpu
+from .time_tests import TimeTests
 from .timing import untested
 
 RESTORED = "restored memory"

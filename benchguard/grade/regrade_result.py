@@ -11,10 +11,10 @@ import msgspec
 from .. import exit_status
 from ..ipc.json_text import json_document
 from ..ipc.text import one_line
+from ..replay.protocol import is_gpu
 from ..replay.result import TimeBlock
 from .result import GradeResult, Verdict
 from .stored_result import contradictions_in
-from .time_tests import is_gpu
 
 Schema = Literal["neutrino-bench/regrade/1"]
 SCHEMA: Schema = "neutrino-bench/regrade/1"

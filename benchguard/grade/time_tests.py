@@ -16,7 +16,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
 
-from ..replay.protocol import Device, Sample
+from ..replay import in_a_row
+from ..replay.protocol import Sample, is_gpu
 from ..replay.result import Anchored, ReplayResult, SampleRow
 from .agreement import Agreement, agreement, median
 from .timing import comparable, counted, is_one_use_only, reported
@@ -58,11 +59,6 @@ SKIPPED_SHARE = 0.5
 SAFE_SHARE, HIDDEN_SHARE = 0.1, 0.5
 """If the noise is more than FLOOR_US and a larger share of the time, the time is safe(), and from the second share on
 the tests could not tell."""
-
-IN_A_ROW_FLOOR_US = 10.0
-IN_A_ROW_SHARE = 0.5
-"""A call may take so much longer, or this share of its time longer, on memory that is not restored. No honest call was
-measured on a GPU yet. On the CPU driver 5 of some 2600 tests failed: probably the judge computes beside these calls."""
 
 LEAST = 8
 """Least number of samples of each kind."""
@@ -242,24 +238,15 @@ class TimeTests:
         return self.unknown if self._is_gpu else "the CPU driver shares its cores with the host"
 
     def in_a_row_reason(self, samples: Sequence[Sample]) -> str:
-        """A reason if samples on the memory that the run before left take much longer than the others on their sets.
-        The times are those that kernels cannot write, so they include the engine's own work."""
+        """A reason if samples on the memory that the run before left take longer than the others on their sets."""
         if self._missing or not self._is_gpu:
             return ""
-        spans: dict[int | None, list[float]] = {}
-        for row in self._table:
-            spans.setdefault(row.input_set, []).append(row.span_us)
-        more = [
-            each.span_us - median(spans[each.input_set])
-            for each in samples
-            if each.span_us > 0 and each.input_set in spans
-        ]
-        least = max(IN_A_ROW_FLOOR_US, self._beside.noise, IN_A_ROW_SHARE * self._time_us)
-        if not more or median(more) <= least:
+        longer = in_a_row.longer_us(samples, self._table)
+        if longer <= max(in_a_row.allowed_us(self._time_us), self._beside.noise):
             return ""
         return (
-            f"a call takes {median(more):.4g} us longer on the memory that another call left (median of {len(more)} "
-            f"calls; the time is {self._time_us:.4g} us)"
+            f"a call takes {longer:.4g} us longer on the memory that another call left ({len(samples)} calls; the time "
+            f"is {self._time_us:.4g} us)"
         )
 
     @property
@@ -333,11 +320,6 @@ class TimeTests:
         if prepared is None or not prepared.primed:
             return max(floor, LIVE_FLOOR_US)
         return floor if prepared.streams == 1 else max(floor, STREAMS_FLOOR_US)
-
-
-def is_gpu(device: Device | None) -> bool:
-    """Whether the device is a GPU. The CPU driver has no PCI address."""
-    return device is not None and bool(device.pci_bus)
 
 
 def longest_tail(table: Sequence[SampleRow]) -> float | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ..ipc.slots import SlotError, SlotWriter
+from . import in_a_row
 from .contract import Engine, EngineError
 from .convergence import Count, Decision, decide, is_impatient, next_check, shortfall
 from .host_wait import waited_seconds
@@ -40,6 +42,7 @@ from .protocol import (
     SlotTimes,
     TimedSample,
     Verified,
+    is_gpu,
 )
 from .schedule import EMPTY_FIRST, Schedule
 from .statistics import quantile
@@ -83,9 +86,10 @@ def run(
     buffers: Buffers,
     send: Send,
     clock: Callable[[], float],
+    pause: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Replay as requested; what happens is sent. `clock` is monotonic, in seconds."""
-    loop = _Loop(engine, request, buffers, send, clock)
+    """Replay as requested; what happens is sent. `clock` is monotonic, in seconds; `pause` waits for some."""
+    loop = _Loop(engine, request, buffers, send, clock, pause)
     try:
         loop.run()
     except EngineError as error:
@@ -106,9 +110,10 @@ class _Loop:
         buffers: Buffers,
         send: Send,
         clock: Callable[[], float],
+        pause: Callable[[float], None],
     ) -> None:
         self._engine, self._request, self._buffers = engine, request, buffers
-        self._send, self._clock = send, clock
+        self._send, self._clock, self._pause = send, clock, pause
         self._deadline = request.deadline
         self._sampling_seconds = 0.0
         self._samples: list[Sample] = []
@@ -159,11 +164,12 @@ class _Loop:
         if self._request.output_sets == 1:
             self._keep(0)  # before an empty sample fills the outputs again
         self._complete_empty()
-        self._host_wait = min(1.0, (waited_seconds() - waited) / max(self._clock() - began, 1e-9))
+        seconds = self._clock() - began
+        self._host_wait = min(1.0, (waited_seconds() - waited) / max(seconds, 1e-9))
         self._sample_warm()
         self._check_reads()
         self._keep_the_rest()
-        self._sample_in_a_row()
+        self._sample_in_a_row(in_a_row.TIME_SHARE * seconds, is_gpu(device))
         self._send(self._done(decision, capped, warm_up))
 
     def _begin(self, phase: str) -> None:
@@ -310,18 +316,19 @@ class _Loop:
                 self._check_outputs(self._warm[-1].input_set)
             self._engine.warm(False)
 
-    def _sample_in_a_row(self) -> None:
-        """Take samples on two repeated input sets. Only inputs and outputs are written before each, as in a program
-        that calls the region again: a call that needs other memory restored is wrong then, or takes longer. It may be
-        wrong only on the inputs that the call before had, or only on other inputs."""
+    def _sample_in_a_row(self, seconds: float, is_gpu: bool) -> None:
+        """Take samples on repeated input sets for `seconds`. Only inputs and outputs are written before each, as in a
+        program that calls the region again: a call that needs other memory restored is wrong then, or takes longer."""
         numbers = self._repeated(self._samples) or self._repeated(self._warm)
         if not self._request.in_a_row or not numbers:
             return
         self._begin("calls in a row")
         self._engine.follow(True)
+        others = self._samples if self._repeated(self._samples) else self._warm
+        end = self._clock() + seconds
         taken: list[Sample] = []
         trouble = ""
-        for number in (numbers[-1], numbers[0], numbers[0]):
+        for number in in_a_row.order_of(numbers):
             try:
                 taken.append(self._sample_on(number))
             except EngineError as error:
@@ -330,6 +337,11 @@ class _Loop:
                 trouble = line(str(error))
                 break
             self._check_outputs(number)
+            is_over = self._clock() >= end
+            if in_a_row.are_enough(taken, others if is_gpu else (), is_over):
+                break
+            if is_over and len(taken) >= in_a_row.LEAST:
+                self._pause(in_a_row.PAUSE_SECONDS)
         self._in_a_row = InARow(tuple(taken), trouble)
 
     def _repeated(self, samples: Sequence[Sample]) -> list[int]:

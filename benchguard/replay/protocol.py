@@ -85,7 +85,7 @@ class Options(msgspec.Struct, frozen=True):
 WARM_MAX = 1024
 """Limit on warm samples."""
 
-IN_A_ROW_MAX = 16
+IN_A_ROW_MAX = 64
 """Limit on samples in a row."""
 
 WARM_UP_SAMPLES_MAX = 10_000
@@ -201,6 +201,11 @@ class Device(msgspec.Struct, frozen=True):
     pci_bus: Annotated[str, Meta(max_length=32)]
     pageable: Word = 0
     """1: kernels reach pageable host memory, the replay process's own too (HMM)."""
+
+
+def is_gpu(device: Device | None) -> bool:
+    """Whether the device is a GPU. The CPU driver has no PCI address."""
+    return device is not None and bool(device.pci_bus)
 
 
 class Prepared(msgspec.Struct, frozen=True):

@@ -59,6 +59,7 @@ class FakeEngine:
     notes: Sequence[str] = ()
     differences: Sequence[Difference] = ()
     in_place: int | None = None
+    device: Device = DEVICE
     prepared: Prepared = PREPARED
     fails: dict[str, EngineError] = field(default_factory=dict)
     now: float = START
@@ -81,7 +82,7 @@ class FakeEngine:
 
     def prepare(self, driver: str, options: Options) -> tuple[Device, Prepared]:  # noqa: ARG002
         self._call("prepare")
-        return DEVICE, self.prepared
+        return self.device, self.prepared
 
     def input(self, number: int, address: int, data: memoryview) -> None:
         self._call("input")
@@ -139,6 +140,10 @@ class FakeEngine:
         self._call("overhead")
         return self.overhead
 
+    def pause(self, seconds: float) -> None:
+        self._call("pause")
+        self.now += seconds
+
     def close(self) -> None:
         self._call("close")
 
@@ -154,7 +159,8 @@ def events_of(
     events: list[Event] = []
     into = memoryview(outputs if outputs is not None else bytearray())
     slots = memoryview(memory if memory is not None else bytearray())
-    loop.run(engine, asked, loop.Buffers(memoryview(inputs), into, slots), events.append, lambda: engine.now)
+    buffers = loop.Buffers(memoryview(inputs), into, slots)
+    loop.run(engine, asked, buffers, events.append, lambda: engine.now, engine.pause)
     return events
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
+import msgspec
 import pytest
 
 from benchguard.replay.contract import EngineError
@@ -33,7 +34,7 @@ from benchguard.replay.protocol import (
     decode_event,
     encode,
 )
-from tests.unit.replay.fake_engine import START, FakeEngine, events_of, request, sample
+from tests.unit.replay.fake_engine import DEVICE, START, FakeEngine, events_of, request, sample
 
 
 def noise(spread: float, clock_every: int = 0) -> object:
@@ -418,13 +419,43 @@ def test_calls_in_a_row_follow_the_samples() -> None:
     def calls_of(engine: FakeEngine, **changes: object) -> Done:
         return done_of(events_of(engine, request(Count(40), input_sets=6, one_use_sets=4, **changes)))
 
-    engine = FakeEngine(lambda n: sample(100.0, input_set=n % 2))
+    engine = FakeEngine(lambda n: sample(100.0, input_set=n % 2), cost=0.01)
     result = calls_of(engine, in_a_row=True)
     assert result.in_a_row is not None and not result.in_a_row.trouble
     assert [each.device_us for each in result.in_a_row.samples] == [100.0] * 3
     assert engine.calls[-4:] == ["follow True", "measure", "measure", "measure"]
     assert engine.sets[-3:] == [1, 0, 0]
     assert calls_of(FakeEngine(lambda n: sample(100.0, input_set=n % 2))).in_a_row is None
+
+
+def test_calls_in_a_row_go_on_for_a_share_of_the_time_of_sampling() -> None:
+    for count, wanted in ((100, 5), (1000, 50), (2000, 64)):
+        engine = FakeEngine(lambda n: sample(100.0, input_set=n % 2))
+        asked = request(Count(count), input_sets=6, one_use_sets=4, in_a_row=True)
+        result = done_of(events_of(engine, asked))
+        assert result.in_a_row is not None and abs(len(result.in_a_row.samples) - wanted) <= 1
+
+
+@pytest.mark.parametrize(
+    ("pci_bus", "slow", "wanted"),
+    [("0000:19:00.0", 1000, 15), ("0000:19:00.0", 5, 8), ("0000:19:00.0", 0, 3), ("", 1000, 3)],
+)
+def test_calls_in_a_row_that_take_longer_on_a_gpu_are_repeated_with_pauses(
+    pci_bus: str, slow: int, wanted: int
+) -> None:
+    engine = FakeEngine(cost=0.01, device=msgspec.structs.replace(DEVICE, pci_bus=pci_bus))
+
+    def take(number: int) -> Sample:
+        in_a_row = engine.calls[engine.calls.index("follow True") :] if "follow True" in engine.calls else []
+        longer = 0 < in_a_row.count("measure") <= slow
+        return msgspec.structs.replace(
+            sample(100.0, input_set=number % 2), span_us=300.0 if longer else 200.0
+        )
+
+    engine.samples = take
+    result = done_of(events_of(engine, request(Count(40), input_sets=6, one_use_sets=4, in_a_row=True)))
+    assert result.in_a_row is not None and len(result.in_a_row.samples) == wanted
+    assert engine.calls.count("pause") == wanted - 3
 
 
 def test_call_in_a_row_that_does_not_end_is_no_failure_of_the_replay() -> None:

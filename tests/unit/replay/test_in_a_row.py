@@ -1,0 +1,63 @@
+"""How many samples in a row are taken, on which sets, and how much longer they take."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import msgspec
+import pytest
+
+from benchguard.replay.in_a_row import AGAIN, LEAST, MOST, allowed_us, are_enough, longer_us, order_of
+from benchguard.replay.protocol import Sample
+from tests.unit.replay.fake_engine import sample
+
+
+def taking(*spans: float, input_set: int = 0) -> list[Sample]:
+    return [msgspec.structs.replace(sample(100.0, input_set=input_set), span_us=each) for each in spans]
+
+
+OTHERS = taking(200.0, 200.5, 201.0) + taking(400.0, input_set=1)
+
+
+def test_each_set_follows_itself_and_another_one() -> None:
+    assert list(islice(order_of([0, 4, 7]), 8)) == [7, 0, 0, 4, 4, 7, 7, 0]
+    assert list(islice(order_of([3]), 3)) == [3, 3, 3]
+
+
+def test_longer_compares_samples_with_others_on_their_set() -> None:
+    assert longer_us(taking(200.5, 200.5) + taking(400.0, input_set=1), OTHERS) == 0
+    assert longer_us(taking(210.5) + taking(410.0, input_set=1) * 2, OTHERS) == 10.0
+    assert longer_us(taking(900.0, input_set=5), OTHERS) == 0
+    assert longer_us([], OTHERS) == 0
+    assert longer_us(taking(0.0), OTHERS) == 0
+
+
+@pytest.mark.parametrize(
+    ("fast", "slow", "found"), [(1, 2, 50.0), (2, 1, 0.0), (5, 10, 50.0), (10, 5, 50.0), (12, 3, 0.0)]
+)
+def test_longer_counts_the_last_half_because_prepared_memory_is_used_up_then(
+    fast: int, slow: int, found: float
+) -> None:
+    assert longer_us(taking(*[200.5] * fast, *[250.5] * slow), OTHERS) == found
+
+
+def test_longer_ignores_one_disturbed_sample() -> None:
+    assert longer_us(taking(3986.7, 200.5, 200.5), OTHERS) == 0
+
+
+def test_allowed_is_a_share_of_long_times() -> None:
+    assert allowed_us(9.0) == 4.0
+    assert allowed_us(14000.0) == 700.0
+
+
+def test_samples_are_enough_when_their_time_is_over_and_they_are_not_longer() -> None:
+    assert not are_enough(taking(*[200.5] * (LEAST - 1)), OTHERS, is_over=True)
+    assert are_enough(taking(*[200.5] * LEAST), OTHERS, is_over=True)
+    assert not are_enough(taking(*[200.5] * LEAST), OTHERS, is_over=False)
+    assert are_enough(taking(*[200.5] * MOST), OTHERS, is_over=False)
+
+
+def test_longer_samples_are_taken_again_where_times_tell_something() -> None:
+    assert not are_enough(taking(*[250.5] * LEAST), OTHERS, is_over=True)
+    assert are_enough(taking(*[250.5] * AGAIN), OTHERS, is_over=True)
+    assert are_enough(taking(*[250.5] * LEAST), (), is_over=True)
