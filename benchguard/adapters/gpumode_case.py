@@ -8,6 +8,7 @@ scratch memory; all others are inputs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -33,6 +34,10 @@ from .values import NO_SEED, argument_of, same_memory
 FILLINGS = (0x5A, 0xA5)
 """Bytes that memory of torch.empty is filled with, in two draws: a tensor that shows both is uninitialised."""
 
+LARGE_BYTES = 64 << 20
+"""Secret inputs from this size are drawn on the device for references, also by calls that name no device. trimul has up
+to 3.2 GB in a set, from a distribution that torch samples in one thread on a CPU."""
+
 
 @dataclass(frozen=True)
 class Template:
@@ -57,6 +62,7 @@ class GpuModeCase:
     ) -> None:
         self.task, self.name, self.given, self.distributions = task, name, dict(arguments), distributions
         self.where = f"{task.path}: case {name}"
+        self._is_large = False
 
     @property
     def input_bytes(self) -> int:
@@ -65,7 +71,7 @@ class GpuModeCase:
                 drawn = self._drawn(None)
         except (ProblemError, RuntimeError):  # torch raises RuntimeError where values are needed
             drawn = self._drawn(None)
-        return sum(each.numel() * each.element_size() for each in drawn.tensors.values())
+        return _bytes_of(drawn)
 
     @cached_property
     def spec(self) -> CaseSpec:
@@ -164,6 +170,12 @@ class GpuModeCase:
 
     def _drawn(self, secret: int | None, filling: int = FILLINGS[0]) -> Parts:
         """The arguments of the functions, from the file's seed or a secret one."""
+        if secret is not None and self._is_large:
+            with suppress(ProblemError), torch_module().device(self.task.device):
+                return self._generated(secret, filling)
+        return self._generated(secret, filling)
+
+    def _generated(self, secret: int | None, filling: int) -> Parts:
         given = dict(self.given)
         if secret is not None and self.task.form.takes_seed:
             given["seed"] = int(generator(secret, "seed").integers(1 << 31))
@@ -204,7 +216,9 @@ class GpuModeCase:
 
     @cached_property
     def _template(self) -> Template:
-        one, other = self._drawn(None), self._drawn(1, FILLINGS[1])
+        one = self._drawn(None)
+        self._is_large = _bytes_of(one) >= LARGE_BYTES
+        other = self._drawn(1, FILLINGS[1])
         roles: dict[str, Role] = dict.fromkeys(one.tensors, "input")
         unseeded = []
         for name in one.tensors.keys() & other.tensors.keys():
@@ -225,6 +239,10 @@ class GpuModeCase:
             tuple(_places(outputs, result, one, roles)),
             tuple(sorted(unseeded)),
         )
+
+
+def _bytes_of(drawn: Parts) -> int:
+    return sum(each.numel() * each.element_size() for each in drawn.tensors.values())
 
 
 def _arguments(data: Parts, roles: Mapping[str, Role], where: str) -> Iterator[Argument]:

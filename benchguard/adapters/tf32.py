@@ -49,9 +49,9 @@ def rounded_to_tf32(tensor: Any) -> Any:
     """Round float32 to the nearest TF32 number, ties to even."""
     torch = torch_module()
     bits = tensor.view(torch.int32)
-    half = (1 << (DROPPED_BITS - 1)) - 1 + ((bits >> DROPPED_BITS) & 1)
-    nearest = ((bits + half) & -(1 << DROPPED_BITS)).view(torch.float32)
-    return torch.where(torch.isfinite(tensor), nearest, tensor)
+    rounded = (bits >> DROPPED_BITS).bitwise_and_(1).add_((1 << (DROPPED_BITS - 1)) - 1).add_(bits)
+    nearest = rounded.bitwise_and_(-(1 << DROPPED_BITS)).view(torch.float32)
+    return torch.where(torch.isnan(tensor), tensor, nearest)  # a NaN could become another number
 
 
 @contextmanager
@@ -74,6 +74,7 @@ def _rounding() -> Any:
             super().__init__()
             self.rounded = 0
             self.recurs = False
+            self.weights = Weights()
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             del types
@@ -86,7 +87,9 @@ def _rounding() -> Any:
                 operands = PRODUCTS.get(operator, ("input", "weight"))
                 if _is_rounded(operator, [given[name] for name in operands], given):
                     self.rounded += 1
-                    given |= {name: rounded_to_tf32(given[name]) for name in operands}
+                    value, weight = operands
+                    given[value] = rounded_to_tf32(given[value])
+                    given[weight] = (self.weights if self.recurs else rounded_to_tf32)(given[weight])
                     args = [given[each.name] for each in parameters[: len(args)]]
                     kwargs = {name: given[name] for name in kwargs}
             elif self.recurs:  # in inference mode, whole layers get here
@@ -97,6 +100,22 @@ def _rounding() -> Any:
             return function(*args, **kwargs)
 
     return Rounding()
+
+
+class Weights:
+    """The rounded weights of a recurrent layer, which has the same ones in each step."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[object, ...], tuple[Any, Any]] = {}
+
+    def __call__(self, weight: Any) -> Any:
+        key = (weight.data_ptr(), weight.shape, weight.stride())
+        if key not in self._kept:
+            self._kept[key] = weight, rounded_to_tf32(weight)  # kept, so that nothing else gets this address
+        return self._kept[key][1]
+
+    def forget(self) -> None:
+        self._kept.clear()
 
 
 def _recurrent(rounding: Any) -> Any:
@@ -119,6 +138,7 @@ def _recurrent(rounding: Any) -> Any:
                     return function(*args, **(kwargs or {}))
         finally:
             rounding.recurs, cudnn.enabled = False, True
+            rounding.weights.forget()
 
     return type("Recurrent", (base,), {"__torch_function__": call})()
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from benchguard.adapters import load_suite, time_limit
+from benchguard.adapters import gpumode_case, load_suite, time_limit
 from benchguard.adapters.values import NO_SEED
 from benchguard.errors import UsageError
 from benchguard.grade.options import GradeOptions
@@ -276,6 +276,44 @@ def test_inputs_without_a_seed_noted(tmp_path: Path) -> None:
     case = case_of(tmp_path, fixed)
     assert case.spec.unseeded == ("input0",)
     assert case.spec.notes == (NO_SEED,)
+
+
+DRAWS_SOMEWHERE = """
+from pathlib import Path
+
+import torch
+from torch.overrides import _get_current_function_mode_stack
+from torch.utils._device import DeviceContext
+
+def generate_input(size, seed):
+    on_device = any(isinstance(each, DeviceContext) for each in _get_current_function_mode_stack())
+    with Path(__file__).with_name("drawn.txt").open("a") as file:
+        file.write("D" if on_device else "H")
+    if FAILS and on_device:
+        raise RuntimeError("drawn on the device")
+    torch.manual_seed(seed)
+    return torch.rand(size, 8)
+
+def ref_kernel(data):
+    return data * 2
+
+def check_implementation(data, output):
+    return torch.equal(output, data * 2), "they differ"
+"""
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "fails", "drawn"), [(1, False, "HHDD"), (1, True, "HHDHDH"), (1 << 20, False, "HHHH")]
+)
+def test_large_secret_inputs_are_drawn_on_the_device_where_the_task_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bytes_: int, fails: bool, drawn: str
+) -> None:
+    monkeypatch.setattr(gpumode_case, "LARGE_BYTES", bytes_)
+    case = case_of(tmp_path, DRAWS_SOMEWHERE.replace("FAILS", str(fails)))
+    assert roles(case) == [("input0", "input"), ("result0", "output")]
+    assert case.inputs(3, "own")["input0"].shape[1] == 8
+    (file,) = tmp_path.rglob("drawn.txt")
+    assert file.read_text() == drawn
 
 
 def test_random_reference_refused(tmp_path: Path) -> None:
