@@ -26,6 +26,10 @@ results can tell, 12 on one-use inputs and 20 on others."""
 
 HUGE_BYTES = 1 << 30
 
+LONG_SECONDS, LONGEST_SECONDS = 0.02, 0.05
+"""Samples that take as long have their first look after LARGE_FIRST and after HUGE_FIRST. A submission to KernelBench's
+level2/12 takes 0.15 s a call on an H200, so 15 s for 100 samples."""
+
 VARIATION_MIN = 5
 """As Tensara's rule has it."""
 
@@ -104,6 +108,13 @@ def for_copies(rule: Rule, size: int) -> Rule:
     if not isinstance(rule, Interval) or rule.patience is None or size < LARGE_BYTES:
         return rule
     return replace(rule, first=HUGE_FIRST if size >= HUGE_BYTES else LARGE_FIRST)
+
+
+def for_time(rule: Rule, seconds: float) -> Rule:
+    """The rule for samples that take `seconds` each."""
+    if not isinstance(rule, Interval) or rule.patience is None or seconds < LONG_SECONDS:
+        return rule
+    return replace(rule, first=min(rule.first, HUGE_FIRST if seconds >= LONGEST_SECONDS else LARGE_FIRST))
 
 
 def text_of(rule: Rule) -> str:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from ..ipc.slots import SlotError, SlotWriter
 from . import in_a_row
 from .contract import Engine, EngineError
-from .convergence import Count, Decision, decide, is_impatient, next_check, shortfall
+from .convergence import Count, Decision, decide, for_time, is_impatient, next_check, shortfall
 from .host_wait import waited_seconds
 from .inputs import Inputs
 from .output_check import OutputChecker
@@ -121,17 +121,17 @@ class _Loop:
         self._unsent: list[TimedSample] = []
         self._sent_at = 0.0
         self._kept_sets: set[int] = set()  # input sets whose outputs have been kept
-        first = next_check(request.rule, 0)
+        self._rule = request.rule
         streamed = request.inputs_ready >= 0
         self._schedule = Schedule(
-            request.input_sets, request.one_use_sets, request.schedule_seed, first, in_order=streamed
+            request.input_sets, request.one_use_sets, request.schedule_seed, in_order=streamed
         )
         self._inputs = Inputs(engine, request, buffers.inputs, clock)
         self._slots = SlotWriter(request.slots, buffers.slots, request.deadline) if request.slots else None
         self._checker = OutputChecker(engine, request.checked) if request.checked is not None else None
         self._warm: list[Sample] = []
         self._in_a_row: InARow | None = None
-        self._host_wait = 0.0
+        self._host_wait = self._last_us = 0.0
         self.phase = ""
         self.input_set = NO_SET  # of the run in progress
 
@@ -158,6 +158,8 @@ class _Loop:
         self._begin("warm-up")
         self._refuse_in_place_outputs()
         warm_up = self._warm_up()
+        self._rule = for_time(self._request.rule, self._last_us / 1e6)
+        self._schedule.plan(next_check(self._rule, 0))
         self._begin("sample")
         began, waited = self._clock(), waited_seconds()
         decision, capped = self._sample_until(overhead.tick_us)
@@ -226,7 +228,7 @@ class _Loop:
         while True:
             times: list[float] = []
             while len(times) < WARM_UP_ROUND:
-                times.append(self._sample_on(self._schedule.warm_up()).device_us)
+                times.append(self._warm_up_sample())
                 spent = self._clock() - started
                 if spent >= WARM_UP_MAX_SECONDS or self._clock() >= self._deadline:
                     return count + len(times)
@@ -240,13 +242,17 @@ class _Loop:
     def _discard(self, wanted: int) -> int:
         count = 0
         while count < wanted and self._clock() < self._deadline:
-            self._sample_on(self._schedule.warm_up())
+            self._warm_up_sample()
             count += 1
         return count
 
+    def _warm_up_sample(self) -> float:
+        self._last_us = self._sample_on(self._schedule.warm_up()).device_us
+        return self._last_us
+
     def _sample_until(self, tick: float) -> tuple[Decision, bool]:
         """The last decision, and whether the time cap forced it."""
-        rule = self._request.rule
+        rule = self._rule
         started = self._sent_at = self._clock()
         seconds_left = max(0.0, self._deadline - started) * SAMPLING_SHARE
         cap = self._request.sampling_seconds
@@ -411,7 +417,7 @@ class _Loop:
     def _done(self, decision: Decision, capped: bool, warm_up: int) -> Done:
         n = len(self._samples)
         seconds = self._sampling_seconds if capped else None
-        reason = "" if decision.converged else shortfall(self._request.rule, decision, n, seconds)
+        reason = "" if decision.converged else shortfall(self._rule, decision, n, seconds)
         notes = [decision.note] if decision.note else []
         return Done(
             converged=decision.converged,

@@ -26,21 +26,26 @@ ONE_USE_LEAST = 8
 class Schedule:
     """Draws from `sets` input sets. The last `one_use` serve one timed sample each, the others any number."""
 
-    def __init__(self, sets: int, one_use: int, seed: int, samples: int, in_order: bool = False) -> None:
-        """`samples`: the least number of timed samples. `in_order`: one-use sets come in the order of their numbers."""
+    def __init__(self, sets: int, one_use: int, seed: int, in_order: bool = False) -> None:
+        """`in_order`: one-use sets come in the order of their numbers."""
         self._random = Random(seed)  # the seed is the OS's, and no other process sees the output
         self._warm_up = Random(seed + 1)  # apart: the number of warm-up samples depends on the machine
         self._empty = Random(seed + 2)
-        self._pool = sets - one_use
+        self._sets, self._pool, self._in_order = sets, sets - one_use, in_order
+        self._once: dict[int, int] = {}
+        self._planned = self._timed = 0
+
+    def plan(self, samples: int) -> None:
+        """Choose the samples on one-use sets. `samples`: the least number of timed samples."""
+        one_use = self._sets - self._pool
         places = self._random.sample(
             range(min(samples, ONE_USE_WITHIN)), min(samples, one_use, ONE_USE_WITHIN)
         )
-        numbers = self._random.sample(range(self._pool, sets), len(places))
-        if in_order:
+        numbers = self._random.sample(range(self._pool, self._sets), len(places))
+        if self._in_order:
             places, numbers = sorted(places), list(range(self._pool, self._pool + len(places)))
         self._once = dict(zip(places, numbers, strict=True))
         self._planned = len(self._once)
-        self._timed = 0
 
     def warm_up(self) -> int:
         """The set of a sample that is not timed; NO_SET without repeated sets."""

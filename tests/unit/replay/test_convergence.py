@@ -13,6 +13,8 @@ from benchguard.replay.convergence import (
     HUGE_FIRST,
     LARGE_BYTES,
     LARGE_FIRST,
+    LONG_SECONDS,
+    LONGEST_SECONDS,
     PATIENCE_SECONDS,
     Count,
     Interval,
@@ -20,6 +22,7 @@ from benchguard.replay.convergence import (
     Variation,
     decide,
     for_copies,
+    for_time,
     next_check,
     rule_of,
     shortfall,
@@ -86,6 +89,24 @@ def test_large_copies_are_looked_at_earlier_without_a_rule_of_the_caller(
     rule: Rule, size: int, looks: tuple[int, ...]
 ) -> None:
     chosen = for_copies(rule, size)
+    assert [next_check(chosen, n) for n in (0, *looks[:-1])] == [*looks]
+
+
+@pytest.mark.parametrize(
+    ("rule", "seconds", "looks"),
+    [
+        (rule_of(None, None), LONGEST_SECONDS, (HUGE_FIRST, LARGE_FIRST, *DOUBLINGS)),
+        (rule_of(None, None), LONG_SECONDS, (LARGE_FIRST, *DOUBLINGS)),
+        (rule_of(None, None), LONG_SECONDS - 1e-6, DOUBLINGS),
+        (for_copies(rule_of(None, None), HUGE_BYTES), LONG_SECONDS, (HUGE_FIRST, LARGE_FIRST, *DOUBLINGS)),
+        (rule_of("ci=0.005", None), LONGEST_SECONDS, DOUBLINGS),
+        (rule_of(None, 7), LONGEST_SECONDS, (7,)),
+    ],
+)
+def test_long_samples_are_looked_at_earlier_without_a_rule_of_the_caller(
+    rule: Rule, seconds: float, looks: tuple[int, ...]
+) -> None:
+    chosen = for_time(rule, seconds)
     assert [next_check(chosen, n) for n in (0, *looks[:-1])] == [*looks]
 
 

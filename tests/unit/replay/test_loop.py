@@ -111,6 +111,14 @@ def test_steady_kernel_with_large_outputs_is_sampled_fifty_times() -> None:
     assert len(times_of(events_of(FakeEngine(), request(rule)))) == 50
 
 
+def test_steady_kernel_with_long_samples_is_sampled_fewer_times_on_as_many_one_use_sets() -> None:
+    for seconds, count in ((0.019, 100), (0.02, 50), (0.05, 32)):
+        engine = FakeEngine(lambda n, us=seconds * 1e6: sample(us, input_set=engine.sets[n]), cost=seconds)  # noqa: B023
+        asked = request(rule_of(None, None), input_sets=20, one_use_sets=12)
+        assert len(times_of(events_of(engine, asked))) == count
+        assert sum(number >= 8 for number in engine.sets) == 12
+
+
 def test_time_cap_ends_sampling_unconverged() -> None:
     events = events_of(FakeEngine(noise(0.9), cost=0.1), request())  # type: ignore[arg-type]
     result = done_of(events)

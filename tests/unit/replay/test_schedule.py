@@ -13,13 +13,19 @@ from benchguard.replay.schedule import ONE_USE_WITHIN, Schedule
 from tests.unit.replay.fake_engine import FakeEngine, InputPart, events_of, request, sample
 
 
+def planned(sets: int, one_use: int, seed: int, samples: int) -> Schedule:
+    schedule = Schedule(sets, one_use, seed)
+    schedule.plan(samples)
+    return schedule
+
+
 def timed(schedule: Schedule, count: int) -> list[int]:
     return [schedule.next() for _ in range(count)]
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_one_use_sets_are_used_once_among_the_first_samples(seed: int) -> None:
-    schedule = Schedule(sets=12, one_use=8, seed=seed, samples=100)
+    schedule = planned(12, 8, seed, 100)
     assert {schedule.warm_up() for _ in range(500)} == {0, 1, 2, 3}
     first, later = timed(schedule, ONE_USE_WITHIN), timed(schedule, 1000)
     assert {number: Counter(first)[number] for number in range(4, 12)} == dict.fromkeys(range(4, 12), 1)
@@ -28,7 +34,7 @@ def test_one_use_sets_are_used_once_among_the_first_samples(seed: int) -> None:
 
 def test_places_of_one_use_sets_are_random() -> None:
     def places(seed: int) -> list[tuple[int, int]]:
-        values = timed(Schedule(12, 8, seed, 100), 100)
+        values = timed(planned(12, 8, seed, 100), 100)
         return [(place, number) for place, number in enumerate(values) if number >= 4]
 
     assert places(1) == places(1) != places(2)
@@ -38,20 +44,20 @@ def test_places_of_one_use_sets_are_random() -> None:
 
 
 def test_repeated_sets_come_in_random_order() -> None:
-    values = timed(Schedule(4, 0, 1, 100), 4000)
+    values = timed(planned(4, 0, 1, 100), 4000)
     pairs = Counter(itertools.pairwise(values))
     assert len(pairs) == 16 and max(pairs.values()) < 400
-    assert values != timed(Schedule(4, 0, 2, 100), 4000)
+    assert values != timed(planned(4, 0, 2, 100), 4000)
 
 
 def test_one_use_sets_do_not_exceed_the_samples() -> None:
-    values = timed(Schedule(12, 8, 3, 5), 50)
+    values = timed(planned(12, 8, 3, 5), 50)
     assert sorted(Counter(values[:5]).values()) == [1] * 5 and min(values[:5]) >= 4
     assert max(values[5:]) < 4
 
 
 def test_schedule_without_inputs_draws_no_sets() -> None:
-    schedule = Schedule(0, 0, 1, 100)
+    schedule = planned(0, 0, 1, 100)
     assert (schedule.warm_up(), schedule.next()) == (NO_SET, NO_SET)
 
 
