@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from ..replay import in_a_row
-from ..replay.protocol import Sample, is_gpu
+from ..replay.protocol import InARow, Sample, is_gpu
 from ..replay.result import Anchored, ReplayResult, SampleRow
 from .agreement import Agreement, agreement, median
 from .timing import comparable, counted, is_one_use_only, reported
@@ -237,16 +237,16 @@ class TimeTests:
         """Why in_a_row_reason() could not tell."""
         return self.unknown if self._is_gpu else "the CPU driver shares its cores with the host"
 
-    def in_a_row_reason(self, samples: Sequence[Sample]) -> str:
+    def in_a_row_reason(self, found: InARow) -> str:
         """A reason if samples on the memory that the run before left take longer than the others on their sets."""
         if self._missing or not self._is_gpu:
             return ""
-        longer = in_a_row.longer_us(samples, self._table)
+        longer = in_a_row.longer_in_rounds_us(found.samples, found.first, self._table)
         if longer <= max(in_a_row.allowed_us(self._time_us), self._beside.noise):
             return ""
         return (
-            f"a call takes {longer:.4g} us longer on the memory that another call left ({len(samples)} calls; the time "
-            f"is {self._time_us:.4g} us)"
+            f"a call takes {longer:.4g} us longer on the memory that another call left ({len(found.samples)} calls; "
+            f"the time is {self._time_us:.4g} us)"
         )
 
     @property

@@ -13,10 +13,14 @@ LEAST, MOST = 3, 64
 TIME_SHARE = 0.05
 """After LEAST samples, more are taken until MOST, or until this share of the time of the other samples has passed."""
 
+BESIDE = 4
 AGAIN = 15
-PAUSE_SECONDS = 0.05
-"""While samples take longer, up to AGAIN are taken with pauses: another process may use the device. A call of 124 us
-took 3.8 ms, then 0.7 ms longer, then as long as others, while six grades shared an H200 (25c05fd9)."""
+ROUNDS_MAX = 3
+ROUND = BESIDE + AGAIN + BESIDE
+"""Where they take longer, another process may use the device. So they are taken again, between BESIDE samples with
+restored memory on either side, until one of ROUNDS_MAX rounds shows no difference. Seen on H200s that several grades
+shared: calls of 124 us took 3.8 ms, then 0.7 ms longer, then as long as others (25c05fd9); 15 calls of 194 ms took
+12 to 29 ms longer (d661b5af)."""
 
 FLOOR_US = 4.0
 LONGER_SHARE = 0.05
@@ -67,16 +71,17 @@ def allowed_us(time_us: float) -> float:
     return max(FLOOR_US, LONGER_SHARE * time_us)
 
 
-def are_enough(samples: Sequence[Timed], others: Sequence[Timed], is_over: bool) -> bool:
-    """Whether no further sample in a row is needed. `others`: empty where times tell nothing; `is_over`: the time for
-    them has passed."""
-    if not LEAST <= len(samples) < MOST:
-        return len(samples) >= MOST
-    return is_over and (len(samples) >= AGAIN or not _look_longer(samples, others))
+def longer_in_rounds_us(samples: Sequence[Timed], first: int, others: Sequence[Timed]) -> float:
+    """The same where rounds follow the `first` samples: how much longer they take in the round with the least."""
+    rounds = [samples[at : at + ROUND] for at in range(first, len(samples) - ROUND + 1, ROUND)]
+    if not rounds:
+        return longer_us(samples, others)
+    return min(longer_us(each[BESIDE:-BESIDE], (*each[:BESIDE], *each[-BESIDE:])) for each in rounds)
 
 
-def _look_longer(samples: Sequence[Timed], others: Sequence[Timed]) -> bool:
-    return longer_us(samples, others) > allowed_us(_median([each.device_us for each in others] or [0.0]))
+def allow(longer: float, others: Sequence[Timed]) -> bool:
+    """Whether calls that take as long as `others` may take so much longer."""
+    return longer <= allowed_us(_median([each.device_us for each in others]))
 
 
 def _median(values: Sequence[float]) -> float:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from typing import TypeAlias
 
 from ..ipc.slots import SlotError, SlotWriter
@@ -86,10 +86,9 @@ def run(
     buffers: Buffers,
     send: Send,
     clock: Callable[[], float],
-    pause: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Replay as requested; what happens is sent. `clock` is monotonic, in seconds; `pause` waits for some."""
-    loop = _Loop(engine, request, buffers, send, clock, pause)
+    """Replay as requested; what happens is sent. `clock` is monotonic, in seconds."""
+    loop = _Loop(engine, request, buffers, send, clock)
     try:
         loop.run()
     except EngineError as error:
@@ -110,10 +109,9 @@ class _Loop:
         buffers: Buffers,
         send: Send,
         clock: Callable[[], float],
-        pause: Callable[[float], None],
     ) -> None:
         self._engine, self._request, self._buffers = engine, request, buffers
-        self._send, self._clock, self._pause = send, clock, pause
+        self._send, self._clock = send, clock
         self._deadline = request.deadline
         self._sampling_seconds = 0.0
         self._samples: list[Sample] = []
@@ -333,22 +331,35 @@ class _Loop:
         others = self._samples if self._repeated(self._samples) else self._warm
         end = self._clock() + seconds
         taken: list[Sample] = []
-        trouble = ""
-        for number in in_a_row.order_of(numbers):
-            try:
-                taken.append(self._sample_on(number))
-            except EngineError as error:
-                if error.status not in (FAILED, TIMEOUT):
-                    raise
-                trouble = line(str(error))
-                break
-            self._check_outputs(number)
-            is_over = self._clock() >= end
-            if in_a_row.are_enough(taken, others if is_gpu else (), is_over):
-                break
-            if is_over and len(taken) >= in_a_row.LEAST:
-                self._pause(in_a_row.PAUSE_SECONDS)
-        self._in_a_row = InARow(tuple(taken), trouble)
+        first, trouble = 0, ""
+        try:
+            for number in in_a_row.order_of(numbers):
+                self._take_in_a_row(number, taken)
+                first = len(taken)
+                if first >= in_a_row.LEAST and (self._clock() >= end or first == in_a_row.MOST):
+                    break
+            for _ in range(in_a_row.ROUNDS_MAX if is_gpu else 0):
+                if in_a_row.allow(in_a_row.longer_in_rounds_us(taken, first, others), others):
+                    break
+                self._take_round(numbers[:2], taken)
+        except EngineError as error:
+            if error.status not in (FAILED, TIMEOUT):
+                raise
+            trouble = line(str(error))
+        self._in_a_row = InARow(tuple(taken), first, trouble)
+
+    def _take_in_a_row(self, number: int, taken: list[Sample]) -> None:
+        taken.append(self._sample_on(number))
+        self._check_outputs(number)
+
+    def _take_round(self, numbers: Sequence[int], taken: list[Sample]) -> None:
+        """Take samples in a row between others whose memory is restored."""
+        beside = list(islice(cycle(numbers), in_a_row.BESIDE))
+        again = list(islice(in_a_row.order_of(numbers), in_a_row.AGAIN))
+        for follows, part in ((False, beside), (True, again), (False, beside)):
+            self._engine.follow(follows)
+            for number in part:
+                self._take_in_a_row(number, taken)
 
     def _repeated(self, samples: Sequence[Sample]) -> list[int]:
         """The repeated sets of samples."""

@@ -85,7 +85,7 @@ class Options(msgspec.Struct, frozen=True):
 WARM_MAX = 1024
 """Limit on warm samples."""
 
-IN_A_ROW_MAX = 64
+IN_A_ROW_MAX = 160
 """Limit on samples in a row."""
 
 WARM_UP_SAMPLES_MAX = 10_000
@@ -355,10 +355,12 @@ class OutputCheck(msgspec.Struct, frozen=True):
 class InARow(msgspec.Struct, frozen=True):
     """Samples on the memory that the run before left. The judge got their outputs after those of all other samples.
 
-    `trouble` says why another one did not end.
+    After the `first` ones come rounds, in which samples with restored memory are beside them (in_a_row.py). `trouble`
+    says why another one did not end.
     """
 
     samples: Annotated[tuple[Sample, ...], Meta(max_length=IN_A_ROW_MAX)] = ()
+    first: Word = 0
     trouble: Line = ""
 
 

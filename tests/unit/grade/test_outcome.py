@@ -245,7 +245,7 @@ def test_doubt_about_carried_results_could_not_tell() -> None:
 
 
 _FOLLOWER = Sample(100.0, 110.0, 5.0, 1980.0, 1, 0, tail_us=4.0, span_us=200.0)
-IN_A_ROW = InARow((_FOLLOWER,) * 3)
+IN_A_ROW = InARow((_FOLLOWER,) * 3, 3)
 LAST = Mismatch(201, 1, "sparse", "y", 7, 100, "y[4] should be 1, is 2")
 
 
@@ -271,12 +271,12 @@ def in_a_row(
 def test_wrong_call_in_a_row_is_wrong_if_the_recorded_calls_are_the_same() -> None:
     assert in_a_row(True, IN_A_ROW) == ("pass", "held")
     assert in_a_row(True, IN_A_ROW, LAST) == ("wrong", "failed")
-    assert in_a_row(True, InARow((), "the region did not end")) == ("wrong", "failed")
+    assert in_a_row(True, InARow((), 0, "the region did not end")) == ("wrong", "failed")
 
 
 def test_wrong_call_in_a_row_is_unproven_if_the_next_call_may_differ() -> None:
     assert in_a_row(False, IN_A_ROW, LAST) == ("unproven", "could not tell")
-    assert in_a_row(False, InARow((), "the region did not end")) == ("unproven", "could not tell")
+    assert in_a_row(False, InARow((), 0, "the region did not end")) == ("unproven", "could not tell")
     assert in_a_row(False, IN_A_ROW) == ("pass", "held")
     assert in_a_row(True, None) == ("pass", "could not tell")
 
@@ -284,13 +284,13 @@ def test_wrong_call_in_a_row_is_unproven_if_the_next_call_may_differ() -> None:
 @pytest.mark.parametrize("device_us", [100.0, 160.0])
 def test_call_that_takes_longer_in_a_row_is_unproven_whatever_its_events_say(device_us: float) -> None:
     longer = msgspec.structs.replace(_FOLLOWER, device_us=device_us, span_us=260.0)
-    assert in_a_row(True, InARow((longer,) * 3)) == ("unproven", "failed")
-    assert in_a_row(True, InARow((longer, longer, _FOLLOWER))) == ("unproven", "failed")
-    assert in_a_row(True, InARow((longer, _FOLLOWER, _FOLLOWER))) == ("pass", "held")
+    assert in_a_row(True, InARow((longer,) * 3, 3)) == ("unproven", "failed")
+    assert in_a_row(True, InARow((longer, longer, _FOLLOWER), 3)) == ("unproven", "failed")
+    assert in_a_row(True, InARow((longer, _FOLLOWER, _FOLLOWER), 3)) == ("pass", "held")
 
 
 def test_time_of_calls_in_a_row_is_unknown_on_the_cpu_driver() -> None:
-    longer = InARow((msgspec.structs.replace(_FOLLOWER, span_us=260.0),) * 3)
+    longer = InARow((msgspec.structs.replace(_FOLLOWER, span_us=260.0),) * 3, 3)
     assert in_a_row(True, longer, pci_bus="") == ("pass", "could not tell")
     assert in_a_row(True, longer, LAST, pci_bus="") == ("wrong", "failed")
 

@@ -140,10 +140,6 @@ class FakeEngine:
         self._call("overhead")
         return self.overhead
 
-    def pause(self, seconds: float) -> None:
-        self._call("pause")
-        self.now += seconds
-
     def close(self) -> None:
         self._call("close")
 
@@ -160,7 +156,7 @@ def events_of(
     into = memoryview(outputs if outputs is not None else bytearray())
     slots = memoryview(memory if memory is not None else bytearray())
     buffers = loop.Buffers(memoryview(inputs), into, slots)
-    loop.run(engine, asked, buffers, events.append, lambda: engine.now, engine.pause)
+    loop.run(engine, asked, buffers, events.append, lambda: engine.now)
     return events
 
 

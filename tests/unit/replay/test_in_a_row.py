@@ -7,7 +7,16 @@ from itertools import islice
 import msgspec
 import pytest
 
-from benchguard.replay.in_a_row import AGAIN, LEAST, MOST, allowed_us, are_enough, longer_us, order_of
+from benchguard.replay.in_a_row import (
+    AGAIN,
+    BESIDE,
+    LEAST,
+    allow,
+    allowed_us,
+    longer_in_rounds_us,
+    longer_us,
+    order_of,
+)
 from benchguard.replay.protocol import Sample
 from tests.unit.replay.fake_engine import sample
 
@@ -50,14 +59,16 @@ def test_allowed_is_a_share_of_long_times() -> None:
     assert allowed_us(14000.0) == 700.0
 
 
-def test_samples_are_enough_when_their_time_is_over_and_they_are_not_longer() -> None:
-    assert not are_enough(taking(*[200.5] * (LEAST - 1)), OTHERS, is_over=True)
-    assert are_enough(taking(*[200.5] * LEAST), OTHERS, is_over=True)
-    assert not are_enough(taking(*[200.5] * LEAST), OTHERS, is_over=False)
-    assert are_enough(taking(*[200.5] * MOST), OTHERS, is_over=False)
+def test_rounds_are_compared_with_the_restored_samples_beside_them() -> None:
+    """Another process may use the device for a while."""
+    first = taking(*[250.5] * LEAST)
+    busy = taking(*[260.0] * BESIDE, *[260.5] * AGAIN, *[260.0] * BESIDE)
+    longer = taking(*[200.5] * BESIDE, *[250.5] * AGAIN, *[200.5] * BESIDE)
+    assert longer_in_rounds_us(first, LEAST, OTHERS) == 50.0
+    assert longer_in_rounds_us([*first, *busy], LEAST, OTHERS) == 0.5
+    assert longer_in_rounds_us([*first, *longer, *longer], LEAST, OTHERS) == 50.0
+    assert longer_in_rounds_us([*first, *longer, *busy], LEAST, OTHERS) == 0.5
 
 
-def test_longer_samples_are_taken_again_where_times_tell_something() -> None:
-    assert not are_enough(taking(*[250.5] * LEAST), OTHERS, is_over=True)
-    assert are_enough(taking(*[250.5] * AGAIN), OTHERS, is_over=True)
-    assert are_enough(taking(*[250.5] * LEAST), (), is_over=True)
+def test_calls_may_take_longer_by_the_allowed_time() -> None:
+    assert allow(5.0, OTHERS) and not allow(5.1, OTHERS)

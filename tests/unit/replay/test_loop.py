@@ -10,6 +10,7 @@ import pytest
 
 from benchguard.replay.contract import EngineError
 from benchguard.replay.convergence import LARGE_BYTES, Count, Interval, Variation, for_copies, rule_of
+from benchguard.replay.in_a_row import LEAST, ROUND
 from benchguard.replay.protocol import (
     BATCH_MAX,
     FAILED,
@@ -445,25 +446,34 @@ def test_calls_in_a_row_go_on_for_a_share_of_the_time_of_sampling() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pci_bus", "slow", "wanted"),
-    [("0000:19:00.0", 1000, 15), ("0000:19:00.0", 5, 8), ("0000:19:00.0", 0, 3), ("", 1000, 3)],
+    ("pci_bus", "slow", "rounds"),
+    [
+        ("0000:19:00.0", 1000, 3),
+        ("0000:19:00.0", 3, 1),
+        ("0000:19:00.0", 30, 2),
+        ("0000:19:00.0", 0, 0),
+        ("", 1000, 0),
+    ],
 )
-def test_calls_in_a_row_that_take_longer_on_a_gpu_are_repeated_with_pauses(
-    pci_bus: str, slow: int, wanted: int
+def test_calls_in_a_row_that_take_longer_on_a_gpu_are_repeated_beside_restored_ones(
+    pci_bus: str, slow: int, rounds: int
 ) -> None:
+    """The first `slow` calls take longer if memory is not restored."""
     engine = FakeEngine(cost=0.01, device=msgspec.structs.replace(DEVICE, pci_bus=pci_bus))
 
     def take(number: int) -> Sample:
-        in_a_row = engine.calls[engine.calls.index("follow True") :] if "follow True" in engine.calls else []
-        longer = 0 < in_a_row.count("measure") <= slow
+        modes = [each for each in engine.calls if each.startswith("follow")]
+        in_a_row = engine.calls[engine.calls.index("follow True") :] if modes else []
+        longer = modes[-1:] == ["follow True"] and in_a_row.count("measure") <= slow
         return msgspec.structs.replace(
-            sample(100.0, input_set=number % 2), span_us=300.0 if longer else 200.0
+            sample(100.0, input_set=engine.sets[number]), span_us=300.0 if longer else 200.0
         )
 
     engine.samples = take
     result = done_of(events_of(engine, request(Count(40), input_sets=6, one_use_sets=4, in_a_row=True)))
-    assert result.in_a_row is not None and len(result.in_a_row.samples) == wanted
-    assert engine.calls.count("pause") == wanted - 3
+    assert result.in_a_row is not None and result.in_a_row.first == LEAST
+    assert len(result.in_a_row.samples) == LEAST + rounds * ROUND
+    assert engine.calls.count("follow False") == 2 * rounds
 
 
 def test_call_in_a_row_that_does_not_end_is_no_failure_of_the_replay() -> None:
@@ -479,4 +489,4 @@ def test_call_in_a_row_that_does_not_end_is_no_failure_of_the_replay() -> None:
 
     engine.__dict__["measure"] = fail
     result = done_of(events_of(engine, request(Count(40), input_sets=6, one_use_sets=4, in_a_row=True)))
-    assert result.in_a_row == InARow((), "the region did not end")
+    assert result.in_a_row == InARow((), 0, "the region did not end")
