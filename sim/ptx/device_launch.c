@@ -170,8 +170,10 @@ static uint32_t launch(const struct warp *warp, uint64_t buffer, uint64_t stream
         *refusal = child->launch.kernel->refusal;
         *link = child->next;
         error = queue(launches, child, stream);
-        if (error != SUCCESS)
-            free(child);
+        if (error != SUCCESS) { /* not freed: warps have its address */
+            child->next = launches->buffers;
+            launches->buffers = child;
+        }
     }
     (void)pthread_mutex_unlock(&launches->lock);
     return error;
