@@ -174,6 +174,16 @@ struct nb_capture_parameters nb_capture_copy_parameters(const struct nb_call *ca
     return copy;
 }
 
+void nb_capture_find_globals(struct nb_capture_parameters parameters)
+{
+    for (uint32_t offset = 0; offset + 8 <= parameters.bytes; offset += 8) {
+        uint64_t word, delta;
+        uint32_t global;
+        memcpy(&word, (const char *)parameters.start + offset, sizeof word);
+        nb_capture_find_global(word, &global, &delta);
+    }
+}
+
 void nb_capture_check_parameters(const struct nb_call *call, uint32_t operation, const void *parameters,
                                  uint32_t bytes)
 {

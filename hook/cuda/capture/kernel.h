@@ -24,6 +24,10 @@ struct nb_capture_parameters nb_capture_copy_parameters(const struct nb_call *ca
                                                         void **kernelParams, void **extra)
     __attribute__((visibility("hidden")));
 
+/* Make the globals whose addresses are in the parameters part of the capture. Call it before the launch,
+ * which may change them. */
+void nb_capture_find_globals(struct nb_capture_parameters parameters) __attribute__((visibility("hidden")));
+
 /* Check operation `operation` for addresses in its parameters: append a relocation for an address in a
  * module's global, and a refusal for an address in memory that no capture contains (foreign.h). */
 void nb_capture_check_parameters(const struct nb_call *call, uint32_t operation, const void *parameters,

@@ -110,6 +110,8 @@ struct nb_capture_launch *nb_capture_begin_launch(const struct nb_call *call,
     const struct nb_function *function = nb_funcmap_get(nb_handle(launch->function));
     nb_region_before_operation(function != NULL ? function->name : "");
     struct nb_capture_launch *launch_copy = nb_region_is_open() ? keep_launch(call, launch) : NULL;
+    if (launch_copy != NULL)
+        nb_capture_find_globals(launch_copy->parameters);
     errno = saved;
     return launch_copy != NULL ? launch_copy : &counted_only;
 }

@@ -92,8 +92,8 @@ void nb_post_get_library_global(const struct nb_call *call, CUresult result, CUd
     nb_hook_leave(call);
 }
 
-/* Make the global's module part of the capture. The content read now includes the effect of the current
- * call; the replay repeats the call, which changes nothing. */
+/* Make the global's module part of the capture. Its content is read now: before a launch
+ * (nb_capture_find_globals), and after a copy or memset, which changes nothing when the replay repeats it. */
 static void capture_module_of(const struct symbol *symbol)
 {
     const struct nb_call call = {.thread = &nb_thread, .slot = symbol->slot};
