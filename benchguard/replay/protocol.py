@@ -65,7 +65,9 @@ class Options(msgspec.Struct, frozen=True):
     step: bool = False
     """The host waits after each operation of an untimed run, so that an error names it."""
     seed: int = 0
-    """Seed of poison and scratch values, which kernels can see."""
+    """Seed of values that kernels can see."""
+    key: int = 0
+    """Key of the noise in outputs and temporaries."""
     guard: bool = False
     """Memory that lasts from sample to sample is not mapped while the region runs."""
     strict: bool = False

@@ -149,7 +149,8 @@ def replay_buffers(
                 cold_code=caches.cold_code,
                 prime=options.prime,
                 timeout_ms=int(1000 * min(options.timeout, SAMPLE_SECONDS_MAX)) or 1,
-                seed=_noise_of(seed),
+                seed=_derived(seed, "numbers"),
+                key=_derived(seed, "noise"),
                 guard=options.strict,
                 strict=options.strict,
                 input_bytes=pool.device_bytes,
@@ -435,9 +436,10 @@ def _notes(collector: Collector, table: Sequence[SampleRow], settings: Settings)
     return tuple(notes)
 
 
-def _noise_of(seed: int) -> int:
-    """A seed for values that kernels can see. The schedule's seed cannot be computed from it."""
-    return int.from_bytes(hashlib.sha256(seed.to_bytes(8, "little")).digest()[:8], "little") & SEED_MAX
+def _derived(seed: int, purpose: str) -> int:
+    """A seed for values that kernels can see. Neither the schedule's seed nor another one can be computed from it."""
+    digest = hashlib.sha256(seed.to_bytes(8, "little") + purpose.encode()).digest()
+    return int.from_bytes(digest[:8], "little") & SEED_MAX
 
 
 def _shared(request: Request) -> list[int]:

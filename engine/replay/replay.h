@@ -51,7 +51,8 @@ struct nb_replay_options {
     uint32_t timeout_ms;     /* for one sample */
     uint32_t scrub;          /* 1: shared memory is filled before each sample */
     uint32_t step; /* 1: the host waits after each operation of an untimed run, so that an error names it */
-    uint64_t seed; /* for poison and scratch values, which kernels can see */
+    uint64_t seed; /* for values that kernels can see */
+    uint64_t key;  /* of the noise in outputs and temporaries, of which kernels can see parts */
     uint32_t
         guard; /* 1: memory that lasts from sample to sample is unmapped while the region runs (vault.h) */
     uint32_t strict; /* 1: the capture comes from an adversary. Limits of the context are at most the driver's

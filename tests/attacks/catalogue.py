@@ -431,6 +431,14 @@ ATTACK_LIST = (
         only("unproven"), problem="Repeats", where="gpu",
     ),
     Attack(
+        33, "33_noise_table.py", "new memory that is not cleared, whose noise the kernel knows", "Python", "none",
+        only("wrong"), problem="Repeats",
+    ),
+    Attack(
+        33, "33_lazy_global.py", "a global that is recorded after the launch that clears it", "Python", "none",
+        only("wrong"), true_time=True, problem="Repeats", where="sim",
+    ),
+    Attack(
         33, "33_uploaded_answer.py", "computed before, then uploaded", "Python", "none", only("wrong",
         "unreplayable"),
     ),
@@ -500,6 +508,7 @@ LOOK_ALIKES = (
     LookAlike("streams.py", "14: streams of its own, joined"),
     LookAlike("stream_alone.py", "14: a stream that does not wait for the inputs", options=INLINE),
     LookAlike("graph.py", "16: a CUDA graph"),
+    LookAlike("clean_global.py", "33: a global that each call leaves clean", problem="Repeats"),
     LookAlike("graph_each_call.py", "16: a CUDA graph, made in each call"),
     LookAlike("graph_large.py", "18: a CUDA graph of 512 kernels, which is one launch"),
     LookAlike("epoch.py", "19: the host counts its calls, and the device gets the number"),

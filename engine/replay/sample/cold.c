@@ -146,7 +146,7 @@ int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
     NB_TRY(restore_next(replay, &next));
     NB_TRY(write_inputs(replay, next, copy, inputs));
     if (replay->options.scrub != 0)
-        NB_TRY(nb_utility_scrub(replay));
+        NB_TRY(nb_utility_scrub(replay, (uint32_t)nb_inputs_noise(replay)));
     NB_TRY(forget(replay));
     if (replay->options.cold != NB_COLD_NONE)
         NB_TRY(nb_priority_reset(replay));

@@ -112,13 +112,25 @@ extern "C" __global__ void nb_touch(const char *from, nb_u64 pages, nb_u64 step)
         (void)*(const volatile nb_u32 *)(from + i * step);
 }
 
-extern "C" __global__ void nb_noise(nb_u32 *to, nb_u64 count, nb_u32 seed)
+// Philox4x32-10, as in kernels.ptx.
+extern "C" __global__ void nb_noise(nb_u32 *to, nb_u64 count, nb_u64 key, nb_u32 seed)
 {
-    const nb_u64 step = (nb_u64)gridDim.x * blockDim.x;
-    for (nb_u64 i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
-        nb_u32 word = (nb_u32)i * 0x9e3779b1 + seed;
-        word = (word ^ word >> 15) * 0x2c1b3c6d;
-        to[i] = (word ^ word >> 12) | 1;
+    const nb_u64 step = (nb_u64)gridDim.x * blockDim.x * 4;
+    for (nb_u64 i = ((nb_u64)blockIdx.x * blockDim.x + threadIdx.x) * 4; i < count; i += step) {
+        const nb_u64 at = (nb_u64)(to + i);
+        nb_u32 words[4] = {(nb_u32)at, (nb_u32)(at >> 32), seed, 0};
+        nb_u32 first = (nb_u32)key, second = (nb_u32)(key >> 32);
+        for (int round = 0; round < 10; round++) {
+            const nb_u64 one = (nb_u64)words[0] * 0xd2511f53, two = (nb_u64)words[2] * 0xcd9e8d57;
+            words[0] = (nb_u32)(two >> 32) ^ words[1] ^ first;
+            words[1] = (nb_u32)two;
+            words[2] = (nb_u32)(one >> 32) ^ words[3] ^ second;
+            words[3] = (nb_u32)one;
+            first += 0x9e3779b9;
+            second += 0xbb67ae85;
+        }
+        for (int j = 0; j < 4 && i + j < count; j++)
+            to[i + j] = words[j] | 1;
     }
 }
 

@@ -18,8 +18,6 @@ enum {
     FLUSH_BLOCKS_EACH = 60 /* enough for every compute unit to run one, however they are scheduled */
 };
 
-static const uint32_t fill_value = 0xdeadf00d;
-
 static int launch_on(struct nb_replay *replay, CUstream stream, CUfunction function, unsigned grid,
                      unsigned block, unsigned shared_bytes, void **parameters)
 {
@@ -182,9 +180,8 @@ int nb_utility_read(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes)
                   READ_THREADS, 0, parameters);
 }
 
-int nb_utility_scrub(struct nb_replay *replay)
+int nb_utility_scrub(struct nb_replay *replay, uint32_t value)
 {
-    uint32_t value = fill_value;
     void *parameters[] = {&replay->utility.shared_bytes, &value};
     return launch(replay, replay->utility.fill_shared, replay->facts.multiprocessors, FILL_THREADS,
                   replay->utility.shared_bytes, parameters);
@@ -204,7 +201,8 @@ int nb_utility_noise(struct nb_replay *replay, CUdeviceptr to, uint64_t bytes, u
     const uint64_t before = (4 - to % 4) % 4, head = before < bytes ? before : bytes;
     uint64_t words = (bytes - head) / 4, tail = (bytes - head) % 4;
     CUdeviceptr first = to + head;
-    void *parameters[] = {&first, &words, &seed};
+    uint64_t key = replay->options.key;
+    void *parameters[] = {&first, &words, &key, &seed};
     if (head != 0)
         NB_TRY(NB_CALL(replay, cuMemsetD8Async, to, (unsigned char)(seed | 1), (size_t)head, stream));
     if (tail != 0)

@@ -27,7 +27,9 @@ from benchguard.toolchain.paths import ENGINE, ENGINES, REPLAY_ABI
 from tests.unit.replay.support import PROGRAMS, Compiler
 
 LIMITS = Limits(1, 2, 3, 4)
-OPTIONS = Options(1, 3, True, False, 4, 5, True, True, (1 << 64) - 1, True, True, 6, 8, 7, True, True)
+OPTIONS = Options(
+    1, 3, True, False, 4, 5, True, True, (1 << 64) - 1, 1 << 63, True, True, 6, 8, 7, True, True
+)
 
 
 @pytest.fixture(scope="module")

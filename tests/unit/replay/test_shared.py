@@ -201,7 +201,8 @@ def test_strict_with_copies_of_the_state_is_refused(native: Path, tmp_path: Path
 
 
 def test_seed_visible_to_kernels_differs_from_the_schedules() -> None:
-    from benchguard.replay.replay import _noise_of
+    from benchguard.replay.replay import _derived
 
-    assert len({_noise_of(seed) for seed in range(100)}) == 100
-    assert all(0 <= _noise_of(seed) < 1 << 63 for seed in (0, 1, (1 << 63) - 1))
+    seeds = {_derived(seed, purpose) for seed in range(100) for purpose in ("numbers", "noise")}
+    assert len(seeds) == 200
+    assert all(0 <= _derived(seed, "noise") < 1 << 63 for seed in (0, 1, (1 << 63) - 1))

@@ -52,9 +52,9 @@ NB_REPLAY_EXPORT int nb_replay_prepare(struct nb_replay *replay, const char *dri
         return refuse(error, "no such driver");
     if (options->device != 1 || options->cold != 3 || options->cold_code != 1 || options->prime != 0 ||
         options->prime_limit_ms != 4 || options->timeout_ms != 5 || options->scrub != 1 ||
-        options->step != 1 || options->seed != UINT64_MAX || options->guard != 1 || options->strict != 1 ||
-        options->input_bytes != 6 || options->set_bytes != 8 || options->rotating_count != 7 ||
-        options->flush_code != 1 || options->ignore_reads != 1)
+        options->step != 1 || options->seed != UINT64_MAX || options->key != UINT64_C(1) << 63 ||
+        options->guard != 1 || options->strict != 1 || options->input_bytes != 6 || options->set_bytes != 8 ||
+        options->rotating_count != 7 || options->flush_code != 1 || options->ignore_reads != 1)
         return refuse(error, "options");
     *device = (struct nb_replay_device){"a device", 11, 12, 13, 14, 15, 16, 17, 18, "", 19};
     memset(device->pci_bus, '0', sizeof device->pci_bus); /* no end */
