@@ -172,7 +172,7 @@ def _wrong_in_a_row(found: Findings) -> str:
 
 
 def _slower_in_a_row(found: Findings) -> str:
-    """A reason if calls take much longer on the memory that another call left; else empty."""
+    """A reason if calls take longer on the memory that another call left; else empty."""
     follower = found.replay.in_a_row
     longer = _tests(found).in_a_row_reason(follower) if follower is not None else ""
     return longer and f"{longer}: something outside of the calls may make memory ready; do that in each call"
