@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..errors import BenchguardError
 from ..ipc.memory import machine_memory, memfd_bytes, resident_bytes
+from .sandbox.environment import CAPTURES
 
 _MACHINE_SHARE = 32
 """1/32 of the machine's memory stays free."""
@@ -82,9 +83,7 @@ class Watch:
         free, inodes = self._free()
         if free < self._disk_floor or inodes < self._inode_floor:
             written, files = _contents(self._scratch)
-            fault = (
-                f"{self._subject} left {free >> 20} MiB and {inodes} files on its scratch disk; write less"
-            )
+            fault = self._disk_fault(free, inodes)
             if written < self._free_at_start // 2 and files < _ENTRIES_MAX:
                 if free < self._disk_floor:
                     self._shortage = (
@@ -100,6 +99,15 @@ class Watch:
                 )
             return fault
         return ""
+
+    def _disk_fault(self, free: int, inodes: int) -> str:
+        captured, _ = _contents(self._scratch / CAPTURES)
+        if captured >= self._free_at_start // 2:
+            return (
+                f"captures of {self._subject}'s calls took {captured >> 20} MiB and left {free >> 20} MiB on its "
+                "scratch disk; grade fewer cases at once, keep less device memory, or let TMPDIR name a larger disk"
+            )
+        return f"{self._subject} left {free >> 20} MiB and {inodes} files on its scratch disk; write less"
 
     def blame(self) -> str:
         """Why a shortage was the processes' fault, once they have ended; empty if it was not.

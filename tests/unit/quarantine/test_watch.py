@@ -9,6 +9,7 @@ import pytest
 
 from benchguard.ipc.memory import machine_memory, resident_bytes, resident_in
 from benchguard.quarantine import watch as module
+from benchguard.quarantine.sandbox.environment import CAPTURES
 from benchguard.quarantine.watch import ShortageError, Watch, check_disk
 
 
@@ -48,6 +49,19 @@ def test_disk_that_the_watched_filled_is_their_fault(tmp_path: Path, monkeypatch
     assert watch.blame() == ""
     (tmp_path / "other").write_bytes(b"x" * (2 << 20))
     assert "left 0 MiB and" in watch.look([])
+
+
+def test_disk_that_captures_filled_is_named_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A region's memory is recorded there, and not by the submission's will."""
+    monkeypatch.setattr(Watch, "_free", lambda _: (4 << 20, 1 << 40))
+    watch = Watch(0, 1, tmp_path)
+    (tmp_path / CAPTURES).mkdir()
+    (tmp_path / CAPTURES / "first").write_bytes(b"x" * (3 << 20))
+    monkeypatch.setattr(Watch, "_free", lambda _: (0, 1 << 40))
+    found = watch.look([])
+    assert found.startswith(
+        "captures of the submission's calls took 3 MiB and left 0 MiB on its scratch disk; grade"
+    )
 
 
 def test_disk_that_comes_back_with_their_end_is_their_fault(
