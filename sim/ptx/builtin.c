@@ -95,7 +95,7 @@ static enum ptx_status append(struct warp *warp, const struct instruction *instr
                               const char *conversion, size_t length, bool wide, struct arguments *arguments,
                               unsigned lane, char *line, size_t *used)
 {
-    char one[FLAGS_MAX * 12], before[FLAGS_MAX * 11], text[FORMAT_MAX];
+    char one[FLAGS_MAX * 12], before[FLAGS_MAX * 11 + 1], text[FORMAT_MAX];
     const char letter = conversion[length - 1];
     const size_t flags = strspn(conversion + 1, FLAGS);
     const size_t room = LINE_MAX_BYTES - *used;
