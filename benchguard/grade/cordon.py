@@ -161,7 +161,10 @@ def cordon_of(plan: Plan, result: ReplayResult) -> Cordon:
     fatal = [each for each in found if each.access != "prefetch"]
     shown = tuple((fatal + [each for each in found if each.access == "prefetch"])[:VIOLATIONS_MAX])
     if fatal and plan.hidden:
-        reason = f"{_text(fatal[0])}; kernel {one_line(plan.hidden)} may have other memory, such as the device heap"
+        reason = (
+            f"{_text(fatal[0])}; kernel {one_line(plan.hidden)} may have other memory, such as the device heap or "
+            "another module's global"
+        )
         return Cordon("could not tell", reason, shown, len(found) - len(shown), *_rest(plan, len(maps)))
     if fatal:
         return Cordon("failed", _text(fatal[0]), shown, len(found) - len(shown), *_rest(plan, len(maps)))

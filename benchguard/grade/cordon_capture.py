@@ -22,7 +22,7 @@ from ..capture import Capture, CaptureError, CaptureWriter
 from ..capture.codec import MalformedError
 from ..capture.fatbin import ELF, PTX, entries
 from ..capture.layout import BLOB_MAX, AllocationFlag, ImageFormat, Kind, Role
-from ..capture.model import Allocation, Content, Image, Range
+from ..capture.model import Allocation, Content, Image, Launch, Range
 from ..capture.unpack import CodeError
 from ..capture.unrestored import HEAP
 from ..ipc.text import one_line
@@ -129,7 +129,7 @@ def make(capture: Capture, path: Path, is_sim: bool) -> Plan:
         unchecked=codes.unchecked(),
         unlisted=codes.unlisted,
         checked=codes.checked,
-        hidden=one_line(codes.hidden, NAME_MAX),
+        hidden=one_line(codes.hidden or _given_a_global(capture), NAME_MAX),
     )
 
 
@@ -141,6 +141,17 @@ def _spot(site: Site) -> Spot:
         site.function[:NAME_MAX], site.line, site.file[:NAME_MAX], site.source_line, site.opcode[:100],
         site.kind, site.space,
     )  # fmt: skip
+
+
+def _given_a_global(capture: Capture) -> str:
+    """A kernel that gets the address of a global of another module, which is elsewhere in a replay; empty if none."""
+    for each in capture.relocations:
+        launch = capture.operations[each.operation]
+        if isinstance(launch, Launch):
+            kernel = capture.kernels[launch.kernel]
+            if kernel.module != capture.globals[each.global_index].module:
+                return kernel.name
+    return ""
 
 
 def _extents(capture: Capture) -> tuple[Extent, ...]:

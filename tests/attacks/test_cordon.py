@@ -12,7 +12,8 @@ SIM = Machine("sim", seconds=700)
 
 CORDON = ("--samples", "4", "--cordon-device")
 EVENT_SHIFT = ATTACKS / "11_event_shift.py"
-DOUBTFUL: dict[str, str] = {}
+OTHER_GLOBAL = "another module's global"
+DOUBTFUL = {"clean_global.py": OTHER_GLOBAL}
 """Honest submissions whose kernels cannot be checked completely, and a word of the reason."""
 
 pytestmark = pytest.mark.timeout(1500)
@@ -47,7 +48,8 @@ def test_control_holds_in_the_cordon(problem: str) -> None:
 @pytest.mark.parametrize("alike", LOOK_ALIKES, ids=lambda each: each.name)
 def test_look_alike_passes_in_the_cordon(alike: object) -> None:
     verdict, cordon = cordon_of(alike.file, alike.problem, SIM)  # type: ignore[attr-defined]
-    assert (verdict, cordon["violations"]) == ("pass", [])
     doubt = DOUBTFUL.get(alike.file)  # type: ignore[attr-defined]
+    assert verdict == "pass"
+    assert bool(cordon["violations"]) == (doubt == OTHER_GLOBAL)
     assert cordon["status"] == ("could not tell" if doubt else "held"), cordon["reason"]
     assert (doubt or "") in str(cordon["reason"])
