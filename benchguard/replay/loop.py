@@ -320,15 +320,15 @@ class _Loop:
                 self._check_outputs(self._warm[-1].input_set)
             self._engine.warm(False)
 
-    def _sample_in_a_row(self, seconds: float, is_gpu: bool) -> None:
+    def _sample_in_a_row(self, seconds: float, on_gpu: bool) -> None:
         """Take samples on repeated input sets for `seconds`. Only inputs and outputs are written before each, as in a
         program that calls the region again: a call that needs other memory restored is wrong then, or takes longer."""
-        numbers = self._repeated(self._samples) or self._repeated(self._warm)
+        others = self._samples if self._repeated(self._samples) else self._warm
+        numbers = self._repeated(others)
         if not self._request.in_a_row or not numbers:
             return
         self._begin("calls in a row")
         self._engine.follow(True)
-        others = self._samples if self._repeated(self._samples) else self._warm
         end = self._clock() + seconds
         taken: list[Sample] = []
         first, trouble = 0, ""
@@ -338,7 +338,7 @@ class _Loop:
                 first = len(taken)
                 if first >= in_a_row.LEAST and (self._clock() >= end or first == in_a_row.MOST):
                     break
-            for _ in range(in_a_row.ROUNDS_MAX if is_gpu else 0):
+            for _ in range(in_a_row.ROUNDS_MAX if on_gpu else 0):
                 if in_a_row.allow(in_a_row.longer_in_rounds_us(taken, first, others), others):
                     break
                 self._take_round(numbers[:2], taken)

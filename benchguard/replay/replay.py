@@ -437,7 +437,7 @@ def _notes(collector: Collector, table: Sequence[SampleRow], settings: Settings)
 
 
 def _derived(seed: int, purpose: str) -> int:
-    """A seed for values that kernels can see. Neither the schedule's seed nor another one can be computed from it."""
+    """A seed for one purpose. Neither the schedule's seed nor one for another purpose can be computed from it."""
     digest = hashlib.sha256(seed.to_bytes(8, "little") + purpose.encode()).digest()
     return int.from_bytes(digest[:8], "little") & SEED_MAX
 

@@ -39,6 +39,18 @@ def function(name: str, ptx: bytes | None = None) -> ctypes.c_void_p:
     return _functions[name]
 
 
+def other_global(words: int) -> int:
+    """The address of a global of zeros, in a module whose kernel is never launched."""
+    text = (
+        b".version 7.0\n.target sm_70\n.address_size 64\n"
+        b".visible .global .align 16 .b8 table[%d];\n.visible .entry nothing() { ret; }\n\0" % (4 * words)
+    )
+    module, address, size = ctypes.c_void_p(), ctypes.c_uint64(), ctypes.c_size_t()
+    check("cuModuleLoadData", ctypes.byref(module), text)
+    check("cuModuleGetGlobal_v2", ctypes.byref(address), ctypes.byref(size), module, b"table")
+    return address.value
+
+
 def u64(value: int) -> ctypes.c_uint64:
     return ctypes.c_uint64(value)
 
