@@ -11,10 +11,10 @@ from ...region import Memory, RegionError, region, region_range
 from .driver import Driver
 from .entry import Call
 from .memory import CaseMemory
-from .old_results import clear_old_results
 from .reporting import SubmissionError
 from .results import find_results
 from .returned import outputs_of
+from .unused_memory import fill_unused
 
 REGIONS = 2
 CALLS, CALLS_MAX = 2, 4
@@ -61,7 +61,7 @@ class Rounds:
         self._returned = None
         for number in range(REGIONS):
             gc.collect()  # or garbage of the last call would be in the capture, or freed in the region
-            clear_old_results(self._driver, self._results)
+            fill_unused(self._driver, self._results)
             self._memory.prepare(number)
             gc.disable()
             try:

@@ -1,4 +1,4 @@
-"""The memory of old results is cleared before a call is recorded, and no other memory."""
+"""Before a call is recorded, unused memory that torch keeps is filled: old results with zeros, the rest with a byte."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from benchguard.quarantine.runner.driver import Driver
-from benchguard.quarantine.runner.old_results import LARGE, clear_old_results
+from benchguard.quarantine.runner.unused_memory import LARGE, SCRATCH, fill_unused
 from benchguard.region import Memory
 
 
@@ -20,13 +20,13 @@ def segment(*sizes: int, at: int, state: str = "inactive", **changed: Any) -> di
 
 
 class Torch:
-    """torch with the given segments. It serves requests from the first unused block of their size."""
+    """torch with the given segments. It serves requests from the smallest unused block that is large enough."""
 
     uint8 = "uint8"
 
     def __init__(self, *segments: dict[str, Any], initialised: bool = True) -> None:
         self.free = [
-            (each["address"] + sum(block["size"] for block in each["blocks"][:number]), block["size"])
+            (block["size"], each["address"] + sum(block["size"] for block in each["blocks"][:number]))
             for each in segments
             if "address" in each
             for number, block in enumerate(each["blocks"])
@@ -39,30 +39,29 @@ class Torch:
         )
 
     def empty(self, size: int, **_: Any) -> Any:
-        address = next(at for at, bytes_ in self.free if bytes_ == size)
-        self.free.remove((address, size))
-        return SimpleNamespace(data_ptr=lambda: address)
+        found = min(each for each in self.free if each[0] >= size)
+        self.free.remove(found)
+        return SimpleNamespace(data_ptr=lambda: found[1])
 
 
-def cleared(monkeypatch: pytest.MonkeyPatch, torch: Any, *results: int) -> list[tuple[str, int]]:
-    """The driver's writes, where the last call's results began at `results`."""
+def filled(monkeypatch: pytest.MonkeyPatch, torch: Any, *results: int) -> dict[int, tuple[int, int]]:
+    """Value and size of the driver's writes, by address, where the last call's results began at `results`."""
     monkeypatch.setitem(sys.modules, "torch", torch)
-    written: list[tuple[str, int]] = []
-    device = SimpleNamespace(
-        fill=lambda address, value, size: written.append((f"{value:#x} x {size}", address))
-    )
-    clear_old_results(cast(Driver, device), [Memory(each, 4) for each in results])
+    written: dict[int, tuple[int, int]] = {}
+    device = SimpleNamespace(fill=lambda address, value, size: written.update({address: (value, size)}))
+    fill_unused(cast(Driver, device), [Memory(each, 4) for each in results])
     return written
 
 
-def test_unused_blocks_of_old_results_are_cleared_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_results_become_zeros_and_other_large_blocks_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second, small = LARGE, LARGE + 512, LARGE - 512
-    torch = Torch(segment(first, second, small, at=1 << 40), segment(first, at=2 << 40))
-    results = ((1 << 40) + first + 100, (1 << 40) + first + second, 2 << 40)
-    expected = [(f"0x0 x {second}", (1 << 40) + first)]
-    assert cleared(monkeypatch, torch, *results[:2]) == expected
-    # The request for the last block is served from the first, which was no result, and stays as it is.
-    assert cleared(monkeypatch, Torch(segment(first, at=1), segment(first, at=2 << 40)), results[2]) == []
+    torch = Torch(segment(second, first, small, at=1 << 40), segment(first, at=2 << 40))
+    in_second, in_small, in_last = (1 << 40) + 100, (1 << 40) + first + second, 2 << 40
+    assert filled(monkeypatch, torch, in_second, in_small, in_last) == {
+        1 << 40: (0, second),
+        (1 << 40) + second: (SCRATCH, first),
+        2 << 40: (0, first),
+    }
 
 
 @pytest.mark.parametrize(
@@ -74,11 +73,11 @@ def test_unused_blocks_of_old_results_are_cleared_and_no_others(monkeypatch: pyt
         pytest.param({"segment_pool_id": (0, 1)}, id="of-a-graph"),
     ],
 )
-def test_block_that_torch_would_not_serve_is_not_cleared(
+def test_block_that_torch_would_not_serve_is_not_filled(
     monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
 ) -> None:
-    assert cleared(monkeypatch, Torch(segment(LARGE, at=64, **changed)), 64) == []
-    assert cleared(monkeypatch, Torch(segment(LARGE, at=64)), 64) == [(f"0x0 x {LARGE}", 64)]
+    assert filled(monkeypatch, Torch(segment(LARGE, at=64, **changed)), 64) == {}
+    assert filled(monkeypatch, Torch(segment(LARGE, at=64)), 64) == {64: (0, LARGE)}
 
 
 @pytest.mark.parametrize(
@@ -93,14 +92,14 @@ def test_block_that_torch_would_not_serve_is_not_cleared(
 def test_torch_that_cannot_tell_its_blocks_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, torch: Any
 ) -> None:
-    assert cleared(monkeypatch, torch, 64) == []
+    assert filled(monkeypatch, torch, 64) == {}
 
 
-def test_lack_of_memory_while_blocks_are_cleared_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lack_of_memory_while_blocks_are_filled_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = Torch(segment(LARGE, at=64))
 
     def fails(size: int, **_: Any) -> Any:
         raise RuntimeError(f"CUDA out of memory: {size}")
 
     monkeypatch.setattr(torch, "empty", fails)
-    assert cleared(monkeypatch, torch, 64) == []
+    assert filled(monkeypatch, torch, 64) == {}
