@@ -34,7 +34,8 @@ class Attendant:
     """audit.supervise calls this object with the keeper's process.
 
     `events` and `output` are the reading ends of pipes. `handle` gets each line of events, as in LineSplitter. When it
-    returns False, the process has GRACE_SECONDS to end by itself. `deadline` moves by the time of each pause.
+    returns False, the process has GRACE_SECONDS to end by itself. `deadline` moves by the time of each `pause`, and
+    `paused` is called with it.
     """
 
     def __init__(
@@ -48,10 +49,11 @@ class Attendant:
         line_max: int = LINE_MAX,
         lines_max: int = EVENTS_MAX,
         pause: Pause | None = None,
+        paused: Callable[[float], None] = lambda _: None,
     ) -> None:
         self._events, self._output, self._deadline = events, output, deadline
         self._splitter = LineSplitter(handle, line_max, lines_max)
-        self._watch, self._members, self._pause = watch, members, pause
+        self._watch, self._members, self._pause, self._paused = watch, members, pause, paused
         self._tail = b""
         self._watched = 0.0
         self._finished: float | None = None  # when `handle` wanted no more lines
@@ -121,7 +123,9 @@ class Attendant:
     def _step_aside(self, keeper: int) -> str:
         if self._pause is None:
             return ""
-        self._deadline.at += self._pause.look(keeper)
+        seconds = self._pause.look(keeper)
+        self._deadline.at += seconds
+        self._paused(seconds)
         return self._pause.excess
 
     def _read(self, descriptor: int) -> int | None:

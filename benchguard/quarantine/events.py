@@ -12,7 +12,7 @@ from ..ipc.json_text import UNREADABLE
 from ..ipc.lines import LineError
 from ..ipc.text import one_line, printable
 from ..problem.spec import Returned
-from .contract import FIRST_PHASES, Began, Broke, Confined, Event, Finished, Gave, RunnerPhase
+from .contract import CONFINE, FIRST_PHASES, Began, Broke, Confined, Event, Finished, Gave, RunnerPhase
 
 Progress = Callable[[str, int], None]
 TEXT_MAX = 4096
@@ -33,6 +33,8 @@ class Events:
         self.has_begun = False
         """Whether code of the submission may have run."""
         self.returned: dict[int, Returned] = {}
+        self._phase = CONFINE
+        self._pauses: dict[str, float] = {}
 
     def handle(self, line: bytes) -> bool:
         """Return True, to continue. Raises LineError."""
@@ -46,6 +48,7 @@ class Events:
             self.confined = event
         elif isinstance(event, Began):
             self.has_begun = self.has_begun or event.phase not in FIRST_PHASES
+            self._phase = event.phase
             if self._progress is not None:
                 self._progress(event.phase, event.case)
         elif isinstance(event, Broke):
@@ -64,9 +67,16 @@ class Events:
             self.finished = self.finished or event
         return True
 
+    def paused(self, seconds: float) -> None:
+        """The process was stopped for so long, in the phase that began last."""
+        self._pauses[self._phase] = self._pauses.get(self._phase, 0.0) + seconds
+
     def seconds(self, wall: float) -> dict[str, float]:
-        """The claimed durations that are possible within `wall` seconds."""
+        """The claimed durations, without pauses, that are possible within `wall` seconds without pauses."""
         claimed = self.finished.seconds if self.finished is not None else {}
-        return {
-            word: value for word, value in claimed.items() if _TIMED.fullmatch(word) and 0 <= value <= wall
+        ran = {
+            word: value - self._pauses.get(word, 0.0)
+            for word, value in claimed.items()
+            if _TIMED.fullmatch(word)
         }
+        return {word: value for word, value in ran.items() if 0 <= value <= wall}

@@ -176,7 +176,9 @@ class _Run:
         (events_end, events_theirs), (output_end, output_theirs) = self._pipe(), self._pipe()
         watch = Watch(confine.memory_bytes, confine.processes, self._where.scratch)
         pause = Pause(self._turn, group) if self._turn is not None else None
-        attendant = Attendant(events_end, output_end, deadline, events.handle, watch, group, pause=pause)
+        attendant = Attendant(
+            events_end, output_end, deadline, events.handle, watch, group, pause=pause, paused=events.paused
+        )
         path = self._folder / AUDIT_LOG
         with suppress(OSError):  # a link there may lead to a file of the user's
             path.unlink()

@@ -31,6 +31,18 @@ def test_progress_and_finished_events_kept() -> None:
     assert events.seconds(10.0) == {"import": 1.5, "call 3": 0.25}
 
 
+def test_time_of_a_pause_is_taken_from_its_phase() -> None:
+    events = Events(None)
+    events.handle(CONFINED)
+    events.handle(b'{"event":"began","phase":"import"}')
+    events.paused(30.0)
+    events.handle(b'{"event":"began","phase":"warm-up","case":0}')
+    events.paused(2.0)
+    events.paused(3.0)
+    events.handle(b'{"event":"finished","seconds":{"import":34.0,"warm-up":6.0,"record":1.0,"call 0":0.5}}')
+    assert events.seconds(8.0) == {"import": 4.0, "warm-up": 1.0, "record": 1.0, "call 0": 0.5}
+
+
 def test_impossible_durations_dropped() -> None:
     """They stand in the line of the verdict."""
     events = Events(None)
