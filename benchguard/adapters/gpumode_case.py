@@ -35,7 +35,7 @@ FILLINGS = (0x5A, 0xA5)
 """Bytes that memory of torch.empty is filled with, in two draws: a tensor that shows both is uninitialised."""
 
 LARGE_BYTES = 64 << 20
-"""Secret inputs from this size are drawn on the device for references, also by calls that name no device. trimul has up
+"""Inputs from this size are drawn on the device for references, also by calls that name no device. trimul has up
 to 3.2 GB in a set, from a distribution that torch samples in one thread on a CPU."""
 
 
@@ -62,7 +62,7 @@ class GpuModeCase:
     ) -> None:
         self.task, self.name, self.given, self.distributions = task, name, dict(arguments), distributions
         self.where = f"{task.path}: case {name}"
-        self._is_large = False
+        self._is_large = True  # until the first draw shows its size
 
     @property
     def input_bytes(self) -> int:
@@ -170,7 +170,7 @@ class GpuModeCase:
 
     def _drawn(self, secret: int | None, filling: int = FILLINGS[0]) -> Parts:
         """The arguments of the functions, from the file's seed or a secret one."""
-        if secret is not None and self._is_large:
+        if self._is_large:
             with suppress(ProblemError), torch_module().device(self.task.device):
                 return self._generated(secret, filling)
         return self._generated(secret, filling)
@@ -217,7 +217,9 @@ class GpuModeCase:
     @cached_property
     def _template(self) -> Template:
         one = self._drawn(None)
-        self._is_large = _bytes_of(one) >= LARGE_BYTES
+        if self._is_large and _bytes_of(one) < LARGE_BYTES:
+            self._is_large = False
+            one = self._drawn(None)
         other = self._drawn(1, FILLINGS[1])
         roles: dict[str, Role] = dict.fromkeys(one.tensors, "input")
         unseeded = []

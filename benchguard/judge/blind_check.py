@@ -169,6 +169,8 @@ def _times(buffer: Buffer, stored: Array, factor: float) -> Array:
     if not is_float(buffer.dtype):
         return _whole_times(stored, factor)
     with np.errstate(all="ignore"):
+        if stored.dtype.kind == "f":  # the factor has few digits, so this is the exact product, rounded once
+            return np.asarray(stored * stored.dtype.type(factor))
         numbers = (decoded(buffer.dtype, stored) * factor).astype(numpy_dtype(buffer.dtype))
     return np.asarray(numbers.view(stored_dtype(buffer.dtype)))
 

@@ -51,6 +51,7 @@ LESS = 1 - 2.0**-51
 
 Number: TypeAlias = float | int
 Mask = NDArray[np.bool_]
+Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def _floats(actual: Array, expected: Array, *, dtype: DType, tolerance: Toleranc
                 known = total.max_relative
                 relative = _relative_error(differences, absolute, chunk, known, dtype, tolerance, b, m)
             if relative is None:
-                total += _again(stored, chunk, m, dtype, tolerance)
+                total += _again(stored, chunk, differences, m, dtype, tolerance)
             else:
                 total += Comparison(n, 0, None, absolute, relative)
     return total
@@ -200,21 +201,45 @@ def _errors(
     return absolute, float(scratch.max())
 
 
-def _again(stored: Array, expected: Array, within: Mask, dtype: DType, tolerance: Tolerance) -> Comparison:
-    """Check a chunk that has elements outside their bounds."""
-    numbers, targets = decoded(dtype, stored), expected.astype(np.float64)
-    at = np.flatnonzero(~within)
-    wrong = at[~_right_beyond_bounds(numbers[at], targets[at], FLOATS[dtype])]
+def _again(
+    stored: Array,
+    expected: Array,
+    differences: Doubles,
+    within: Mask,
+    dtype: DType,
+    tolerance: Tolerance,
+) -> Comparison:
+    """Check a chunk that has elements outside their bounds. Overwrites `differences` and `within`."""
+    wrong = _wrong(stored, expected, np.flatnonzero(~within), dtype, tolerance)
     first = None
     if len(wrong):
-        first = (int(wrong[0]), float(targets[wrong[0]]), float(numbers[wrong[0]]))
-    differences, sizes = np.abs(numbers - targets), np.abs(targets)
-    differences[~np.isfinite(differences)] = 0.0
-    sizes[~np.isfinite(sizes)] = 0.0
-    errors = _errors(
-        differences, sizes, np.empty_like(sizes), np.empty(len(sizes), np.bool_), dtype, tolerance
-    )
+        target, number = expected[wrong[0]], decoded(dtype, stored[wrong[:1]])[0]
+        first = (int(wrong[0]), float(target), float(number))
+    sizes = np.abs(expected.astype(np.float64))
+    if not np.isfinite(differences.max()):
+        differences[~np.isfinite(differences)] = 0.0
+        sizes[~np.isfinite(sizes)] = 0.0
+    errors = _errors(differences, sizes, np.empty_like(sizes), within, dtype, tolerance)
     return Comparison(len(stored), len(wrong), first, *errors)
+
+
+def _wrong(stored: Array, expected: Array, at: Places, dtype: DType, tolerance: Tolerance) -> Places:
+    """The elements that are wrong by all rules, among those at `at`, which the formula rejects.
+
+    Where the tolerance is wider than the rounding of a normal number, only expected numbers that are not normal, or
+    beyond the format's range, can be right by another rule.
+    """
+    form = FLOATS[dtype]
+    is_wrong = np.ones(len(at), np.bool_)
+    targets = expected[at].astype(np.float64)
+    doubtful = np.arange(len(at))
+    if tolerance.rtol >= 2.0 ** (1 - form.digits):
+        sizes = np.abs(targets)
+        doubtful = np.flatnonzero(~((sizes >= form.smallest_normal) & (sizes < form.largest)))
+    if len(doubtful):
+        numbers = decoded(dtype, stored[at[doubtful]])
+        is_wrong[doubtful] = ~_right_beyond_bounds(numbers, targets[doubtful], form)
+    return at[is_wrong]
 
 
 def _right_beyond_bounds(numbers: Doubles, targets: Doubles, form: FloatFormat) -> Mask:

@@ -303,9 +303,9 @@ def check_implementation(data, output):
 
 
 @pytest.mark.parametrize(
-    ("bytes_", "fails", "drawn"), [(1, False, "HHDD"), (1, True, "HHDHDH"), (1 << 20, False, "HHHH")]
+    ("bytes_", "fails", "drawn"), [(1, False, "DDDD"), (1, True, "DHDHDHDH"), (1 << 20, False, "DDHHH")]
 )
-def test_large_secret_inputs_are_drawn_on_the_device_where_the_task_can(
+def test_large_inputs_are_drawn_on_the_device_where_the_task_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bytes_: int, fails: bool, drawn: str
 ) -> None:
     monkeypatch.setattr(gpumode_case, "LARGE_BYTES", bytes_)
