@@ -435,6 +435,10 @@ ATTACK_LIST = (
         only("wrong"), problem="Repeats",
     ),
     Attack(
+        33, "33_shared_noise.py", "shared memory that is not cleared, whose noise the kernel knows", "Python", "none",
+        only("wrong"), problem="Repeats", where="gpu",
+    ),
+    Attack(
         33, "33_lazy_global.py", "a global that is recorded after the launch that clears it", "Python", "none",
         only("wrong"), true_time=True, problem="Repeats", where="sim",
     ),

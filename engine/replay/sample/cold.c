@@ -145,8 +145,6 @@ int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
         NB_TRY(NB_CALL(replay, cuCtxResetPersistingL2Cache));
     NB_TRY(restore_next(replay, &next));
     NB_TRY(write_inputs(replay, next, copy, inputs));
-    if (replay->options.scrub != 0)
-        NB_TRY(nb_utility_scrub(replay, (uint32_t)nb_inputs_noise(replay)));
     NB_TRY(forget(replay));
     if (replay->options.cold != NB_COLD_NONE)
         NB_TRY(nb_priority_reset(replay));
@@ -205,6 +203,9 @@ int nb_cold_chill(struct nb_replay *replay)
         NB_TRY(read_clean(replay));
     if (replay->cold.warm)
         NB_TRY(read_state(replay));
+    /* Behind the kernels above: shared memory and the L1 cache are one memory. */
+    if (replay->options.scrub != 0)
+        NB_TRY(nb_utility_scrub(replay, (uint32_t)nb_inputs_noise(replay)));
     return nb_utility_flush(replay); /* last, because the kernels above are in the instruction cache, too */
 }
 

@@ -23,7 +23,8 @@ int nb_cold_restore(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
 int nb_cold_make_ready(struct nb_replay *replay, uint32_t copy, uint32_t inputs)
     __attribute__((visibility("hidden")));
 
-/* Queue kernels that make the caches cold in the chosen mode, directly before a sample. */
+/* Queue kernels that make the caches cold in the chosen mode, and fill shared memory: directly before a
+ * sample. */
 int nb_cold_chill(struct nb_replay *replay) __attribute__((visibility("hidden")));
 
 void nb_cold_close(struct nb_replay *replay) __attribute__((visibility("hidden")));

@@ -91,11 +91,16 @@ extern "C" __global__ void nb_read(const uint4 *from, nb_u64 count, nb_u32 *sink
 
 extern __shared__ nb_u32 nb_shared[];
 
-extern "C" __global__ void nb_fill_shared(nb_u32 bytes, nb_u32 value)
+extern "C" __global__ void nb_fill_shared(const uint4 *from, nb_u32 bytes)
 {
     volatile nb_u32 *shared = nb_shared;
-    for (nb_u32 i = threadIdx.x; i < bytes / 4; i += blockDim.x)
-        shared[i] = value;
+    for (nb_u32 i = threadIdx.x; i < bytes / 16; i += blockDim.x) {
+        const uint4 unit = from[(i + blockIdx.x * 997) % (bytes / 16)];
+        shared[4 * i] = unit.x;
+        shared[4 * i + 1] = unit.y;
+        shared[4 * i + 2] = unit.z;
+        shared[4 * i + 3] = unit.w;
+    }
 }
 
 // One store for both: two blocks that a device gives one number must not make a stamp of two.

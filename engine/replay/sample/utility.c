@@ -12,6 +12,7 @@ extern const char nb_kernels_hip[] __attribute__((visibility("hidden")));
 enum {
     READ_THREADS = 256,
     READ_BLOCKS_EACH = 8,
+    NOISE_WORDS_EACH = 4 * READ_THREADS, /* of a block */
     FILL_THREADS = 1024,
     SINK_BYTES = 256,
     FLUSH_THREADS = 64,
@@ -87,7 +88,7 @@ static int allow_shared(struct nb_replay *replay)
     if (most > usual)
         NB_TRY(NB_CALL(replay, cuFuncSetAttribute, utility->fill_shared,
                        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most));
-    utility->shared_bytes = (uint32_t)most & ~3u;
+    utility->shared_bytes = (uint32_t)most & ~15u;
     return NB_REPLAY_OK;
 }
 
@@ -121,7 +122,10 @@ int nb_utility_build(struct nb_replay *replay)
     NB_TRY(NB_CALL(replay, cuMemHostAlloc, (void **)&utility->signal, sizeof *utility->signal,
                    CU_MEMHOSTALLOC_DEVICEMAP));
     NB_TRY(NB_CALL(replay, cuMemHostGetDevicePointer_v2, &utility->signal_device, utility->signal, 0));
-    return NB_CALL(replay, cuMemAlloc_v2, &utility->sink, SINK_BYTES);
+    NB_TRY(NB_CALL(replay, cuMemAlloc_v2, &utility->sink, SINK_BYTES));
+    if (replay->options.scrub == 0)
+        return NB_REPLAY_OK;
+    return NB_CALL(replay, cuMemAlloc_v2, &utility->shared_noise, utility->shared_bytes);
 }
 
 static uint64_t hold_limit_ns(const struct nb_replay *replay)
@@ -180,11 +184,16 @@ int nb_utility_read(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes)
                   READ_THREADS, 0, parameters);
 }
 
-int nb_utility_scrub(struct nb_replay *replay, uint32_t value)
+/* The buffer stays mapped while the region runs, so the words are overwritten as soon as they are copied. */
+int nb_utility_scrub(struct nb_replay *replay, uint32_t seed)
 {
-    void *parameters[] = {&replay->utility.shared_bytes, &value};
-    return launch(replay, replay->utility.fill_shared, replay->facts.multiprocessors, FILL_THREADS,
-                  replay->utility.shared_bytes, parameters);
+    struct nb_utility *utility = &replay->utility;
+    void *parameters[] = {&utility->shared_noise, &utility->shared_bytes};
+    NB_TRY(nb_utility_noise(replay, utility->shared_noise, utility->shared_bytes, seed));
+    NB_TRY(launch(replay, utility->fill_shared, replay->facts.multiprocessors, FILL_THREADS,
+                  utility->shared_bytes, parameters));
+    return NB_CALL(replay, cuMemsetD8Async, utility->shared_noise, 0, utility->shared_bytes,
+                   replay->streams.timed);
 }
 
 int nb_utility_touch(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes, uint64_t step)
@@ -208,9 +217,12 @@ int nb_utility_noise(struct nb_replay *replay, CUdeviceptr to, uint64_t bytes, u
     if (tail != 0)
         NB_TRY(NB_CALL(replay, cuMemsetD8Async, to + bytes - tail, (unsigned char)(seed >> 8 | 1),
                        (size_t)tail, stream));
-    return words == 0 ? NB_REPLAY_OK
-                      : launch(replay, replay->utility.noise,
-                               replay->facts.multiprocessors * READ_BLOCKS_EACH, READ_THREADS, 0, parameters);
+    if (words == 0)
+        return NB_REPLAY_OK;
+    const uint64_t most = (uint64_t)replay->facts.multiprocessors * READ_BLOCKS_EACH;
+    const uint64_t needed = (words + NOISE_WORDS_EACH - 1) / NOISE_WORDS_EACH; /* one unit for each thread */
+    return launch(replay, replay->utility.noise, (unsigned)(needed < most ? needed : most), READ_THREADS, 0,
+                  parameters);
 }
 
 int nb_utility_forget(struct nb_replay *replay)
@@ -268,6 +280,8 @@ void nb_utility_close(struct nb_replay *replay)
         return;
     if (utility->module != NULL)
         replay->driver.cuModuleUnload(utility->module);
+    if (utility->shared_noise != 0)
+        replay->driver.cuMemFree_v2(utility->shared_noise);
     if (utility->sink != 0)
         replay->driver.cuMemFree_v2(utility->sink);
     if (utility->signal != NULL)

@@ -28,7 +28,10 @@ double nb_utility_span_us(const struct nb_replay *replay, uint64_t began_ns)
 
 int nb_utility_read(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes)
     __attribute__((visibility("hidden")));
-int nb_utility_scrub(struct nb_replay *replay, uint32_t value) __attribute__((visibility("hidden")));
+
+/* Fill shared memory with noise, as nb_utility_noise. Needs the option `scrub`. */
+int nb_utility_scrub(struct nb_replay *replay, uint32_t seed) __attribute__((visibility("hidden")));
+
 /* One access to each of the pages of `step` bytes, from every multiprocessor. */
 int nb_utility_touch(struct nb_replay *replay, CUdeviceptr from, uint64_t bytes, uint64_t step)
     __attribute__((visibility("hidden")));

@@ -40,7 +40,8 @@ struct nb_utility {
     struct nb_signal *signal;
     CUdeviceptr signal_device;
     CUdeviceptr sink;
-    uint32_t shared_bytes; /* maximum per block */
+    uint32_t shared_bytes;    /* maximum per block */
+    CUdeviceptr shared_noise; /* that many bytes; 0 without the option `scrub` */
 };
 
 #endif

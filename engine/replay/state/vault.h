@@ -7,11 +7,11 @@
  *
  * Memory that stays mapped carries nothing from one sample to the next: recorded memory, globals, uploads and
  * outputs are rewritten, and so are scratch memory, staging, the signal and shared memory
- * (nb_cold_make_ready). A kernel can still keep data in local memory and registers of ended threads, and in
- * the heap of malloc in kernels, which no call empties (strict bounds the heap; nb_utility_read and
- * nb_utility_scrub happen to overwrite some registers); in code, constants and parameters of graphs, in
- * memory that no driver protects; and in the driver's own pages, for example those that receive the event
- * times.
+ * (nb_cold_make_ready, nb_cold_chill). A kernel can still keep data in local memory and registers of ended
+ * threads, and in the heap of malloc in kernels, which no call empties (strict bounds the heap;
+ * nb_utility_read and nb_utility_scrub happen to overwrite some registers); in code, constants and parameters
+ * of graphs, in memory that no driver protects; and in the driver's own pages, for example those that receive
+ * the event times.
  *
  * Against these there are one-use input sets (benchguard/replay/schedule.py), for which kept data is useless,
  * and the host's clock beside the events' (empty_host_us, tail_us), which no kernel can change. */

@@ -217,7 +217,8 @@ def test_sample_steps_run_in_order(tmp_path: Path, forgetful_driver: Path) -> No
     calls = {"CALL_LOG": str(log)}
     replayed(path, ["measure", 2], driver=str(forgetful_driver), environment=calls)
     events = log.read_text().split()
-    sample = ["nb_stamp", "nb_hold", "record", "saxpy", "record", "nb_time", "nb_stamp", "elapsed"]
+    fill = ["nb_noise", "nb_fill_shared"]
+    sample = ["nb_stamp", "nb_hold", *fill, "record", "saxpy", "record", "nb_time", "nb_stamp", "elapsed"]
     assert events[-len(sample) :] == sample
     assert Counter(events)["saxpy"] == 3  # one to warm up
 
@@ -245,7 +246,7 @@ def test_device_is_busy_until_the_start_event(tmp_path: Path, forgetful_driver: 
     path = saxpy_capture(tmp_path / "x.ncap")
     calls = {"CALL_LOG": str(log)}
     replayed(path, ["measure", 2], driver=str(forgetful_driver), environment=calls, cold=cold)
-    assert "nb_hold nb_read record saxpy record" in " ".join(log.read_text().split())
+    assert "nb_hold nb_read nb_noise nb_fill_shared record saxpy record" in " ".join(log.read_text().split())
 
 
 @sim_only
@@ -266,7 +267,7 @@ def test_streams_are_ordered_with_the_fewest_events(
         path, ["measure", 1], ["verify"], driver=str(forgetful_driver), environment=calls
     )
     assert_exact(verified)
-    sample = f"nb_hold record {expected} record nb_time nb_stamp elapsed"
+    sample = f"nb_hold nb_noise nb_fill_shared record {expected} record nb_time nb_stamp elapsed"
     assert sample in " ".join(log.read_text().split())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 from pathlib import Path
 
@@ -38,6 +39,7 @@ from tests.unit.replay.engine_support import (
 )
 
 MODES = tuple(COLD)
+gpu_only = pytest.mark.skipif(on_sim, reason="the CPU driver gives each block shared memory of zeros")
 sim_only = pytest.mark.skipif(not on_sim, reason="asks the CPU driver for it")
 
 
@@ -279,19 +281,38 @@ def test_recorded_refusal_is_reported(tmp_path: Path) -> None:
     assert results[2] is None
 
 
-@pytest.mark.skipif(on_sim, reason="the CPU driver gives each block shared memory of zeros")
-@pytest.mark.parametrize("scrub", [1, 0])
-def test_shared_memory_keeps_nothing_from_sample_to_sample(tmp_path: Path, scrub: int) -> None:
-    """Each block says what it finds in shared memory, then leaves a mark there, which it finds without the filler."""
-    blocks = 128  # at most one a multiprocessor, so that none finds the mark of its own sample
+def peeked(folder: Path, *, scrub: bool, cold: str = "none") -> list[tuple[int, ...]]:
+    """The words that 128 blocks find in 4 KiB of shared memory, in each of three samples.
+
+    Each block leaves a mark there. They are at most one a multiprocessor, so that none finds a mark of its own sample.
+    """
+    blocks = 128
     size = blocks * 4096
 
     def wide(launch: Launch) -> Launch:
         return replace(launch, grid=(blocks, 1, 1), block=(1024, 1, 1), shared_bytes=4096)
 
-    path = one_kernel(tmp_path / "x.ncap", PEEK, "peek", b"\1" * size, launch=wide)
-    _, samples = replayed(path, ["samples", 4, ARENA, size], driver=DRIVER, scrub=bool(scrub))
-    by_name = {
-        word for sample in samples[1:] for (word,) in struct.iter_unpack("<I", bytes.fromhex(sample[1]))
-    }
-    assert (0x5EC2E700 in by_name) == (scrub == 0)
+    path = one_kernel(folder / "x.ncap", PEEK, "peek", b"\1" * size, launch=wide)
+    _, samples = replayed(path, ["samples", 4, ARENA, size], driver=DRIVER, scrub=scrub, cold=cold)
+    return [struct.unpack(f"<{size // 4}I", bytes.fromhex(sample[1])) for sample in samples[1:]]
+
+
+@gpu_only
+@pytest.mark.parametrize("scrub", [True, False])
+def test_shared_memory_keeps_nothing_from_sample_to_sample(tmp_path: Path, scrub: bool) -> None:
+    samples = peeked(tmp_path, scrub=scrub)
+    assert any(0x5EC2E700 in each for each in samples) == (not scrub)
+
+
+@gpu_only
+@pytest.mark.parametrize("cold", ["none", "flush"])
+def test_shared_memory_has_other_words_in_each_place_and_sample(tmp_path: Path, cold: str) -> None:
+    """The first KiB of a block's can be the driver's. Some lines can be of kernels behind the one that fills."""
+    samples = [
+        [words[at + 256 : at + 1024] for at in range(0, len(words), 1024)]
+        for words in peeked(tmp_path, scrub=True, cold=cold)
+    ]
+    for blocks in samples:
+        assert all(len(set(block)) > len(block) // 2 for block in blocks)
+    for blocks, later in itertools.pairwise(samples):
+        assert all(len(set(block) & set(then)) < 4 for block, then in zip(blocks, later, strict=True))

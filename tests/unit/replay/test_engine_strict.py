@@ -49,6 +49,7 @@ def remembering(folder: Path, forgetful_driver: Path, target: list[Any], **optio
 THE_COPY_OF_THE_STATE = ["reserved", 0, 64]
 STAGING = ["pinned", 1, 900 << 10]
 SINK = ["allocated", 0, 128]
+SHARED_NOISE = ["allocated", 1, 128]
 
 
 @sim_only
@@ -104,12 +105,21 @@ def test_mapped_engine_memory_is_rewritten_before_each_sample(
 
 
 @sim_only
+@pytest.mark.parametrize("strict", [False, True])
+def test_noise_of_shared_memory_is_gone_when_the_region_runs(
+    tmp_path: Path, forgetful_driver: Path, strict: bool
+) -> None:
+    options = STRICT if strict else {}
+    assert remembering(tmp_path, forgetful_driver, SHARED_NOISE, **options) == [0, 0, 0, 0]
+
+
+@sim_only
 @pytest.mark.parametrize("cold", ["flush", "memset"])
 @pytest.mark.parametrize("half", [0, 1])
 def test_scratch_memory_is_rewritten_before_each_sample(
     tmp_path: Path, forgetful_driver: Path, cold: str, half: int
 ) -> None:
-    scratch = ["allocated", 1, 64 + half * scratch_bytes(tmp_path, forgetful_driver)]
+    scratch = ["allocated", 2, 64 + half * scratch_bytes(tmp_path, forgetful_driver)]
     result = remembering(tmp_path, forgetful_driver, scratch, cold=cold, **STRICT)
     assert len(set(result)) == 4 and all(b != a + 1 for a, b in itertools.pairwise(result))
     if half == 1:
@@ -127,7 +137,7 @@ def scratch_bytes(folder: Path, forgetful_driver: Path) -> int:
         cold="flush",
     )
     return (
-        int([line for line in log.read_text().splitlines() if line.startswith("allocated")][1].split()[2])
+        int([line for line in log.read_text().splitlines() if line.startswith("allocated")][2].split()[2])
         // 2
     )
 
