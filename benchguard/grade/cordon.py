@@ -160,6 +160,10 @@ def cordon_of(plan: Plan, result: ReplayResult) -> Cordon:
     found = [_violation(plan, violation, total[site]) for site, violation in sorted(first.items())]
     fatal = [each for each in found if each.access != "prefetch"]
     shown = tuple((fatal + [each for each in found if each.access == "prefetch"])[:VIOLATIONS_MAX])
+    # A violation is not certain even where its address cannot be hidden memory (misaligned, in shared memory, beside an
+    # output): the replay leaves out an honest load from hidden memory, and addresses computed from its result are
+    # wrong. The violations are certain if all have such addresses, but a submission prevents that by one load from the
+    # heap.
     if fatal and plan.hidden:
         reason = (
             f"{_text(fatal[0])}; kernel {one_line(plan.hidden)} may have other memory, such as the device heap or "
