@@ -246,8 +246,10 @@ enum ptx_status ptx_run_builtin(struct warp *warp, const struct instruction *ins
                            lane, &printed);
         if (instruction->variant >= BUILTIN_GET_PARAMETER_BUFFER)
             status = ptx_run_device_runtime(warp, instruction, call, frame, lane);
-        if (instruction->variant == BUILTIN_VPRINTF && call->result_count != 0)
-            memcpy(frame + call->results[0].offset, &printed, sizeof printed);
+        if (instruction->variant == BUILTIN_VPRINTF && call->result_count != 0) {
+            const struct slot *to = &call->results[0]; /* of any size */
+            memcpy(frame + to->offset, &printed, to->bytes < sizeof printed ? to->bytes : sizeof printed);
+        }
         if (status != PTX_OK)
             return status;
     }
