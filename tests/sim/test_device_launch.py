@@ -239,6 +239,42 @@ END:""",
     assert run(driver, module, "again3", value=3000)[:2] == [3000, 0]
 
 
+LAUNCHED = "    ld.param.b32 %r15, [q];\n    }\n"
+AGAIN = """
+    setp.eq.u32 %none, %r15, 0;
+    @%none bra LAUNCHED;
+    st.u32 [%buffer+8], 7;
+    ld.u32 %r14, [%buffer+8];
+    {
+    .param .b64 p; .param .b64 t; .param .b32 q;
+    st.param.b64 [p], %buffer;
+    st.param.b64 [t], 0;
+    call.uni (q), __cudaCDP2LaunchDeviceV2, (p, t);
+    ld.param.b32 %r13, [q];
+    }
+    st.global.u32 [%rd1+8], %r14;
+    st.global.u32 [%rd1+12], %r13;
+LAUNCHED:
+"""
+"""After a refused launch: write its parameters, read them, and launch it again."""
+
+NESTED = write_kernel(
+    "nested",
+    f"""
+    ld.global.u32 %r3, [%rd1];
+    add.u32 %r3, %r3, 1;
+    st.global.u32 [%rd1], %r3;
+    {write_launch("nested").replace(LAUNCHED, LAUNCHED + AGAIN)}
+    st.global.u32 [%rd1+4], %r15;""",
+)
+"""Launches itself until a launch is refused."""
+
+
+def test_parameters_of_a_refused_launch_stay_valid(driver: Driver) -> None:
+    """They had been freed: the kernel then wrote freed memory, and the second launch was INVALID_VALUE."""
+    assert run(driver, load(driver, NESTED), "nested")[:4] == [25, MAX_DEPTH, 7, MAX_DEPTH]
+
+
 START = """
 from tests.sim.test_device_launch import *
 start()
