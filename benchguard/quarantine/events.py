@@ -72,11 +72,16 @@ class Events:
         self._pauses[self._phase] = self._pauses.get(self._phase, 0.0) + seconds
 
     def seconds(self, wall: float) -> dict[str, float]:
-        """The claimed durations, without pauses, that are possible within `wall` seconds without pauses."""
+        """The claimed durations, without pauses, that are possible within `wall` seconds without pauses.
+
+        The driver may be set up during another phase, whose time then lacks the wait for it. So a pause that is longer
+        than its phase was in the time of another word.
+        """
         claimed = self.finished.seconds if self.finished is not None else {}
-        ran = {
-            word: value - self._pauses.get(word, 0.0)
-            for word, value in claimed.items()
-            if _TIMED.fullmatch(word)
-        }
-        return {word: value for word, value in ran.items() if 0 <= value <= wall}
+        ran, others = {}, 0.0
+        for word, value in claimed.items():
+            paused = self._pauses.get(word, 0.0)
+            others += paused if value < paused else 0.0
+            ran[word] = value if value < paused else value - paused
+        ran = {word: value if value <= wall else value - others for word, value in ran.items()}
+        return {word: value for word, value in ran.items() if _TIMED.fullmatch(word) and 0 <= value <= wall}

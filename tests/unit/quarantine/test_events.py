@@ -43,6 +43,15 @@ def test_time_of_a_pause_is_taken_from_its_phase() -> None:
     assert events.seconds(8.0) == {"import": 4.0, "warm-up": 1.0, "record": 1.0, "call 0": 0.5}
 
 
+def test_pause_longer_than_its_phase_is_taken_from_the_driver_that_it_waited_for() -> None:
+    events = Events(None)
+    events.handle(CONFINED)
+    events.handle(b'{"event":"began","phase":"compile"}')
+    events.paused(30.0)
+    events.handle(b'{"event":"finished","seconds":{"compile":1.25,"driver":30.5,"record":0.5}}')
+    assert events.seconds(8.0) == {"compile": 1.25, "driver": 0.5, "record": 0.5}
+
+
 def test_impossible_durations_dropped() -> None:
     """They stand in the line of the verdict."""
     events = Events(None)
