@@ -258,10 +258,12 @@ static void load_lanes(enum type type, uint32_t mask, const uint64_t *addresses,
 }
 
 /* A GPU accesses an aligned vector at once. PTX promises that for its elements only, but programs rely on it
- * where other threads access the vector: cub's look-back keeps a flag beside a value. */
+ * where other threads access the vector: cub's look-back keeps a flag beside a value. No other thread of the
+ * host runs this block, so in its shared memory each vector is whole. */
 static bool is_whole(const struct instruction *instruction)
 {
-    return instruction->vector > 1 && (instruction->flags & FLAG_STRONG) != 0;
+    return instruction->vector > 1 && (instruction->flags & FLAG_STRONG) != 0 &&
+           instruction->space != SPACE_SHARED;
 }
 
 /* Not inlined: its vector would give every load a larger stack frame. */
