@@ -35,18 +35,23 @@ def quiet_pipe(output: TextIO) -> Iterator[None]:
 
 
 def replace_closed_output() -> None:
-    """Give descriptor 1 to a stream that cannot be written, so that no other file gets that number.
+    """Replace standard output and standard error if they are closed, so that no other file gets their descriptors.
 
-    The descriptor is not inherited: an observed command finds its standard output closed, as without us.
+    Writes to this standard output fail, and those to this standard error lead nowhere. The descriptors are not
+    inherited: an observed command finds its streams closed, as without us.
     """
-    if sys.stdout is not None:
-        return
-    descriptor = os.open(
-        os.devnull, os.O_RDONLY
-    )  # the lowest free number: 1, or 0 if standard input is closed
-    if descriptor == 0:
-        os.dup2(descriptor, 1, inheritable=False)
-    sys.stdout = os.fdopen(descriptor or 1, "w", closefd=False)
+    if sys.stdout is None:
+        sys.stdout = _null_stream(1, os.O_RDONLY)
+    if sys.stderr is None:
+        sys.stderr = _null_stream(2, os.O_WRONLY)
+
+
+def _null_stream(number: int, flags: int) -> TextIO:
+    """A stream on the descriptor `number`, which is closed. Standard input gets a descriptor, too, if it is closed."""
+    descriptor = os.open(os.devnull, flags)  # the lowest free number
+    if descriptor < number:
+        os.dup2(descriptor, number, inheritable=False)
+    return os.fdopen(max(descriptor, number), "w", closefd=False)
 
 
 def exit_with(status: int) -> NoReturn:

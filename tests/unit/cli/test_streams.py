@@ -12,6 +12,7 @@ import pytest
 
 from benchguard.cli import main
 from tests.conftest import ROOT
+from tests.support.log_lines import end, session, write_log
 
 COMMANDS = [["--help"], ["--version"], ["completion", "bash"], ["observe", "--help"]]
 LINE = "neutrino-bench: error: cannot write to standard output: "
@@ -62,6 +63,24 @@ def test_observed_command_finds_closed_output_closed(native: Path, tmp_path: Pat
     log = tmp_path / "log"
     result = run(["--driver", "sim", "--log", str(log), "-q", "--", "sh", "-c", "test ! -e /dev/fd/1"], ">&-")
     assert result.returncode == 0, result.stderr
+
+
+def test_valid_log_with_closed_standard_error_ends_with_0(tmp_path: Path) -> None:
+    """The status was 1, as for a broken hash chain."""
+    log = write_log(tmp_path / "run.audit.jsonl", [session(), end()])
+    for closed in ("2>&-", "<&- 2>&-"):
+        result = run(["verify-log", str(log)], f">{tmp_path}/out {closed}")
+        assert result.returncode == 0
+        assert "chain valid" in (tmp_path / "out").read_text()
+
+
+def test_observed_command_finds_closed_standard_error_closed(native: Path, tmp_path: Path) -> None:
+    assert native.is_dir()
+    log = tmp_path / "log"
+    result = run(
+        ["--driver", "sim", "--log", str(log), "-q", "--", "sh", "-c", "test ! -e /dev/fd/2"], "2>&-"
+    )
+    assert result.returncode == 0
 
 
 def test_too_many_open_files_name_the_limit_to_raise(
