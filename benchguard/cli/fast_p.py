@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from .options import FiniteRange
 from .output import say
 
 
@@ -14,7 +15,7 @@ from .output import say
 @click.option(
     "--threshold",
     "thresholds",
-    type=click.FloatRange(min=0),
+    type=FiniteRange(min=0),
     multiple=True,
     default=(0.0, 1.0, 2.0),
     show_default="0, 1, 2",

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from .. import exit_status
-from .options import is_stdout, json_option, quiet_option, write_json
+from .options import FiniteRange, is_stdout, json_option, quiet_option, write_json
 from .output import notify
 
 
@@ -42,7 +42,7 @@ from .output import notify
 )
 @click.option(
     "--within",
-    type=click.FloatRange(min=1),
+    type=FiniteRange(min=1),
     metavar="RATIO",
     help="A time that differs by more contradicts a Trace.  [default: times contradict nothing]",
 )

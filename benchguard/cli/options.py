@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -178,6 +179,16 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic 
         return size
 
 
+class FiniteRange(click.FloatRange):
+    """A number in a range. click accepts NaN in every range, because no comparison with NaN is true."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number; give one in digits", param, ctx)
+        return number
+
+
 def complete_driver(words: Sequence[str]) -> Callable[..., list[CompletionItem]]:
     """Shell completion of --driver: these words, or files if no word fits."""
 
@@ -248,7 +259,7 @@ def complete_policy(typed: str) -> list[CompletionItem]:
 
 timeout_option = click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     metavar="SECONDS",
     help="Kill the command and its child processes after this time, and exit with 124.",
 )

@@ -11,6 +11,7 @@ import click
 from ..errors import BenchguardError, UsageError
 from ..version import __version__
 from .options import (
+    FiniteRange,
     OutputFolder,
     Size,
     check_gpu_time,
@@ -58,7 +59,7 @@ COMPARISONS_SHOWN = 40
 )
 @click.option(
     "--engine-timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=60.0,
     metavar="SECONDS",
     help="Limit the engine's time for a kernel.  [default: 60]",

@@ -10,7 +10,16 @@ import click
 
 from ..grade.options import GradeOptions
 from .grade_flags import grade_options
-from .options import Flag, cuda_driver_option, is_stdout, json_option, options_of, quiet_option, write_json
+from .options import (
+    FiniteRange,
+    Flag,
+    cuda_driver_option,
+    is_stdout,
+    json_option,
+    options_of,
+    quiet_option,
+    write_json,
+)
 from .output import notify
 
 _OF_A_RUN = ("language", "entry", "convention", "warm_up", "network", "inline", "policy", "keep")
@@ -36,7 +45,7 @@ _OF_A_RUN = ("language", "entry", "convention", "warm_up", "network", "inline", 
 )
 @click.option(
     "--within",
-    type=click.FloatRange(min=1),
+    type=FiniteRange(min=1),
     metavar="RATIO",
     help="Confirm no stored time that differs by more.  [default: 1.1 on the same GPU model and driver]",
 )
