@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..errors import BenchguardError, UsageError
-from .detect import adapter_of
+from .detect import adapter_of, check_path
 from .options import known
 
 if TYPE_CHECKING:  # a supervisor asks only for names and limits, and numpy takes 0.1 s
@@ -52,7 +52,11 @@ def load_suite(spec: str, adapter: str = "auto", options: Mapping[str, str] = {}
 
 
 def check_options(spec: str, adapter: str, options: Mapping[str, str]) -> None:
-    """Raises UsageError for an option that the problem's format does not have, without running the problem."""
+    """Raises UsageError for an option that the problem's format does not have, and for a path that is not UTF-8.
+
+    No code of the problem runs.
+    """
+    check_path(spec)
     if options:
         chosen = _chosen(spec, adapter)
         known(options, _module(chosen).OPTIONS, chosen)

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import ast
+import os
 from pathlib import Path
+
+from ..errors import UsageError
 
 TASK_FILE = "task.yml"
 _KERNELBENCH = {"Model", "get_inputs"}
 LEETGPU_FILE = "challenge.py"
 
 
+def check_path(spec: str) -> None:
+    """Raises UsageError for a path that is not UTF-8, which messages between processes and results cannot have."""
+    # A folder above, or the target of a link, may have such a name.
+    for path in (spec, os.path.realpath(spec)):
+        try:
+            path.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(f"the problem's path {path} is not UTF-8; rename the file or folder") from error
+
+
 def adapter_of(spec: str) -> str:
+    """The format of a problem. Raises UsageError for a path that is not UTF-8."""
+    check_path(spec)
     path = Path(spec)
     if path.name == TASK_FILE or (path / TASK_FILE).is_file():
         return "gpumode"

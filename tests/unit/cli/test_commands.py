@@ -175,6 +175,21 @@ def test_usage_error_is_found_before_code_runs(arguments: list[str], message: st
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("words", [["starter"], ["grade", "--adapter", "problem"]], ids=" ".join)
+@pytest.mark.parametrize("name", ["p\udcff.py", "\udcff/p.py"])
+def test_problem_path_that_is_not_utf8_is_refused_in_one_line(
+    words: list[str], name: str, tmp_path: Path
+) -> None:
+    problem, submission = tmp_path / name, tmp_path / "submission.py"
+    problem.parent.mkdir(exist_ok=True)
+    problem.write_text(PROBLEM)
+    submission.write_text(SUBMISSION)
+    result = run(*words, problem.name, *[submission][: words[0] == "grade"], cwd=problem.parent)
+    assert result.returncode == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert "is not UTF-8; rename" in result.stderr
+
+
 def test_doctor_reports_every_subject() -> None:
     result = run("doctor", "--json")
     assert result.returncode == 0, result.stdout + result.stderr
