@@ -6,9 +6,15 @@ took. `process` and `thread` are the numbers in the process's own namespace.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
+from msgspec import Meta
+
+CallName: TypeAlias = Annotated[str, Meta(max_length=256)]
+Arguments: TypeAlias = Annotated[dict[CallName, int], Meta(max_length=64)]
+"""A call has at most layout.ARGUMENTS_MAX arguments."""
+Floats: TypeAlias = Annotated[dict[CallName, float | None], Meta(max_length=64)]
 
 
 class Entry(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=False):
@@ -55,7 +61,7 @@ class ImageEntry(Entry, frozen=True, tag="image"):
     bytes: int
     format: str
     origin: str
-    call: str
+    call: CallName
     note: str | None
 
 
@@ -91,7 +97,7 @@ class LaunchEntry(Entry, frozen=True, tag="launch"):
     duration_ns: int
     process: int
     thread: int
-    call: str
+    call: CallName
     stream: int
     kernel: int
     name: str | None
@@ -139,7 +145,7 @@ class GraphLaunchEntry(Entry, frozen=True, tag="graph_launch"):
     duration_ns: int
     process: int
     thread: int
-    call: str
+    call: CallName
     graph: int
     stream: int
     kernels: int | None
@@ -174,11 +180,11 @@ class CallEntry(Entry, frozen=True, tag="call"):
     duration_ns: int
     process: int
     thread: int
-    call: str
+    call: CallName
     group: str | None
-    arguments: dict[str, int]
+    arguments: Arguments
     result: int
-    floats: dict[str, float | None] | msgspec.UnsetType = msgspec.UNSET
+    floats: Floats | msgspec.UnsetType = msgspec.UNSET
     """The floating-point arguments as numbers; null if one is not finite. Absent if the call has none."""
     repeats: int | msgspec.UnsetType = msgspec.UNSET
     """How many calls the line stands for, which equal the call before them. `duration_ns` is then from entry of the
@@ -239,11 +245,11 @@ class DecisionEntry(Entry, frozen=True, tag="decision"):
     time_ns: int
     process: int
     thread: int
-    call: str
+    call: CallName
     action: str
     rule: str
     phase: str
-    arguments: dict[str, int]
+    arguments: Arguments
     origin: str
     kernel: str | None
     image: str | None
@@ -256,7 +262,7 @@ class InFlightEntry(Entry, frozen=True, tag="in_flight"):
     time_ns: int
     process: int
     thread: int
-    call: str
+    call: CallName
     since_ns: int
 
 
@@ -266,7 +272,7 @@ class WaitingEntry(Entry, frozen=True, tag="waiting"):
     time_ns: int
     process: int
     thread: int
-    call: str
+    call: CallName
 
 
 class LostEntry(Entry, frozen=True, tag="lost"):

@@ -28,6 +28,8 @@ SHAPES_MAX = 1 << 16
 NODES_MAX = 1 << 20
 TEXTS_MAX = 1000
 ALIVE_MAX = 1000
+CHARACTERS_MAX = 16 << 20
+"""Limit of the names of all rows together. A record's name has 16 KiB at most, but that of a forged log 4 MiB."""
 
 Shape = tuple[tuple[int, ...], tuple[int, ...]]
 KernelKey = tuple[str, str | None]
@@ -103,7 +105,7 @@ class Tally:
         self._shapes = self._nodes = 0
         self._timeable = self._timed = self._timed_graphs = 0
         self._graph_times = GraphTimes(ROWS_MAX)
-        self._lines = 0
+        self._lines = self._characters = 0
 
     def add(self, line: dict[str, Any]) -> None:
         """Count a line. Raises LogError if neutrino-bench does not write such lines."""
@@ -121,13 +123,20 @@ class Tally:
             handler(self, entry)
 
     def _has_room(self, rows: Any, key: Any, what: str, limit: int = ROWS_MAX) -> bool:
-        if key in rows or len(rows) < limit:
+        if key in rows:
             return True
-        self._limits[f"only the first {limit:,} {what} are listed"] = None
-        return False
+        if len(rows) >= limit:
+            self._limits[f"only the first {limit:,} {what} are listed"] = None
+            return False
+        characters = self._characters + _characters_of(key)
+        if characters > CHARACTERS_MAX:
+            self._limits[f"some {what} are not listed, because their names are too long"] = None
+            return False
+        self._characters = characters
+        return True
 
     def _keep(self, texts: list[str], text: str, what: str) -> None:
-        if self._has_room(texts, None, what, TEXTS_MAX):
+        if self._has_room(texts, (text,), what, TEXTS_MAX):
             texts.append(text)
 
     def _in_order(self, entry: entries.ProcessEntry | entries.LostEntry) -> None:
@@ -476,6 +485,12 @@ _HANDLERS: dict[type[Any], Callable[[Tally, Any], None]] = {
     entries.EndEntry: Tally._end_session,
 }
 """Kernels are not here: launches count them. Phases and later kinds are passed over."""
+
+
+def _characters_of(key: Any) -> int:
+    if isinstance(key, str):
+        return len(key)
+    return sum(map(_characters_of, key)) if isinstance(key, tuple) else 0
 
 
 def _copy_row(key: tuple[str, bool], copies: _Copies) -> CopyRow:

@@ -33,6 +33,8 @@ LAUNCH_BOXES = 20_000
 CALL_BOXES = 10_000
 POINTS = 4_000
 NAMES_MAX = 20_000
+CHARACTERS_MAX = 8 << 20
+"""Limit of all names together. A forged log may have names of 4 MiB, and the page has each several times."""
 OTHERS = "(other names)"
 TEXTS_MAX = 200
 """Processes, notes and calls in flight that a report lists. It counts all of them."""
@@ -75,6 +77,7 @@ class Facts:
     lost: Counter[tuple[int, int]] = field(default_factory=Counter)
     corrupt: Texts = field(default_factory=Texts)
     _numbers: dict[str, int] = field(default_factory=dict)
+    _characters: int = 0
 
     def add(self, line: Line) -> None:
         match line:
@@ -85,9 +88,9 @@ class Facts:
                 self._launch(line, f"graph {line.graph}")
             case CallEntry():
                 self._call(line)
-            case KernelEntry() if len(self.kernels) < NAMES_MAX:
+            case KernelEntry() if len(self.kernels) < NAMES_MAX and self._has_room(line.name, line.demangled):
                 self.kernels[line.demangled or line.name, line.image] = line
-            case ProcessEntry() if len(self.processes) < TEXTS_MAX:
+            case ProcessEntry() if len(self.processes) < TEXTS_MAX and self._has_room(line.executable):
                 self.processes[line.process] = line
             case InFlightEntry():
                 self.in_flight.add(f"{line.call} of process {line.process}, thread {line.thread}")
@@ -122,12 +125,20 @@ class Facts:
 
     def _number(self, name: str) -> int:
         """The position of a name in `names`."""
-        if name not in self._numbers and len(self.names) >= NAMES_MAX:
+        if name not in self._numbers and (len(self.names) >= NAMES_MAX or not self._has_room(name)):
             name = OTHERS
         if name not in self._numbers:
             self._numbers[name] = len(self.names)
             self.names.append(name)
         return self._numbers[name]
+
+    def _has_room(self, *texts: str | None) -> bool:
+        """Count the characters of texts, unless they are too many."""
+        characters = self._characters + sum(map(len, filter(None, texts)))
+        if characters > CHARACTERS_MAX:
+            return False
+        self._characters = characters
+        return True
 
     def lanes(self) -> list[Lane]:
         """All lanes of both timelines: processes and threads in the order of the log, streams before other calls."""

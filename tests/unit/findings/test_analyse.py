@@ -9,6 +9,8 @@ import pytest
 
 from benchguard.audit.log import LogError, checked_lines
 from benchguard.findings import Analysis, FindingsError, analyse_log
+from benchguard.findings.fields import Line
+from benchguard.findings.order import Ordered
 from tests.support import log_lines
 from tests.support.window_logs import PROCESS, WindowLog
 
@@ -46,6 +48,17 @@ def test_hostile_line_does_not_stop_other_readers(tmp_path: Path) -> None:
     assert len(list(analysis.through(checked_lines(path)))) == 3
     with pytest.raises(FindingsError):
         analysis.report()
+
+
+def test_lines_that_are_held_back_have_a_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compact log of 13 KB made the analysis use 2 GB: 20 lines of 4 MiB with a million lists each."""
+    monkeypatch.setattr("benchguard.audit.order.HELD_BYTES", 100_000)
+    ordered = Ordered()
+    lists = {"a": [[] for _ in range(1000)]}
+    lines = [Line(number, log_lines.call("cuInit", number, extra=lists)) for number in range(10)]  # type: ignore[arg-type]
+    given = [line.number for each in lines for line in ordered.push(each)]
+    assert given == list(range(9))
+    assert [line.number for line in ordered.rest()] == [9]
 
 
 def test_too_many_processes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from benchguard.audit.log import LogError
 from benchguard.report.curves import Curve, thinned
-from benchguard.report.log_report import read_log_report
+from benchguard.report.log_report import OTHERS, read_log_report
 from benchguard.report.timeline import LANES_MAX, Lane, Timeline
 from tests.support import logs
 
@@ -49,6 +50,27 @@ def test_line_of_a_wrong_type_ends_the_reading_with_its_number(tmp_path: Path) -
     line = logs.launch(10, grid=("x", 1, 1))
     report = read_log_report(logs.write_log(tmp_path / "log", [logs.session(), line, logs.end()]))
     assert "line 2: not a valid line of kind launch" in report.problem and "grid" in report.problem
+
+
+def test_names_that_are_too_long_together_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compact log of 30 KB made the page use 3 GB."""
+    monkeypatch.setattr("benchguard.audit.tally.CHARACTERS_MAX", 1000)
+    monkeypatch.setattr("benchguard.report.log_report.CHARACTERS_MAX", 1000)
+    lines = [logs.session(), logs.launch(10, name="k" * 2000), logs.launch(20, name="short"), logs.end()]
+    report = read_log_report(logs.write_log(tmp_path / "log", lines))
+    assert [row.name for row in report.summary.kernels] == ["short"]
+    assert report.summary.limits == ["some kernels are not listed, because their names are too long"]
+    assert set(report.facts.names) == {OTHERS, "short"}
+
+
+def test_call_of_a_name_or_arguments_that_no_run_writes_ends_the_reading(tmp_path: Path) -> None:
+    long = logs.call(10, "c" * 257)
+    many = replace(logs.call(10, "cuInit"), arguments={f"a{number}": 0 for number in range(65)})
+    for line in (long, many):
+        report = read_log_report(logs.write_log(tmp_path / "log", [logs.session(), line, logs.end()]))
+        assert "line 2: not a valid line of kind call" in report.problem
 
 
 def test_file_that_is_not_a_log_is_refused(tmp_path: Path) -> None:
