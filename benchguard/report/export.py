@@ -119,8 +119,9 @@ def export(
             for name, batch in batches.items():
                 _flush(writers[name], batch)
     except OSError as error:
+        place = error.filename or " and ".join(str(folder) for _, folder in folders)
         raise BenchguardError(
-            f"cannot write the tables: {error.filename or ''} {error.strerror}; free some space or name another folder"
+            f"cannot write the tables to {place}: {error.strerror}; free some space or name another folder"
         ) from error
     return counts, source.problem
 

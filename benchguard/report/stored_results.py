@@ -10,6 +10,7 @@ import msgspec
 
 from ..errors import UsageError
 from ..grade.result import GradeResult, read_result
+from ..ipc.bounded_file import open_regular
 from ..ipc.json_text import UNREADABLE, unique
 from ..ipc.text import one_line
 
@@ -34,7 +35,7 @@ def stored_results(path: Path) -> Iterator[tuple[str, GradeResult]]:
     The name is the last part of the submission's path, or of its id in a batch. Raises UsageError for other files.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             is_batch = file.read(len(_START)) == _START
         if is_batch:
             yield from _of_batch(path)

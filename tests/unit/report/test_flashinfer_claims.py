@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -229,6 +230,12 @@ def test_results_of_a_batch_have_the_names_of_their_ids(tmp_path: Path) -> None:
     path.write_text(path.read_text() + '{"schema":"neutrino-bench/batch/1"}\n')
     with pytest.raises(UsageError, match=r"r\.jsonl, line 3: not a result of a batch"):
         list(stored_results(path))
+
+
+def test_pipe_in_place_of_a_result_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "r.json")
+    with pytest.raises(UsageError, match="cannot be read: it is not a regular file"):
+        list(stored_results(tmp_path / "r.json"))
 
 
 def test_file_of_other_content_is_refused(tmp_path: Path) -> None:
