@@ -65,5 +65,11 @@ def _losses(end: dict[str, Any]) -> str:
     lost = [f"{text}: {_count(end, name)}" for name, text in _LOSSES.items() if _count(end, name)]
     lost += ["lines beyond the limit of its size"] if end.get("truncated") is True else []
     lost += ["processes that were still running"] if end.get("outlived") else []
+    unobserved = end.get("unobserved")
+    lost += (
+        [f"processes without the shim: {len(unobserved)}"]
+        if unobserved and isinstance(unobserved, list)
+        else []
+    )
     is_complete = end.get("complete") is True
     return ", ".join([("complete" if is_complete else "INCOMPLETE"), *lost])

@@ -76,6 +76,10 @@ def test_short_reading_has_no_bar(tmp_path: Path) -> None:
             "INCOMPLETE, records dropped: 7, lines beyond",
         ),
         (b'{"kind":"end","complete":"\\u001b[2J","dropped":"x"}', "INCOMPLETE"),
+        (
+            b'{"kind":"end","complete":true,"unobserved":["7 env -i ./program"]}',
+            "complete, processes without the shim: 1",
+        ),
     ],
 )
 def test_verify_log_says_what_was_lost(tmp_path: Path, end: bytes, said: str) -> None:
