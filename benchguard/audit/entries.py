@@ -13,7 +13,8 @@ from msgspec import Meta
 
 CallName: TypeAlias = Annotated[str, Meta(max_length=256)]
 Arguments: TypeAlias = Annotated[dict[CallName, int], Meta(max_length=64)]
-"""A call has at most layout.ARGUMENTS_MAX arguments."""
+"""A line of a forged log has up to 4 MiB. A record has at most layout.ARGUMENTS_MAX arguments, and the longest known
+name of a call has 52 characters."""
 Floats: TypeAlias = Annotated[dict[CallName, float | None], Meta(max_length=64)]
 
 

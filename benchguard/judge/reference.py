@@ -91,7 +91,7 @@ def check_answers(spec: CaseSpec, sets: Sequence[Expected]) -> None:
 
 
 def as_output(buffer: Buffer, expected: Array) -> Array:
-    """Expected elements rounded to nearest in the output's dtype."""
+    """Expected elements rounded to nearest in the output's dtype; `expected` itself if it has that dtype."""
     stored = stored_dtype(buffer.dtype)
     if not is_float(buffer.dtype):
         return expected

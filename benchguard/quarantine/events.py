@@ -74,8 +74,8 @@ class Events:
     def seconds(self, wall: float) -> dict[str, float]:
         """The claimed durations, without pauses, that are possible within `wall` seconds without pauses.
 
-        The driver may be set up during another phase, whose time then lacks the wait for it. So a pause that is longer
-        than its phase was in the time of another word.
+        The driver is set up during another phase, whose claimed time lacks the wait for the driver. A pause that is
+        longer than the claimed time of its phase fell into such a wait, and is taken from a time that is impossible.
         """
         claimed = self.finished.seconds if self.finished is not None else {}
         ran, others = {}, 0.0
