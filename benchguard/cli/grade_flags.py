@@ -38,7 +38,8 @@ _JUDGING: dict[str, str | Flag] = {
     "sets": Flag("Secret input sets per case.", "K"),
     "one_use": Flag("Further input sets that serve one sample each, to detect cached results.", "N"),
     "placements": Flag(
-        "Time each case in N replays, each in a new process. Short kernels differ by 1 % between processes.",
+        "Take the samples of a case in N processes, each with its own context; short kernels differ by 1 % between "
+        "contexts.  [default: 4 for small cases; 1 on the CPU driver]",
         "N",
     ),
     "timeout": Flag(

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
 from ..capture import CaptureError
 from ..gpu.turns import Turns
 from ..judge.ceilings import rates_of
-from ..judge.contract import AskSecrets, Secrets
+from ..judge.contract import Checked
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec, Tolerance
 from ..quarantine.contract import Quarantined
@@ -27,10 +25,10 @@ from .conclusion import TimedCase
 from .cordon import CheckedAccesses, check_accesses
 from .evidence import CaptureFacts, KernelEvidence
 from .examine import ON_THE_DEVICE, examined_of
-from .judged_replay import Report, SecretInputs, judged_replay, warm_samples_of, with_slots
+from .judged_replay import Report, SecretInputs, judged_replay, warm_samples_of
 from .options import GradeOptions
 from .outcome import Findings, Outcome, evidence_of, outcome_of, unknown_globals
-from .placements import Pooled, notes_of, placed, placements_of, pooled
+from .placements import notes_of, placed, placements_of
 from .provenance import attributed, refusal_of
 from .result import Checks, GradedCase, Inputs, Times, Verdict
 from .specification import Finding
@@ -57,7 +55,8 @@ NO_FACTS = Finding("failed", "the captures cannot be used: the reader found noth
 @dataclass(frozen=True)
 class CaseWork:
     """The inputs of a case's grade. `seconds` are left before the time-out, for this case and `cases_after`. Waits for
-    `turns` do not count. `relay` has the processes that replay."""
+    `turns` do not count. `relay` has the processes that replay, and `processes` is the most in which samples are taken.
+    """
 
     spec: CaseSpec
     found: Quarantined
@@ -68,6 +67,7 @@ class CaseWork:
     relay: Relay | None = None
     cases_after: int = 0
     api: Api = "cuda"
+    processes: int = 1
 
     @property
     def sampling_seconds(self) -> float:
@@ -105,63 +105,34 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
         return _refused(work, finding, began, kernels)
     path = work.found.captures[case][choice]
     try:
-        replays = _replays(path, work, judge, options, report, end)
+        result, checked = judged_replay(
+            path,
+            work.secret,
+            judge,
+            options,
+            end + work.turns.waited - time.monotonic(),
+            report,
+            warm_samples_of(options.samples, work.secret.sets),
+            work.sampling_seconds,
+            work.turns,
+            work.api,
+            work.relay,
+            is_last=work.cases_after == 0,
+            processes=work.processes,
+            in_a_row=True,
+        )
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
     recorded = Recorded(
         msgspec.structs.replace(facts, kernels=kernels), examined.suspicion, examined.are_repeated
     )
     cordon = None
-    if options.cordon_device and replays.result.table:
+    if options.cordon_device and result.table:
         report("device cordon", 0, None)
         cordon = check_accesses(
             path, work.secret, options, end + work.turns.waited - time.monotonic(), work.turns
         )
-    return _judged(work, replays, recorded, cordon, options.require_evidence == "full", began)
-
-
-def _replays(
-    path: Path, work: CaseWork, judge: JudgeProcess, options: GradeOptions, report: Report, end: float
-) -> Pooled:
-    """The replays of a case, or the first that does not pass.
-
-    `end` is of the monotonic clock. Waits for turns move it.
-    """
-    replays = []
-    for number in range(options.placements):
-        is_last = number == options.placements - 1
-        secret = work.secret if number == 0 else _secret_again(work, judge)
-        try:
-            result, checked = judged_replay(
-                path,
-                secret,
-                judge,
-                options,
-                end + work.turns.waited - time.monotonic(),
-                report,
-                warm_samples_of(options.samples, secret.sets) if is_last else 0,
-                work.sampling_seconds / options.placements,
-                work.turns,
-                work.api,
-                work.relay,
-                is_last=is_last and work.cases_after == 0,
-                in_a_row=is_last,
-            )
-        finally:
-            for each in secret.ends if number else ():
-                os.close(each)
-        if result.verdict != "pass" or checked.wrong:
-            return Pooled(result, checked, ())
-        replays.append((result, checked))
-    return pooled(replays)
-
-
-def _secret_again(work: CaseWork, judge: JudgeProcess) -> SecretInputs:
-    """The secret inputs of another replay, the same ones. The caller closes its descriptors."""
-    case = work.secret.case
-    judge.ask(AskSecrets(case))
-    returned = work.found.returned[case] if work.spec.returns is not None else None
-    return with_slots(judge, case, *judge.answer(Secrets), returned)
+    return _judged(work, result, checked, recorded, cordon, options.require_evidence == "full", began)
 
 
 def _refused(
@@ -180,14 +151,14 @@ def _refused(
 
 def _judged(
     work: CaseWork,
-    replays: Pooled,
+    result: ReplayResult,
+    checked: Checked,
     recorded: Recorded,
     accesses: CheckedAccesses | None,
     require_evidence: bool,
     began: float,
 ) -> TimedCase:
     spec, known = work.spec, work.secret.sets
-    result, checked = replays.result, replays.checked
     unrestored = recorded.facts.unrestored or unknown_globals(result)
     first_use = first_use_of(result.table)
     carried, doubt = carried_reason(result.table, first_use), carried_doubt(result.table, first_use)
@@ -196,7 +167,7 @@ def _judged(
     table = tests.table
     rows = reported(table, unsafe)
     scored = believed(rows, tests.safe([row for row in table if row.one_use]))
-    placements = placements_of(rows, scored, replays.ends)
+    placements = placements_of(rows, scored, {row.process for row in table})
     summary = placed(summarise(scored), placements) if scored else None
     median = summary.median if summary else None
     device = result.device.name if result.device else ""

@@ -119,7 +119,7 @@ def compare(
         sim = target.driver.is_sim
         blocks = blocks or (SIM_BLOCKS if sim else BLOCKS)
         how = for_driver(options, target.driver)
-        how = replace(how, samples=how.samples or COMPARE_SAMPLES)
+        how = replace(how, samples=how.samples or COMPARE_SAMPLES, placements=1)
         judge = stack.enter_context(JudgeProcess(timeout=options.seconds))
         judge.ask(_ask(str(problem), how, blocks, (str(a), str(b)), smallest=sim and not options.cases))
         opened, _ = judge.answer(Opened)
@@ -152,7 +152,7 @@ def _check(options: GradeOptions, blocks: int | None) -> None:
         raise UsageError("inline times cannot be compared; leave `inline` out, or grade both submissions")
     if options.until is not None:
         raise UsageError("a comparison takes a fixed number of samples; give `samples` instead of `until`")
-    if options.placements > 1:
+    if options.placements not in {None, 1}:
         raise UsageError("a comparison replays each side in many processes; leave `placements` out")
     if blocks is not None and blocks < BLOCKS_MIN:
         raise UsageError(f"blocks is {blocks}; give at least {BLOCKS_MIN}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..adapters import check_options
 from ..errors import UsageError
+from ..gpu.exclusive import is_exclusive
 from ..judge.contract import Opened, Secrets
 from ..judge.process import JudgeProcess
 from ..problem.returned import replayed_case
@@ -25,7 +26,7 @@ from ..replay.target import target_of
 from ..shim.driver import Driver, discover
 from ..toolchain.freshness import check_is_current
 from .opening import Opening
-from .options import SIM_SAMPLES, GradeOptions
+from .options import PLACEMENTS, SIM_PLACEMENTS, SIM_SAMPLES, GradeOptions
 from .progress import GradeProgress, Report
 from .run import GradeRun
 from .vendor import api_of
@@ -220,17 +221,30 @@ def check_inputs(
             ) from error
 
 
+OF_SUBMISSION = {"import", "compile", READING}
+"""Phases of which the first has contexts made for the replay, on a GPU that several processes may use: that takes up to
+0.7 s. On the CPU driver it takes no time, and the submission needs the processors."""
+
+
 class ReplayedRun(GradeRun):
     """A grade that captures calls in the quarantine and times a replay in a clean process."""
 
     _relay: Relay | None = None
+    _processes = 1
+    _context_from: Collection[str] = ()
 
     def run(self) -> GradeResult:
         judge, opening = self.start()
         submission = self.submission(opening)
         target = target_of(self._api, self.options.driver)
         sandbox = self.options.require_sandbox or "any"
-        self._relay = self._stack.enter_context(Relay(target, self.options.device, sandbox))
+        sim, shared = target.driver.is_sim, not is_exclusive(self.turns.gpus)
+        wanted = self.options.placements or (SIM_PLACEMENTS if sim else PLACEMENTS)
+        self._processes = wanted if shared else 1
+        self._context_from = OF_SUBMISSION if shared and not sim else {READING}
+        self._relay = self._stack.enter_context(
+            Relay(target, self.options.device, sandbox, processes=self._processes)
+        )
         quarantined = self.quarantine(submission, opening, replay=self._relay.this)
         opened, ahead = opening.opened, opening.ahead
         self.close([opening.find().inputs])
@@ -259,7 +273,7 @@ class ReplayedRun(GradeRun):
         """Import the rest: numpy and the tests of times alone take 0.1 s, which the submission's process needs, too."""
         from . import archive, case, conclusion  # noqa: F401, PLC0415
 
-        if phase == READING and self._relay is not None:
+        if phase in self._context_from and self._relay is not None:
             self._relay.this.open_driver()
 
     def _secrets(self, opening: Opening, index: int) -> tuple[Secrets, list[int]]:
@@ -294,6 +308,7 @@ class ReplayedRun(GradeRun):
             self._relay,
             len(opened.cases) - index - 1,
             self._api,
+            self._processes,
         )
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:

@@ -22,6 +22,7 @@ from ..replay.buffers import Buffers, SharedInputs, SlotPool
 from ..replay.collect import Progress
 from ..replay.convergence import HUGE_BYTES
 from ..replay.options import ReplayOptions
+from ..replay.protocol import Done
 from ..replay.relay import Relay
 from ..replay.replay import SAMPLING_SECONDS, replay_buffers
 from ..replay.result import ReplayResult
@@ -89,6 +90,7 @@ def judged_replay(
     api: Api | None = None,
     relay: Relay | None = None,
     is_last: bool = True,
+    processes: int = 1,
     in_a_row: bool = False,
 ) -> tuple[ReplayResult, Checked]:
     """Replay the capture at `path` for at most `seconds`, and return the judge's results for its samples.
@@ -97,8 +99,9 @@ def judged_replay(
 
     `warm_samples` follow with the memory in the cache. The judge checks their outputs, too. `api` is of the driver that
     the submission ran on: a capture that names another one would choose the driver that replays it. `relay` has the
-    processes; None: one that starts now. Unless this replay `is_last`, another one follows.
-    `in_a_row`: samples on the memory that the run before left follow, whose outputs the judge checks, too.
+    processes; None: one that starts now. Unless this replay `is_last`, another one follows. `processes`: the most in
+    which samples are taken. `in_a_row`: samples on the memory that the run before left follow, whose outputs the judge
+    checks, too.
 
     Raises UsageError for invalid replay options, CaptureError for a capture that cannot be used.
     """
@@ -138,6 +141,14 @@ def judged_replay(
         if report is not None:
             report(progress.phase, progress.samples, progress.median_us)
 
+    asked: list[Done | None] = []
+
+    def ask(done: Done | None) -> None:
+        """Ask for the results while the process frees its memory and ends."""
+        asked.append(done)
+        in_a_row = done.in_a_row.samples if done is not None and done.in_a_row is not None else ()
+        judge.ask(AskChecked(secret.case, len(in_a_row)))
+
     with Capture.open(path, LIMITS) as capture:
         if api is not None and api_of(capture) != api:
             raise CaptureError(
@@ -145,9 +156,20 @@ def judged_replay(
             )
         process = relay.take(is_last) if relay is not None else None
         result = replay_buffers(
-            capture, how, buffers, tell, options.memory_limit, sampling_seconds, turns, process, in_a_row
+            capture,
+            how,
+            buffers,
+            tell,
+            options.memory_limit,
+            sampling_seconds,
+            turns,
+            process,
+            in_a_row,
+            processes,
+            ask,
         )
-    judge.ask(AskChecked(secret.case, len(result.in_a_row.samples) if result.in_a_row is not None else 0))
+    if not asked:
+        ask(None)
     if relay is not None and not is_last and result.verdict == "pass":
         relay.start()
     checked, _ = judge.answer(Checked)

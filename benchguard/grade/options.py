@@ -14,7 +14,7 @@ from ..gpu.turns import WAIT_SECONDS, WAIT_SECONDS_MAX
 from ..inline.contract import SAMPLES_MAX as INLINE_SAMPLES_MAX
 from ..quarantine.contract import Convention, Language
 from ..replay.convergence import rule_of
-from ..replay.protocol import WARM_UP_SAMPLES_MAX
+from ..replay.protocol import PROCESSES_MAX, WARM_UP_SAMPLES_MAX
 
 TIMEOUT_SECONDS = 300.0
 BLOCKS, BLOCKS_MIN = 20, 3
@@ -27,7 +27,8 @@ COMPARE_SAMPLES = 50
 """Samples of each replay of a comparison, and of the grades before it. Medians of 50 samples differ less than contexts
 do (docs/adr/0039)."""
 
-PLACEMENTS_MAX = 64
+PLACEMENTS, SIM_PLACEMENTS = 4, 1
+"""Processes in which the samples of a case are taken, on a GPU and on the CPU driver, whose times vary more."""
 
 SIM_SAMPLES = 20
 """Samples per case on the CPU driver, whose times depend on the machine's other work and seldom converge."""
@@ -65,7 +66,7 @@ _BOUNDS = {
     "wait_for_gpu": (0, WAIT_SECONDS_MAX),
     "sets": (4, 1024),
     "one_use": (8, 256),
-    "placements": (1, PLACEMENTS_MAX),
+    "placements": (1, PROCESSES_MAX),
 }
 
 
@@ -102,9 +103,10 @@ class GradeOptions:
             replays its captures. 0: half of this machine's memory.
         sets: secret input sets per case.
         one_use: further input sets that serve one sample each: a submission that caches results is slower on them.
-        placements: replays of each case, each in a new process, with other memory and another context. Times of kernels
-            of a few microseconds differ by 1 % between them. With 2 or more the time is the geometric mean of their
-            medians, and its interval covers them.
+        placements: processes in which the samples of a case are taken, each with other memory and another context; one
+            where their states together would take more than 4 GiB of the device. Times of kernels of a few microseconds
+            differ by 1 % between them. The time is the geometric mean of their medians, and its interval covers them.
+            None: 4, on the CPU driver 1.
         network: let the submission use the network.
         require_sandbox: "full" refuses to run the submission if any protection of the sandbox is missing.
         require_evidence: "full" gives the verdict "unproven" if a check of the time could not tell.
@@ -151,7 +153,7 @@ class GradeOptions:
     memory_bytes: int = 0
     sets: int = 8
     one_use: int = 12
-    placements: int = 1
+    placements: int | None = None
     network: bool = False
     require_sandbox: Literal["full"] | None = None
     require_evidence: Literal["full"] | None = None

@@ -97,11 +97,11 @@ class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Placements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The times of a case in several replays, each in a process of its own.
+    """The times of a case in several processes.
 
     Attributes:
-        medians_us: median of each replay, in microseconds. The median in `time_us` of the case is their geometric mean,
-            with its 95 % interval by Student's t of the logarithms.
+        medians_us: median of each process, in microseconds. The median in `time_us` of the case is their geometric
+            mean, with its 95 % interval by Student's t of the logarithms.
         spread: how much longer the largest median is than the smallest, as a share.
     """
 
@@ -143,7 +143,7 @@ class GradedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     capture: str = ""
     """SHA-256 of the capture that was replayed."""
     placements: Placements | None = None
-    """The times in several replays, with `placements`."""
+    """The times in the processes that took the samples; null for one."""
     cordon: Cordon | None = None
     """The accesses that the kernels made, with `cordon_device`."""
     notes: tuple[str, ...] = ()

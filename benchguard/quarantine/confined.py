@@ -118,7 +118,7 @@ class Running:
                     stdin=stack.enter_context(request(program.order)),
                     stdout=output_theirs,
                     stderr=output_theirs,
-                    pass_fds=[events_theirs, *program.order.descriptors],
+                    pass_fds=[events_theirs, *program.order.descriptors, *program.order.siblings],
                     start_new_session=True,
                 )
             except OSError as error:

@@ -126,6 +126,10 @@ class Task(msgspec.Struct, frozen=True, tag_field="task", tag="call"):
     confine: Confine
     variables: tuple[str, ...] = ()
     """Environment variables that are allowed besides those of sandbox/environment.py."""
+    sibling: str = ""
+    """MODULE:FUNCTION, called with each descriptor of `siblings`, in a process of its own beside that of `function`,
+    which is its parent. It is confined as that is."""
+    siblings: tuple[int, ...] = ()
 
     @property
     def readable(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Callable
 
 from ..gpu.quiet import wait_until_quiet
 from ..gpu.turns import Turn
@@ -32,8 +33,11 @@ class Pause:
     `excess` says why the processes were killed; empty if they were not.
     """
 
-    def __init__(self, turn: Turn, members: Group) -> None:
-        self._turn, self._members = turn, members
+    def __init__(
+        self, turn: Turn, members: Group, others_use_gpu: Callable[[], bool] = lambda: False
+    ) -> None:
+        """`others_use_gpu`: whether a program of this grade that is not stopped uses the GPU now."""
+        self._turn, self._members, self._others_use_gpu = turn, members, others_use_gpu
         self._again = self._looked = 0.0
         self.excess = ""
 
@@ -44,6 +48,8 @@ class Pause:
         """
         began = time.monotonic()
         if began < self._again or not self._turn.is_wanted():
+            return 0.0
+        if self._others_use_gpu():
             return 0.0
         if not self._members.members(keeper):  # the keeper is about to start the first one, or all have ended
             return 0.0

@@ -175,7 +175,9 @@ class _Run:
         events = Events(beside.began)
         (events_end, events_theirs), (output_end, output_theirs) = self._pipe(), self._pipe()
         watch = Watch(confine.memory_bytes, confine.processes, self._where.scratch)
-        pause = Pause(self._turn, group) if self._turn is not None else None
+        pause = None
+        if self._turn is not None:
+            pause = Pause(self._turn, group, lambda: any(each.uses_gpu for each in waiting))
         attendant = Attendant(
             events_end, output_end, deadline, events.handle, watch, group, pause=pause, paused=events.paused
         )

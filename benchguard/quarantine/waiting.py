@@ -66,6 +66,11 @@ class Waiting(ABC):
         if self._running is not None:
             self._running.leave_out(other.keeper)
 
+    @property
+    def uses_gpu(self) -> bool:
+        """Whether it uses the GPU now, so that no other program may measure."""
+        return False
+
     def tell(self, message: bytes) -> None:
         """Send a message without descriptors to a program that waits."""
         if self._end is not None:

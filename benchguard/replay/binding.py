@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from benchguard.toolchain.paths import REPLAY, REPLAY_ABI
 
 from .contract import EngineError
+from .host_wait import waited_seconds
 from .protocol import NO_SET, OURS, Device, Difference, Limits, Options, Overhead, Prepared, Sample
 
 _Struct = TypeVar("_Struct", Device, Prepared, Sample, Overhead)
@@ -139,6 +140,9 @@ class NativeEngine:
         overhead = self._ffi.new("struct nb_replay_overhead *")
         self._check(self._library.nb_replay_measure_overhead(self._replay, overhead, self._error))
         return self._to_struct(Overhead, overhead)
+
+    def waited(self) -> float:
+        return waited_seconds()
 
     def close(self) -> None:
         if self._replay:

@@ -42,6 +42,7 @@ class Collector:
     request: Request
     progress: Callable[[Progress], None] | None = None
     on_ready: Callable[[Ready], None] | None = None
+    on_done: Callable[[Done], None] | None = None
     phase: str = "start"
     searched: Searched | None = None
     opened: Opened | None = None
@@ -92,6 +93,7 @@ class Collector:
             case Batch():
                 room = samples_max(self.request.rule) - len(self.samples)
                 is_due = self.measured is not None and len(event.samples) <= room
+                is_due = is_due and all(each.process < self.request.processes for each in event.samples)
             case Done():
                 is_due = bool(self.samples)
         if not is_due:
@@ -117,5 +119,7 @@ class Collector:
                 self.samples += event.samples
             case Done():
                 self.done = event
+                if self.on_done is not None:
+                    self.on_done(event)
             case Failed():
                 self.failed = event

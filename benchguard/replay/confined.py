@@ -7,15 +7,17 @@ file besides those of Python, of the engine and of the driver.
 from __future__ import annotations
 
 import os
+import socket
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import msgspec
 
 from ..ipc import child
-from ..quarantine.confined import Program, scratch_folder
+from ..quarantine.confined import Program, Running, scratch_folder
 from ..quarantine.contract import Confine, Task
 from ..quarantine.sandbox import identity
 from ..quarantine.sandbox.environment import quarantine_environment
@@ -26,9 +28,10 @@ from .protocol import LINE_MAX, LINES_MAX, OpenDriver, Request, encode
 from .target import Target
 from .worker import files, folders
 
-WORKER = "benchguard.replay.worker:wait"
+WORKER, SIBLING = "benchguard.replay.worker:wait", "benchguard.replay.siblings:serve"
 PROCESSES = 1024
-"""Threads of a driver and processes that decompress, with room to spare: the CPU driver has a thread for each core."""
+"""Limit for each process of a replay: threads of a driver and processes that decompress, with room to spare. The CPU
+driver has a thread for each core."""
 
 
 CONTEXT_SECONDS = 5.0
@@ -41,27 +44,39 @@ class WaitingReplay(Waiting):
     `following` replays next: it makes its context while this one frees its memory and ends.
     """
 
-    def __init__(self, target: Target, device: int, sandbox: Sandbox) -> None:
+    def __init__(self, target: Target, device: int, sandbox: Sandbox, processes: int = 1) -> None:
+        """`processes`: the most in which it takes samples."""
         super().__init__(sandbox)
-        self.target, self._device = target, device
+        self.target, self._device, self.processes = target, device, processes
         self.following: WaitingReplay | None = None
+        self._pairs = ExitStack()
+        """The sockets between the process and its siblings, until these have inherited them."""
+        self._told: Running | None = None
+        self._told_at, self._has_context = 0.0, False
 
     @contextmanager
     def program(self, channel: int) -> Iterator[Program]:
-        with identity.claimed_user() as user, scratch_folder(user) as scratch:
+        with identity.claimed_user() as user, scratch_folder(user) as scratch, self._pairs:
+            ours: list[int] = []
+            theirs: list[int] = []
+            for _ in range(self.processes - 1):
+                for each, ends in zip(socket.socketpair(), (ours, theirs), strict=True):
+                    ends.append(self._pairs.enter_context(each).fileno())
             environment, added = environment_of(self.target, scratch)
             yield Program(
                 name="the replay",
                 order=Task(
                     function=WORKER,
-                    argument=msgspec.Raw(msgspec.json.encode(channel)),
-                    descriptors=(channel,),
+                    argument=msgspec.Raw(msgspec.json.encode([channel, *ours])),
+                    descriptors=(channel, *ours),
+                    sibling=SIBLING,
+                    siblings=tuple(theirs),
                     confine=Confine(
                         scratch=str(scratch),
                         readable=tuple(dict.fromkeys([*files(), *libraries_of(self.target)])),
                         hidden=(os.path.realpath(tempfile.gettempdir()),),
                         user=user,
-                        processes=PROCESSES,
+                        processes=self.processes * PROCESSES,
                     ),
                     variables=added,
                 ),
@@ -72,9 +87,27 @@ class WaitingReplay(Waiting):
                 path=folders(),
             )
 
+    def start(self) -> None:
+        super().start()
+        self._pairs.close()  # so that each side sees the end of the other
+
     def open_driver(self) -> None:
-        """Have a process that waits make its context. Only while this program has a turn on the GPU."""
-        self.tell(encode(OpenDriver(self.target.library, self._device)))
+        """Have a process that waits make its context, once. Only while this program has a turn on the GPU."""
+        if self._told is not self._running:
+            self._told, self._told_at, self._has_context = self._running, time.monotonic(), False
+            self.tell(encode(OpenDriver(self.target.library, self._device)))
+
+    def hear(self, seconds: float) -> bool:
+        """Whether its context is made within `seconds`."""
+        self._has_context = self._has_context or super().hear(seconds)
+        return self._has_context
+
+    @property
+    def uses_gpu(self) -> bool:
+        told = self._told
+        if told is None or told is not self._running or told.has_ended():
+            return False
+        return time.monotonic() < self._told_at + CONTEXT_SECONDS and not self.hear(0.0)
 
     def replay(
         self,

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from .contract import Engine, EngineError
+from .contract import EngineError, Sampler
 from .protocol import NO_SET, OURS, TIMEOUT, InputPart, Request, Sample
 
 THE_SET = 0
@@ -25,7 +25,7 @@ class Inputs:
     """The input sets of a replay, in `memory`. Seconds are of `clock`, which is monotonic."""
 
     def __init__(
-        self, engine: Engine, request: Request, memory: memoryview, clock: Callable[[], float]
+        self, engine: Sampler, request: Request, memory: memoryview, clock: Callable[[], float]
     ) -> None:
         self._engine, self._memory, self._clock = engine, memory, clock
         self._ready = request.inputs_ready

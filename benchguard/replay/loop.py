@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from itertools import cycle, islice
 from typing import TypeAlias
 
+from msgspec.structs import replace as changed
+
 from ..ipc.slots import SlotError, SlotWriter
 from . import in_a_row
-from .contract import Engine, EngineError
+from .contract import Engine, EngineError, Sampler
 from .convergence import Count, Decision, decide, for_time, is_impatient, next_check, shortfall
-from .host_wait import waited_seconds
 from .inputs import Inputs
 from .output_check import OutputChecker
 from .protocol import (
@@ -20,6 +21,7 @@ from .protocol import (
     DIFFERENCES_MAX,
     EMPTY_MAX,
     FAILED,
+    NO_DRIVER,
     NO_SET,
     NOTES_MAX,
     OTHER_READ,
@@ -67,6 +69,15 @@ _NANOSECONDS = 1e9
 Send: TypeAlias = Callable[[Event], None]
 
 
+@dataclass
+class _Process:
+    """A process that takes samples: its engine, the input sets that it holds, and how many timed samples it took."""
+
+    engine: Sampler
+    inputs: Inputs
+    samples: int = 0
+
+
 @dataclass(frozen=True)
 class Buffers:
     """The inherited memory: what the inputs' parts are in, and where the outputs' parts and the output slots are.
@@ -86,9 +97,10 @@ def run(
     buffers: Buffers,
     send: Send,
     clock: Callable[[], float],
+    siblings: Sequence[Sampler] = (),
 ) -> None:
-    """Replay as requested; what happens is sent. `clock` is monotonic, in seconds."""
-    loop = _Loop(engine, request, buffers, send, clock)
+    """Replay as requested; what happens is sent. `clock` is monotonic, in seconds. `siblings` take samples, too."""
+    loop = _Loop(engine, request, buffers, send, clock, siblings)
     try:
         loop.run()
     except EngineError as error:
@@ -109,6 +121,7 @@ class _Loop:
         buffers: Buffers,
         send: Send,
         clock: Callable[[], float],
+        siblings: Sequence[Sampler],
     ) -> None:
         self._engine, self._request, self._buffers = engine, request, buffers
         self._send, self._clock = send, clock
@@ -124,7 +137,11 @@ class _Loop:
         self._schedule = Schedule(
             request.input_sets, request.one_use_sets, request.schedule_seed, in_order=streamed
         )
-        self._inputs = Inputs(engine, request, buffers.inputs, clock)
+        self._processes = [
+            _Process(each, Inputs(each, request, buffers.inputs, clock)) for each in (engine, *siblings)
+        ]
+        self._at = 0  # of the process that takes samples now
+        self._lacking = ""
         self._slots = SlotWriter(request.slots, buffers.slots, request.deadline) if request.slots else None
         self._checker = OutputChecker(engine, request.checked) if request.checked is not None else None
         self._warm: list[Sample] = []
@@ -133,12 +150,17 @@ class _Loop:
         self.phase = ""
         self.input_set = NO_SET  # of the run in progress
 
+    @property
+    def _inputs(self) -> Inputs:
+        return self._processes[self._at].inputs
+
     def run(self) -> None:
         refusals = self._refusals()
         self._send(Opened(refusals))
         if refusals and not self._request.ignore_refusals:
             return
         self._begin("prepare")
+        wait_for_siblings = self._prepare_siblings()
         device, prepared = self._engine.prepare(self._request.driver, self._request.options)
         self._buffers.wait()
         self._send(Ready(device, prepared, self._notes()))
@@ -149,6 +171,7 @@ class _Loop:
         self._inputs.give(one_set=bool(prepared.one_set))
         if self._request.warm:  # before the overhead, which counts the work that this adds
             self._engine.warm(True)
+        wait_for_siblings()
         self._begin("overhead")
         overhead = self._engine.measure_overhead()
         self._send(Measured(overhead))
@@ -159,18 +182,56 @@ class _Loop:
         self._rule = for_time(self._request.rule, self._last_us / 1e6)
         self._schedule.plan(next_check(self._rule, 0))
         self._begin("sample")
-        began, waited = self._clock(), waited_seconds()
+        began, waited = self._clock(), self._waited()
         decision, capped = self._sample_until(overhead.tick_us)
         if self._request.output_sets == 1:
             self._keep(0)  # before an empty sample fills the outputs again
         self._complete_empty()
         seconds = self._clock() - began
-        self._host_wait = min(1.0, (waited_seconds() - waited) / max(seconds, 1e-9))
+        self._host_wait = min(1.0, (self._waited() - waited) / max(seconds, 1e-9))
+        self._go_to(0)
         self._sample_warm()
         self._check_reads()
         self._keep_the_rest()
         self._sample_in_a_row(in_a_row.TIME_SHARE * seconds, is_gpu(device))
         self._send(self._done(decision, capped, warm_up))
+
+    def _prepare_siblings(self) -> Callable[[], None]:
+        """Begin to rebuild the state in all siblings at once; return what waits for the end of that."""
+        numbers = range(1, len(self._processes))
+        if not numbers:
+            return lambda: None
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - it takes a while to import
+
+        begun = [ThreadPoolExecutor(1).submit(self._prepare_sibling, each) for each in numbers]
+
+        def wait() -> None:
+            ready = self._processes[:1]
+            for sibling, each in zip(self._processes[1:], begun, strict=True):
+                try:
+                    each.result()
+                    ready.append(sibling)
+                except EngineError as error:
+                    if error.status not in (NO_DRIVER, CANNOT):
+                        raise
+                    self._lacking = f"a process more for samples could not be prepared: {error}"
+            self._processes = ready
+
+        return wait
+
+    def _prepare_sibling(self, number: int) -> None:
+        sibling, request = self._processes[number], self._request
+        seed, key = request.options.seed + number, request.options.key + number
+        _, prepared = sibling.engine.prepare(request.driver, changed(request.options, seed=seed, key=key))
+        sibling.inputs.give(one_set=bool(prepared.one_set))
+        if request.warm:
+            sibling.engine.warm(True)
+        for part in request.slots.parts if request.slots else ():
+            if part.written:
+                sibling.engine.output(part.address, part.bytes)
+
+    def _waited(self) -> float:
+        return sum(each.engine.waited() for each in self._processes)
 
     def _begin(self, phase: str) -> None:
         self.phase = phase
@@ -219,7 +280,17 @@ class _Loop:
             )
 
     def _warm_up(self) -> int:
-        """Take and discard samples until their times are steady, or the requested number; returns their number."""
+        """Take and discard samples in each process; return their number."""
+        count = self._warm_up_first()
+        for number in range(1, len(self._processes)):
+            self._at = number
+            wanted = self._request.warm_up_samples
+            count += self._discard(WARM_UP_ROUND if wanted is None else wanted, WARM_UP_MIN_SECONDS)
+        self._at = 0
+        return count
+
+    def _warm_up_first(self) -> int:
+        """Until their times are steady, or the requested number."""
         if self._request.warm_up_samples is not None:
             return self._discard(self._request.warm_up_samples)
         started, count, before = self._clock(), 0, -1.0
@@ -237,12 +308,25 @@ class _Loop:
                 return count
             before = now
 
-    def _discard(self, wanted: int) -> int:
-        count = 0
-        while count < wanted and self._clock() < self._deadline:
+    def _discard(self, wanted: int, seconds: float | None = None) -> int:
+        """Take `wanted` samples, or fewer in `seconds`."""
+        count, end = 0, self._deadline if seconds is None else min(self._deadline, self._clock() + seconds)
+        while count < wanted and self._clock() < end:
             self._warm_up_sample()
             count += 1
         return count
+
+    def _go_to(self, number: int) -> None:
+        """Let another process take samples. The first one is not timed: the caches have another context's contents."""
+        if number != self._at:
+            self._at = number
+            self._warm_up_sample()
+
+    def _go_on(self, goal: int) -> None:
+        """Go to the next process if this one took its share of `goal` timed samples."""
+        if len(self._processes) * self._processes[self._at].samples >= goal:
+            counts = [each.samples for each in self._processes]
+            self._go_to(counts.index(min(counts)))
 
     def _warm_up_sample(self) -> float:
         self._last_us = self._sample_on(self._schedule.warm_up()).device_us
@@ -263,6 +347,7 @@ class _Loop:
         while True:
             goal = next_check(rule, len(times))
             while len(times) < goal and not capped:
+                self._go_on(goal)
                 times.append(self._measure().device_us)
                 spent = self._clock() - started - self._inputs.wait_seconds
                 capped = spent >= self._sampling_seconds or self._clock() >= last
@@ -281,7 +366,7 @@ class _Loop:
 
     def _measure_empty(self) -> None:
         sample = self._inputs.measure_empty(self._schedule.warm_up())
-        self._empty.append(TimedSample(sample, int(self._clock() * _NANOSECONDS)))
+        self._empty.append(TimedSample(sample, int(self._clock() * _NANOSECONDS), self._at))
 
     def _complete_empty(self) -> None:
         """Take the empty samples that fewer samples than EMPTY_FIRST lack. Without them the events alone would make
@@ -296,7 +381,8 @@ class _Loop:
         sample = self._sample_on(self._schedule.next() if number is None else number)
         now = self._clock()
         self._samples.append(sample)
-        self._unsent.append(TimedSample(sample, int(now * _NANOSECONDS)))
+        self._processes[self._at].samples += 1
+        self._unsent.append(TimedSample(sample, int(now * _NANOSECONDS), self._at))
         self._flush_if_due()
         self._check_outputs(sample.input_set)
         if not self._inputs.is_there(sample.input_set):
@@ -315,7 +401,8 @@ class _Loop:
         if self._request.warm_samples:
             self._begin("warm")
             self._engine.warm(True)
-            while len(self._warm) < self._request.warm_samples and self._clock() < self._deadline:
+            last = (self._clock() + self._deadline) / 2  # the rest is for what follows
+            while len(self._warm) < self._request.warm_samples and self._clock() < last:
                 self._warm.append(self._sample_on(self._schedule.warm_up()))
                 self._check_outputs(self._warm[-1].input_set)
             self._engine.warm(False)
@@ -374,7 +461,7 @@ class _Loop:
 
     def _put_outputs(self, slots: SlotWriter, input_set: int) -> None:
         try:
-            slots.put(input_set, self._engine.read)
+            slots.put(input_set, self._processes[self._at].engine.read)
         except SlotError as error:
             raise EngineError(TIMEOUT if error.timed_out else OURS, str(error)) from None
 
@@ -429,7 +516,7 @@ class _Loop:
         n = len(self._samples)
         seconds = self._sampling_seconds if capped else None
         reason = "" if decision.converged else shortfall(self._rule, decision, n, seconds)
-        notes = [decision.note] if decision.note else []
+        notes = [each for each in (decision.note, self._lacking) if each]
         return Done(
             converged=decision.converged,
             reason=line(reason),
@@ -438,7 +525,9 @@ class _Loop:
             warm_up=warm_up,
             notes=tuple(map(line, notes)),
             slots=SlotTimes(self._slots.copy_seconds, self._slots.wait_seconds) if self._slots else None,
-            inputs=InputTimes(self._inputs.write_seconds, self._inputs.wait_seconds),
+            inputs=InputTimes(
+                sum(each.inputs.write_seconds for each in self._processes), self._inputs.wait_seconds
+            ),
             empty=tuple(self._empty),
             warm=tuple(self._warm),
             outputs=self._checker.end() if self._checker is not None else None,

@@ -25,6 +25,8 @@ NOTES_MAX = 8
 EMPTY_MAX = 1024
 SETS_MAX = 4096
 """Input sets of a replay."""
+PROCESSES_MAX = 16
+"""Processes in which a replay takes its samples."""
 NO_SET = 0xFFFFFFFF
 """As input_set: the recorded inputs. As a difference's global_index: the memory is an allocation."""
 
@@ -141,7 +143,8 @@ class SlotRequest(msgspec.Struct, frozen=True):
 
 
 class OpenDriver(msgspec.Struct, frozen=True, tag="driver"):
-    """Make the device's primary context before the request comes. The process answers with one byte."""
+    """Make the device's primary context before the request comes, in the siblings, too. The process answers with one
+    byte."""
 
     driver: str
     device: Word
@@ -186,6 +189,8 @@ class Request(msgspec.Struct, frozen=True, tag="replay"):
     """Samples after the others, with the state in the cache."""
     in_a_row: bool = False
     """After all samples, take some on the memory that the run before left. The judge gets their outputs, too."""
+    processes: Word = 1
+    """Processes in which samples are taken, each with a context and memory of its own (siblings.py)."""
     checked: tuple[OutputPart, ...] | None = None
     """Outputs of each sample to hold against an untimed run. None: no check, or a judge's."""
 
@@ -277,10 +282,11 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class TimedSample(msgspec.Struct, frozen=True, array_like=True):
-    """A sample and when it ended, by the monotonic clock, which all processes share."""
+    """A sample, when it ended, by the monotonic clock, which all processes share, and the process that took it."""
 
     sample: Sample
     ended_ns: Long
+    process: Annotated[int, Meta(ge=0, lt=PROCESSES_MAX)] = 0
 
 
 class Opened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):

@@ -17,8 +17,11 @@ class Relay:
     of the replay ends. None: not on the CPU driver, where a replay needs the processors for its kernels.
     """
 
-    def __init__(self, target: Target, device: int, sandbox: Sandbox, ahead: bool | None = None) -> None:
-        self.this, self._other = (WaitingReplay(target, device, sandbox) for _ in range(2))
+    def __init__(
+        self, target: Target, device: int, sandbox: Sandbox, ahead: bool | None = None, processes: int = 1
+    ) -> None:
+        """`processes`: the most in which a replay takes its samples."""
+        self.this, self._other = (WaitingReplay(target, device, sandbox, processes) for _ in range(2))
         self._ahead = not target.driver.is_sim if ahead is None else ahead
         self._stack = ExitStack()
 

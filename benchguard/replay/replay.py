@@ -35,7 +35,19 @@ from .convergence import TAGGED_MAX, for_copies, rule_of, text_of
 from .driver_check import BLAMED, DriverCheck, check_driver
 from .environment import replay_environment
 from .options import ReplayOptions
-from .protocol import COLD, LINE_MAX, LINES_MAX, NO_SET, UNPRIMED, Limits, Ready, Request, encode
+from .protocol import (
+    COLD,
+    LINE_MAX,
+    LINES_MAX,
+    NO_SET,
+    UNPRIMED,
+    Done,
+    Limits,
+    Ready,
+    Request,
+    SlotRequest,
+    encode,
+)
 from .protocol import Options as EngineOptions
 from .result import HOST_WAIT_MIN, Different, ReplayResult, SampleRow, Settings
 from .statistics import summarise
@@ -56,6 +68,9 @@ REPEATED_MIN, REPEATED_WISHED = 2, 8
 """Input sets of a strict replay. The numbers wished for are those of a grade."""
 
 SEED_MAX = (1 << 63) - 1
+TOGETHER_BYTES_MAX = 4 << 30
+"""Limit on the device memory of the states in several processes."""
+
 _WAITING = Progress(WAITING, 0, None)
 
 
@@ -109,12 +124,16 @@ def replay_buffers(
     turns: Turns | None = None,
     waiting: WaitingReplay | None = None,
     in_a_row: bool = False,
+    processes: int = 1,
+    on_done: Callable[[Done], None] | None = None,
 ) -> ReplayResult:
     """Like replay(), for callers that share the memory of inputs and outputs with the replay process.
 
     `memory_bytes` limits the host memory of the process besides that shared memory; 0: half of the machine's.
     `sampling_seconds` limits the time for samples of a stop rule. `turns` are those of a grade, and count its waits.
-    `waiting` makes a strict replay; None: a process that starts now. `in_a_row`: see Request.
+    `waiting` makes a strict replay; None: a process that starts now. `in_a_row`: see Request. Samples are taken in
+    `processes`, if `waiting` may have so many, and the device has room for all of their states. `on_done` is called
+    after the last sample, before the process has ended.
     """
     seed = int.from_bytes(os.urandom(7), "little") if options.seed is None else options.seed & SEED_MAX
     rule = rule_of(options.until, options.samples, patient=options.require_converged)
@@ -140,6 +159,7 @@ def replay_buffers(
         slots = slot_request(buffers, subject)
         outputs = make_outputs(buffers.outputs_wanted, options.keep_outputs, subject, pool.sets)
         stack.callback(outputs.close)
+        processes = _processes_of(processes, subject, pool, slots) if waiting is not None else 1
         request = Request(
             capture=opened.fileno(),
             driver=target.library,
@@ -183,14 +203,16 @@ def replay_buffers(
             warm_up_samples=options.warm_up_samples,
             warm_samples=options.warm_samples,
             in_a_row=in_a_row,
+            processes=processes,
             checked=checked_parts(outputs, subject) if options.strict and slots is None else None,
         )
         shared = sum(map(_size_of, _shared(request)))
-        memory_max = memory_bytes or (request.limits.host_bytes if options.strict else 0)
+        memory_max = processes * (memory_bytes or (request.limits.host_bytes if options.strict else 0))
         if options.strict and waiting is None:
             sandbox = options.require_sandbox or "any"
             waiting = stack.enter_context(WaitingReplay(target, options.device, sandbox))
-        ran = _run(request, target, progress, memory_max + shared if memory_max else 0, waiting)
+        memory_max = memory_max + processes * shared if memory_max else 0
+        ran = _run(request, target, progress, memory_max, waiting, on_done)
         if waiting is not None and waiting.following is not None and turn.is_wanted():
             waiting.following.hear(CONTEXT_SECONDS)  # another grade measures when this turn ends
         settings = Settings(
@@ -209,6 +231,7 @@ def replay_buffers(
             flush_cache=options.flush_cache,
             rotating_count=options.rotating_count,
             warm_up_samples=options.warm_up_samples,
+            processes=processes,
         )
         result = _result(ran, subject, str(opened.path), settings, outputs, started, options)
         if result.verdict in BLAMED:
@@ -244,6 +267,14 @@ def _pool_of(buffers: Buffers, options: ReplayOptions, subject: Subject) -> Pool
     return replace(pool, one_use=one_use_of(pool.sets))
 
 
+def _processes_of(wanted: int, subject: Subject, pool: Pool, slots: SlotRequest | None) -> int:
+    """The number of processes: one where all of their states together would be large. The times of calls that use so
+    much memory differ little between contexts (docs/adr/0039), and input sets that are streamed come once."""
+    state = sum(each.bytes for each in (*subject.allocations, *subject.globals)) + pool.device_bytes
+    fits = wanted * state <= TOGETHER_BYTES_MAX
+    return wanted if fits and slots is not None and pool.ready < 0 else 1
+
+
 def one_use_of(sets: int) -> int:
     """The number of one-use sets among `sets`, of which at least two stay repeated sets."""
     if sets < ONE_USE_MIN + REPEATED_MIN:
@@ -257,6 +288,7 @@ def _run(
     progress: Callable[[Progress], None] | None,
     memory_max: int,
     waiting: WaitingReplay | None,
+    on_done: Callable[[Done], None] | None,
 ) -> _Ran:
     """Run the replay process to its end, in the sandbox of `waiting` if the capture is an adversary's."""
     watch = ClockWatch()
@@ -267,7 +299,7 @@ def _run(
         else:
             watch.unavailable = "NVML reads no devices of HIP"
 
-    collector = Collector(request, progress, on_ready)
+    collector = Collector(request, progress, on_ready, on_done)
     confinement: dict[str, str] = {}
     try:
         if waiting is not None:
@@ -378,6 +410,7 @@ def _table(collector: Collector, watch: ClockWatch, settings: Settings) -> tuple
             tail_us=each.sample.tail_us,
             guard_us=each.sample.guard_us,
             span_us=each.sample.span_us,
+            process=each.process,
         )
         for each, reasons in zip(collector.samples, throttled, strict=True)
     )

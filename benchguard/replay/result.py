@@ -57,7 +57,7 @@ class SampleRow:
     `one_use`: its input set was used for it alone. `tail_us`: from the end event, as the host saw it, until the context
     was idle; `guard_us`: for mapping what kernels may not reach, outside the other times; `span_us`: between two times
     of the device that no kernel of the region can write, 0 if unknown. `own`: in a grade, its inputs have the problem's
-    own distribution.
+    own distribution. `process` is the number of the replay's process that took it.
     """
 
     ended_ns: int
@@ -73,6 +73,7 @@ class SampleRow:
     guard_us: float = 0.0
     span_us: float = 0.0
     own: bool = True
+    process: int = 0
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,8 @@ class Settings:
     flush_cache: bool = False
     rotating_count: int | None = None
     warm_up_samples: int | None = None
+    processes: int = 1
+    """Processes in which samples were taken, at most."""
 
 
 @dataclass(frozen=True)

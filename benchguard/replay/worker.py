@@ -6,18 +6,21 @@ worker of a strict replay starts in a sandbox instead (confined.py).
 
 from __future__ import annotations
 
-import mmap
 import os
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import msgspec
+
+from ..ipc.mapped import map_inherited
 from ..ipc.processes import end_with
 from ..ipc.slots import map_first_slots
 from . import loop
@@ -35,6 +38,9 @@ from .protocol import (
     encode,
     renumbered,
 )
+
+if TYPE_CHECKING:
+    from .siblings import Sibling
 
 REQUEST_MAX = 64 << 20
 _NEEDED = ("benchguard", "msgspec", "cffi", "_cffi_backend", "pycparser", "pyseccomp")
@@ -76,33 +82,48 @@ def _origins() -> Iterator[Path]:
 def main(events: int, parent: int) -> None:
     """Replay what is requested on standard input, send what happens, and end the process."""
     end_with(parent)
-    _run(lambda: decode_request(sys.stdin.buffer.read(REQUEST_MAX)), events)
+    _run(lambda: (decode_request(sys.stdin.buffer.read(REQUEST_MAX)), ()), events)
 
 
-def wait(channel: bytes, events: int) -> None:
-    """As main(), with the request from a socket (replay/confined.py), whose number `channel` is."""
-    _run(lambda: _awaited(int(channel)), events)
+def wait(ends: bytes, events: int) -> None:
+    """As main(), with the request from a socket (replay/confined.py).
+
+    `ends` is a JSON list of descriptors: of that socket, and of one for each sibling.
+    """
+    channel, *others = msgspec.json.decode(ends, type=list[int])
+    _run(lambda: _awaited(channel, others), events)
 
 
-def _awaited(channel: int) -> Request:
-    """The request. Opens the driver before, if the supervisor asks for it."""
+def _awaited(channel: int, others: Sequence[int]) -> tuple[Request, Sequence[Sibling]]:
+    """The request, and the siblings that it needs; the others end.
+
+    Opens the driver before in all of them, if the supervisor asks for it.
+    """
     from ..quarantine.work import receive_work  # noqa: PLC0415 - a process without a sandbox needs none of this
     from .binding import load_engine, open_driver  # noqa: PLC0415
+    from .siblings import Sibling  # noqa: PLC0415
 
     load_engine()
+    siblings = [Sibling(socket.socket(fileno=each)) for each in others]
     with socket.socket(fileno=channel) as end:
         while True:
             work = receive_work(end)
             order = decode_work(work.argument)
             if isinstance(order, Request):
-                return renumbered(order, work.descriptors)
+                for each in siblings[order.processes - 1 :]:
+                    each.close()
+                return renumbered(order, work.descriptors), siblings[: order.processes - 1]
+            for each in siblings:
+                each.open_driver(order)
             with suppress(EngineError):  # the replay meets the same error, and reports it
                 open_driver(order.driver, order.device)
+            for each in siblings:
+                each.opened()
             with suppress(OSError):  # the supervisor does not wait, and has closed its end
                 end.send(b".")
 
 
-def _run(awaited: Callable[[], Request], events: int) -> None:
+def _run(awaited: Callable[[], tuple[Request, Sequence[Sibling]]], events: int) -> None:
     os.dup2(2, 1)  # what a driver prints is for people
 
     def send(event: Event) -> None:
@@ -111,7 +132,7 @@ def _run(awaited: Callable[[], Request], events: int) -> None:
             data = data[os.write(events, data) :]
 
     try:
-        _replay(awaited(), send)
+        _replay(*awaited(), send)
     except EngineError as error:
         send(Failed(error.status, loop.line(str(error)), "open"))
     except Exception as error:  # the supervisor reports it in one line
@@ -120,14 +141,16 @@ def _run(awaited: Callable[[], Request], events: int) -> None:
     os._exit(0)
 
 
-def _replay(request: Request, send: loop.Send) -> None:
+def _replay(request: Request, siblings: Sequence[Sibling], send: loop.Send) -> None:
     from .binding import open_engine  # noqa: PLC0415 - loads the engine; nothing else here needs it
 
     buffers = loop.Buffers(
-        inputs=_map(request.inputs_descriptor, writable=False, changes=request.inputs_ready >= 0),
-        outputs=_map(request.outputs_descriptor, writable=True),
-        slots=_map(request.slots.descriptor if request.slots else -1, writable=True),
+        inputs=map_inherited(request.inputs_descriptor, writable=False, changes=request.inputs_ready >= 0),
+        outputs=map_inherited(request.outputs_descriptor, writable=True),
+        slots=map_inherited(request.slots.descriptor if request.slots else -1, writable=True),
     )
+    for each in siblings:
+        each.open(request, buffers.inputs, buffers.slots)
     if request.slots is not None:
         mapping = threading.Thread(target=map_first_slots, args=(request.slots, buffers.slots), daemon=True)
         mapping.start()
@@ -135,7 +158,7 @@ def _replay(request: Request, send: loop.Send) -> None:
     engine = open_engine(request.capture, request.limits)
     if request.checked is not None:  # no judge, so no reader has searched the images
         _search(request, send)
-    loop.run(engine, request, buffers, send, time.monotonic)
+    loop.run(engine, request, buffers, send, time.monotonic, siblings)
 
 
 def _search(request: Request, send: loop.Send) -> None:
@@ -154,20 +177,3 @@ def _search(request: Request, send: loop.Send) -> None:
             send(Searched(loop.line(unrestored(capture))))
     except CaptureError as error:
         raise EngineError(BAD_CAPTURE, str(error)) from error
-
-
-def _map(descriptor: int, writable: bool, changes: bool = False) -> memoryview:
-    """Map an inherited memfd; empty for -1.
-
-    Inputs may be sealed: Linux before 6.7 then refuses a shared mapping even for reading, so they are mapped privately.
-    With `changes` they are not sealed. All pages are mapped at once then: a page fault in the first copy of a set would
-    make its sample look different.
-    """
-    size = os.fstat(descriptor).st_size if descriptor >= 0 else 0
-    if size == 0:
-        return memoryview(b"")
-    if writable:
-        return memoryview(mmap.mmap(descriptor, size, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE))
-    if changes:
-        return memoryview(mmap.mmap(descriptor, size, mmap.MAP_SHARED | mmap.MAP_POPULATE, mmap.PROT_READ))
-    return memoryview(mmap.mmap(descriptor, size, mmap.MAP_PRIVATE, mmap.PROT_READ))

@@ -1,8 +1,8 @@
-"""How far apart grades of one submission are, by the number of replays: python tests/device/placements.py [NAME...]
+"""How far apart grades of one submission are, by the number of contexts: python tests/device/placements.py [NAME...]
 
-Grades a submission of examples/problems once with 64 replays (`grade --placements 64`), each in a process of its own.
-The table has the standard deviation of the medians, and the ratios of times over 1, 4 and 16 replays, from disjoint
-groups of the 64. Skips on a machine without a GPU. Keeps the table under $OUT if that is set.
+Grades a submission of examples/problems several times in 16 processes (`grade --placements 16`). The table has the
+standard deviation of the processes' medians, and the ratios of times over 1, 4 and 16 processes, from disjoint groups
+of all of them. Skips on a machine without a GPU. Keeps the table under $OUT if that is set.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # run as a script, not as a module of tests/
 
 from benchguard.grade.grade import grade
-from benchguard.grade.options import PLACEMENTS_MAX, GradeOptions
+from benchguard.grade.options import GradeOptions
+from benchguard.replay.protocol import PROCESSES_MAX
 from tests.device.compare import no_gpu
 
 PROBLEMS = ROOT / "examples" / "problems"
@@ -29,9 +30,13 @@ CASES = {
     "attention": "large",
     "matmul": "small",
 }
+GRADES = 4
+SAMPLES = 50
+"""The samples of each process."""
+
 GROUPS = (1, 4, 16)
 HEAD = (
-    "| program | median, us | deviation of replays | "
+    "| program | median, us | deviation of processes | "
     + " | ".join(f"within 0.5 %, {size} each (pairs)" for size in GROUPS)
     + " | seconds |"
 )
@@ -45,12 +50,16 @@ def ratios(times: list[float], size: int) -> list[float]:
 
 def line(name: str, case: str) -> str:
     submission = PROBLEMS / "submissions" / name / "cuda.cu"
-    options = GradeOptions(cases=(case,), samples=100, placements=PLACEMENTS_MAX)
-    result = grade(PROBLEMS / f"{name}.py", submission, options)
-    graded = result.cases[0] if result.cases else None
-    if result.verdict != "pass" or graded is None or graded.placements is None or graded.time_us is None:
-        return f"| {name} {case} | {result.verdict}: {result.reason} |"
-    times = list(graded.placements.medians_us)
+    options = GradeOptions(cases=(case,), samples=PROCESSES_MAX * SAMPLES, placements=PROCESSES_MAX)
+    times: list[float] = []
+    seconds = 0.0
+    for _ in range(GRADES):
+        result = grade(PROBLEMS / f"{name}.py", submission, options)
+        placements = result.cases[0].placements if result.cases else None
+        if result.verdict != "pass" or placements is None:
+            return f"| {name} {case} | {result.verdict}: {result.reason or 'no time over processes'} |"
+        times += placements.medians_us
+        seconds += result.wall_s
     shares = []
     for size in GROUPS:
         pairs = ratios(times, size)
@@ -58,10 +67,10 @@ def line(name: str, case: str) -> str:
     deviation = statistics.stdev(times) / statistics.fmean(times)
     cells = (
         f"{name} {case}",
-        f"{graded.time_us.median:.2f}",
+        f"{statistics.geometric_mean(times):.2f}",
         f"{deviation:.2%}",
         *shares,
-        f"{result.wall_s:.0f}",
+        f"{seconds:.0f}",
     )
     return f"| {' | '.join(cells)} |"
 

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -116,11 +117,13 @@ class Replay:
             self.ended = time.monotonic()
 
 
-def quarantined_beside(replay: Replay, folder: Path, program: str) -> tuple[Quarantined, list[float]]:
+def quarantined_beside(
+    replay: Replay, folder: Path, program: str, **options: Any
+) -> tuple[Quarantined, list[float]]:
     """A quarantine during the replay, and the times at which it printed a tick."""
     with ExitStack() as waits_for_replay, Turns(GPU, 60.0, replay.folder).take("together") as turn:
         waits_for_replay.enter_context(replay)
-        result = confined(folder, program, turn=turn)
+        result = confined(folder, program, turn=turn, **options)
     words = result.output.split()
     return result, [float(at) for word, at in pairwise(words) if word == "tick"]
 
@@ -156,6 +159,28 @@ def test_busy_gpu_keeps_the_turn(locks: Path, tmp_path: Path, monkeypatch: pytes
     result, ticks = quarantined_beside(replay, tmp_path, program_of(TICKS))
     assert GOT in result.output and result.trouble == ""
     assert ticks[-1] < replay.began
+
+
+@dataclass
+class Opening:
+    """A program beside the submission that uses the GPU until `until`."""
+
+    until: float = float("inf")
+    keeper: int = 0
+
+    def start(self) -> None:
+        self.until = time.monotonic() + 2.0
+
+    @property
+    def uses_gpu(self) -> bool:
+        return time.monotonic() < self.until
+
+
+def test_context_in_the_making_keeps_the_turn(locks: Path, tmp_path: Path) -> None:
+    """Contexts for a replay are made while the submission is compiled, and nobody stops that."""
+    beside, replay = Opening(), Replay(locks, delay=0.0)
+    result, ticks = quarantined_beside(replay, tmp_path, program_of(TICKS), waiting=(beside,))
+    assert GOT in result.output and beside.until < replay.began < replay.ended < ticks[-1]
 
 
 @pytest.mark.full

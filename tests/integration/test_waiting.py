@@ -179,7 +179,8 @@ def test_request_that_comes_while_the_driver_opens_is_answered(folder: Path) -> 
     with capture, ours:
         send_work(ours, encode(OpenDriver(target_of("cuda", "sim").library, 0)))
         send_work(ours, encode(request), [capture.fileno()])
-    received = worker._awaited(theirs.detach())
+    received, siblings = worker._awaited(theirs.detach(), ())
+    assert not siblings
     assert os.pread(received.capture, 8, 0) == b"NCAPTURE" and received.rule == request.rule
     os.close(received.capture)
 

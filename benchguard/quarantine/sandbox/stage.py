@@ -51,10 +51,17 @@ def main(arguments: list[str]) -> None:
     if child:
         keeper.keep(child, who.user)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # Before the rules on files, in which /proc/self is the process that makes them.
+    sibling = _siblings(order) if isinstance(order, Task) else None
     try:
-        features = _confine(order, places, who, ours, bounded)
+        features = _confine(order, places, who, ours if sibling is None else os.getppid(), bounded)
     except OSError as error:
         _send(events, Broke(CONFINE, f"the sandbox could not be set up: {error}"))
+        os._exit(STATUS_REFUSED)
+    if sibling is not None and isinstance(order, Task):
+        _close_all_but(sibling)
+        if sandbox != "full" or not missing_features(features, order.confine.network):
+            function_named(order.sibling)(sibling)
         os._exit(STATUS_REFUSED)
     _close_all_but(events, *order.descriptors)
     _send(events, Confined(features))
@@ -71,6 +78,11 @@ def main(arguments: list[str]) -> None:
     from ..runner import main as run  # noqa: PLC0415
 
     run(order, events)
+
+
+def _siblings(task: Task) -> int | None:
+    """Fork the siblings; return the descriptor of this process, if it is one."""
+    return next((each for each in task.siblings if os.fork() == 0), None)
 
 
 def _confine(

@@ -27,6 +27,7 @@ OWN = {
     "quarantine/sandbox/stage.py",
     "quarantine/use_devices.py",
     "quarantine/work.py",
+    "replay/worker.py",
     "serve/client.py",
     "shim/build.py",
     "shim/surface.py",

@@ -111,6 +111,9 @@ class FakeEngine:
         into[:] = bytes([self.memory(address, 0)]) * len(into)
         return True
 
+    def waited(self) -> float:
+        return 0.0
+
     def warm(self, warm: bool) -> None:
         self._call(f"warm {warm}")
 
@@ -150,13 +153,15 @@ def events_of(
     inputs: bytes = b"",
     outputs: bytearray | None = None,
     memory: bytearray | None = None,
+    siblings: Sequence[FakeEngine] = (),
 ) -> list[Event]:
-    """All that a replay of `asked` on this engine sends."""
+    """All that a replay of `asked` on this engine and its siblings sends. Time passes in any of them."""
     events: list[Event] = []
     into = memoryview(outputs if outputs is not None else bytearray())
     slots = memoryview(memory if memory is not None else bytearray())
     buffers = loop.Buffers(memoryview(inputs), into, slots)
-    loop.run(engine, asked, buffers, events.append, lambda: engine.now)
+    clock = lambda: engine.now + sum(each.now - START for each in siblings)  # noqa: E731
+    loop.run(engine, asked, buffers, events.append, clock, siblings)
     return events
 
 
