@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..errors import BenchguardError, UsageError
+from .calling import LEETGPU, PYGPUBENCH, Calling, of_kernelbench
 from .detect import adapter_of, check_path
 from .options import known
 
@@ -32,6 +33,21 @@ def time_limit(spec: str, adapter: str = "auto") -> float | None:
     except BenchguardError:
         return None
     return seconds
+
+
+def calling(spec: str, adapter: str = "auto") -> Calling | None:
+    """How submissions are called, if the files of a problem of another suite tell it without any of its code being run.
+
+    Mistakes in the files are reported when the problem is opened.
+    """
+    try:
+        chosen = _chosen(spec, adapter)
+        if chosen == "gpumode":
+            found: Calling | None = _module(chosen).calling(spec)
+            return found
+    except BenchguardError:
+        return None
+    return {"leetgpu": LEETGPU, "pygpubench": PYGPUBENCH}.get(chosen) or of_kernelbench(spec)
 
 
 def load_suite(spec: str, adapter: str = "auto", options: Mapping[str, str] = {}) -> Suite:

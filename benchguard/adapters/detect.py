@@ -31,15 +31,21 @@ def adapter_of(spec: str) -> str:
         return "gpumode"
     if path.name == LEETGPU_FILE or (path / LEETGPU_FILE).is_file():
         return "leetgpu"
-    if path.suffix == ".py" and path.is_file() and _defined_in(path) >= _KERNELBENCH:
+    if path.suffix == ".py" and path.is_file() and defined_in(path) >= _KERNELBENCH:
         return "kernelbench"
     return "problem"
 
 
-def _defined_in(path: Path) -> set[str]:
+def defined_in(path: Path) -> set[str]:
     """Names of a file's top-level functions and classes; empty if the file cannot be parsed."""
+    tree = parsed(path)
+    found = tree.body if tree is not None else ()
+    return {each.name for each in found if isinstance(each, (ast.FunctionDef, ast.ClassDef))}
+
+
+def parsed(path: Path) -> ast.Module | None:
+    """A Python file; None if it cannot be parsed."""
     try:
-        tree = ast.parse(path.read_bytes())
+        return ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError):
-        return set()
-    return {each.name for each in tree.body if isinstance(each, (ast.FunctionDef, ast.ClassDef))}
+        return None

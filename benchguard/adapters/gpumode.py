@@ -23,7 +23,8 @@ from ..ipc.text import one_line
 from ..problem import distributions
 from ..problem.errors import ProblemError
 from ..problem.suite import Suite
-from .detect import TASK_FILE
+from .calling import GPUMODE_ENTRY, Calling
+from .detect import TASK_FILE, defined_in
 from .gpumode_case import GpuModeCase
 from .gpumode_refused import refusal
 from .gpumode_several import GENERATE, SeveralFunctions, references_of
@@ -37,7 +38,6 @@ OPTIONS = {"device": "auto", "cases": "all", "distributions": distributions.OWN}
 by commas, of which the first stands for the task's own inputs. The default has no others, because they may break
 properties that a task needs (sorted, symmetric)."""
 
-ENTRY = "custom_kernel"
 REFERENCE = "reference.py"
 _SUBMISSION = "@SUBMISSION@"
 _KINDS = {"tests": "test", "benchmarks": "benchmark"}
@@ -83,12 +83,20 @@ class TaskFile:
         }
 
 
+def calling(spec: str) -> Calling | None:
+    """See adapters.calling(). A task whose reference.py has no generate_input has several functions, and its code tells
+    their names."""
+    task = _read(spec)
+    if NAMES[0] not in defined_in(task.files[REFERENCE]):
+        return None
+    return Calling(GPUMODE_ENTRY, "data", task.beside)
+
+
 def load(spec: str, options: Mapping[str, str]) -> Suite:
     chosen = known(options, OPTIONS, "gpumode")
     kinds = one_of(chosen, "cases", ("all", *_KINDS))
     names = distributions.named(chosen["distributions"])
-    path = Path(spec)
-    file = read_task((path if path.name == TASK_FILE else path / TASK_FILE).resolve())
+    file = _read(spec)
     task = _task_of(file, device_for(chosen["device"]))
     cases = tuple(
         GpuModeCase(task, f"{_KINDS[kind]}.{number}", arguments, names)
@@ -99,7 +107,7 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     if not cases:
         raise ProblemError(f"{file.path}: no {'cases' if kinds == 'all' else kinds}; add one")
     cases[0].check_reference()
-    entry = next(iter(task.form.functions), ENTRY)
+    entry = next(iter(task.form.functions), GPUMODE_ENTRY)
     return Suite(
         file.path.parent.name,
         cases,
@@ -135,8 +143,12 @@ def _is_at_most(one: GpuModeCase, other: GpuModeCase) -> bool:
 
 def time_limit(spec: str) -> float:
     """kernelbot runs the tests, the benchmarks and the ranked benchmarks one after the other, each with a limit."""
+    return sum(_read(spec).timeouts)
+
+
+def _read(spec: str) -> TaskFile:
     path = Path(spec)
-    return sum(read_task((path if path.name == TASK_FILE else path / TASK_FILE).resolve()).timeouts)
+    return read_task((path if path.name == TASK_FILE else path / TASK_FILE).resolve())
 
 
 def read_task(path: Path) -> TaskFile:

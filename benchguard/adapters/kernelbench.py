@@ -37,6 +37,7 @@ from ..problem.spec import Buffer, CaseSpec, Form, Returned, Tolerance
 from ..problem.suite import Suite
 from ..problem.tolerances import tolerance_of
 from ..problem.tree import Items, Leaf
+from .calling import KERNELBENCH_ENTRY
 from .host import device_for
 from .kernelbench_model import PRECISIONS, KernelBenchProblem, listed, opened
 from .options import known, one_of
@@ -47,7 +48,6 @@ from .values import argument_of, described
 OPTIONS = {"device": "auto", "precision": "float32", "weights": "seed", "distributions": "own"}
 """Where the reference runs; what floats of inputs and weights are cast to; seed or given (above); see gpumode."""
 
-ENTRY = "ModelNew"
 TOLERANCES = {
     "float32": Tolerance(1e-4, 1e-4),
     "float16": Tolerance(1e-2, 1e-2),
@@ -68,7 +68,12 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     case = KernelBenchCase(problem, weights == "given", names)
     convention = "module_keywords" if case.keywords else "module"
     return Suite(
-        path.stem, (case,), convention, ENTRY, (problem.init, problem.init_named, precision), tensors=True
+        path.stem,
+        (case,),
+        convention,
+        KERNELBENCH_ENTRY,
+        (problem.init, problem.init_named, precision),
+        tensors=True,
     )
 
 

@@ -31,6 +31,7 @@ from ..problem.spec import Argument, Buffer, CaseSpec, Role, Scalar, Tolerance
 from ..problem.suite import Suite
 from ..problem.without_data import without_data
 from . import leetgpu_base
+from .calling import LEETGPU_ENTRY, LEETGPU_FILES
 from .counts import with_counts_of
 from .host import device_for, filling_memory, running_on, torch_module
 from .modules import TaskModules
@@ -42,7 +43,6 @@ from .values import NO_SEED, described
 OPTIONS = {"device": "auto", "cases": "performance", "distributions": variants.OWN}
 """Where the reference runs; performance, or all: also the functional tests that depend on the seed; see gpumode."""
 
-ENTRY = "solve"
 PERFORMANCE = "performance"
 FILLINGS = (0x5A, 0xA5)
 """Bytes of uninitialised memory in two draws: an output that shows both is uninitialised."""
@@ -50,8 +50,6 @@ DRAWS_COMPARED = 5
 """A result of a few numbers may be equal by chance in some draws."""
 QUICK_BYTES = 1 << 16
 """Larger functional tests are not compared on a CPU, where their reference may take long."""
-FILES = {"solve.h": Path(__file__).parent / "leetgpu_files" / "solve.h"}
-"""Submissions in CUDA C++ that follow LeetGPU's early starting code include it."""
 ROLES: dict[str, Role] = {"in": "input", "out": "output", "inout": "inout"}
 
 
@@ -75,7 +73,13 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     for case in cases:
         case.distributions = names
     return Suite(
-        challenge.name, tuple(cases), "arguments", ENTRY, tensors=True, files=FILES, left_out=left_out
+        challenge.name,
+        tuple(cases),
+        "arguments",
+        LEETGPU_ENTRY,
+        tensors=True,
+        files=LEETGPU_FILES,
+        left_out=left_out,
     )
 
 

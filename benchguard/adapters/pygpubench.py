@@ -29,6 +29,7 @@ from ..problem.seeding import generator, seeded
 from ..problem.spec import Argument, Buffer, CaseSpec, Tolerance
 from ..problem.suite import Suite
 from ..problem.tolerances import EXACT
+from .calling import PYGPUBENCH_ENTRY
 from .host import device_for, running_on
 from .modules import TaskModules
 from .options import known
@@ -37,8 +38,6 @@ from .values import argument_of, described
 
 OPTIONS = {"device": "auto", "arguments": "{}"}
 """Where the generator runs; its arguments as JSON, {"size": 1024}."""
-
-ENTRY = "kernel"
 
 
 def load(spec: str, options: Mapping[str, str]) -> Suite:
@@ -57,7 +56,9 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     if not callable(function):
         raise ProblemError(f"{path}: has no function {name}; define it, or name another as PATH:FUNCTION")
     test = PygpubenchTest(path, modules, device_for(settings["device"]), function, arguments)
-    return Suite(f"{path.stem}.{name}", (PygpubenchCase(test),), "output_first", ENTRY, tensors=True)
+    return Suite(
+        f"{path.stem}.{name}", (PygpubenchCase(test),), "output_first", PYGPUBENCH_ENTRY, tensors=True
+    )
 
 
 def function_of(spec: str) -> tuple[Path, str]:

@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from ..adapters import calling
+from ..adapters.calling import Calling
 from ..adapters.detect import adapter_of
 from ..errors import BenchguardError
 from ..gpu.turns import WAIT_WORTH_A_NOTE, WAITING, Turns, lock_folder
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from .conclusion import TimedCase
     from .result import AuditBlock, GradeResult, Trust
     from .specification import Finding
+
+OWN_CALLING = Calling("solution", "arguments")
+"""The calling of problems in the format of this package."""
 
 EXAMINER = f"{__package__}.examine:examine"
 SUBMISSIONS_DEVICE = 0
@@ -84,6 +89,7 @@ class GradeRun:
         self.seconds: dict[str, float] = {}
         self.captured: dict[str, tuple[Path, Path]] = {}
         self.graded: Submission | None = None
+        self._files: dict[str, Path] = {}  # of the problem, beside the submission
         self._notes: tuple[str, ...] = ()
 
     def api(self) -> Api:
@@ -124,7 +130,7 @@ class GradeRun:
                 require_full=options.require_sandbox is not None,
                 progress=lambda phase, case: self._quarantine_reports(phase, opening.name_of(case)),
                 hidden=(_folder_of(self.problem), tempfile.gettempdir(), str(lock_folder())),
-                files=self._files(opening),
+                files=self._files,
                 warm_up=options.warm_up,
                 machine_code=not options.cordon_device,
                 inline=inline,
@@ -173,24 +179,21 @@ class GradeRun:
             raise BenchguardError(f"{check.broken}; the run before: {finding.text}")
         self._notes = tuple(filter(None, (check.doubt,)))
 
-    def _files(self, opening: Opening) -> dict[str, Path]:
-        """The problem's files for the submission. Only an adapter's problem has some, and it is open by now."""
-        if self._is_own_format():
-            return {}
-        return {name: Path(path) for name, path in opening.opened.files.items()}
-
     def submission(self, opening: Opening) -> Submission:
-        """The submission. An adapter's problem says how it is called, so this waits until that is open."""
+        """The submission. Waits until the problem is open if only its code tells how submissions are called."""
         options = self.options
-        entry, convention = "solution", "arguments"
-        if not self._is_own_format():
+        called = OWN_CALLING if self._is_own_format() else calling(self.problem, options.adapter)
+        if called is None:
             opening.find()
-            entry, convention = opening.opened.entry, opening.opened.convention
+            opened = opening.opened
+            files = {name: Path(path) for name, path in opened.files.items()}
+            called = Calling(opened.entry, opened.convention, files)
+        self._files = dict(called.files)
         return submission_of(
             self._path,
             options.language,
-            options.entry or entry,
-            cast(Convention, options.convention or convention),
+            options.entry or called.entry,
+            cast(Convention, options.convention or called.convention),
         )
 
     def _is_own_format(self) -> bool:
@@ -207,7 +210,6 @@ class GradeRun:
             smallest=self._smallest,
             sets_max=options.sets,
             one_use=options.one_use,
-            rounds=options.placements,
             pool_bytes=POOL_BYTES,
             seed=options.seed,
             device=options.reference_device,

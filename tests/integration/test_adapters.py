@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+import benchguard
+from benchguard.grade.progress import GradeProgress
 from tests.conftest import ROOT
 
 pytest.importorskip("numba_cuda", reason="comes with the extra examples")
@@ -372,3 +374,34 @@ def test_kernelbench_output_of_other_strides_is_compared_by_elements(
     submission.write_text(strided.replace("max(total, low)", "max(total, low) + (row == 7) * (column == 11)"))
     status, result = grade(tmp_path, problem, submission, "--adapter-option", "weights=given")
     assert (status, result["verdict"]) == (1, "wrong")
+
+
+WAITS = """
+import os, time
+
+for _ in range(600):
+    if os.path.exists(MARK):
+        break
+    time.sleep(0.1)
+else:
+    raise RuntimeError("nobody imported the submission meanwhile")
+"""
+
+
+def test_submission_is_imported_while_the_task_of_another_suite_is_opened(
+    tmp_path: Path, native: Path
+) -> None:
+    """Both import torch. The task's code waits until the import has begun."""
+    assert native
+    mark, task = tmp_path / "mark", tmp_path / "task"
+    task.mkdir()
+    (task / "task.yml").write_text(MEAN_TASK)
+    (task / "reference.py").write_text(f"MARK = {str(mark)!r}\n{WAITS}{MEAN_REFERENCE}")
+    (tmp_path / "submission.py").write_text(MEAN_SUBMISSION)
+
+    def note(progress: GradeProgress) -> None:
+        if progress.phase == "import":
+            mark.write_text("")
+
+    result = benchguard.grade(task, tmp_path / "submission.py", driver="sim", samples=5, progress=note)
+    assert mark.exists() and result.verdict in {"pass", "wrong"}, result.reason
