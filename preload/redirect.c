@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../hook/core/base/filter.h"
@@ -60,6 +61,23 @@ static struct request without_shim(const char *file, int flags, const struct dri
     return (struct request){file, (unsigned)flags};
 }
 
+/* Does this path lead to the driver's file, by a link or as /proc/self/fd/N? The loader would return the
+ * driver that the shim has opened, because it compares device and inode as well (glibc, elf/dl-load.c). */
+static bool is_same_file(const char *path, const char *driver)
+{
+    struct stat asked, real;
+    return driver != NULL && stat(path, &asked) == 0 && stat(driver, &real) == 0 &&
+           asked.st_ino == real.st_ino && asked.st_dev == real.st_dev;
+}
+
+static bool is_driver(const char *file, const char *slash, const struct driver *driver)
+{
+    if (is_driver_name(slash != NULL ? slash + 1 : file, driver->name))
+        return true;
+    /* The loader searches its folders for a name without a slash. */
+    return slash != NULL && is_same_file(file, getenv(driver->real));
+}
+
 static struct request decide(const char *file, int flags, const void *caller)
 {
     const struct request as_asked = {file, (unsigned)flags};
@@ -67,7 +85,7 @@ static struct request decide(const char *file, int flags, const void *caller)
         return as_asked;
     const char *slash = strrchr(file, '/');
     for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
-        if (!is_driver_name(slash != NULL ? slash + 1 : file, drivers[i].name))
+        if (!is_driver(file, slash, &drivers[i]))
             continue;
         /* A path without a file must still fail: programs try several paths. */
         if (slash != NULL && access(file, F_OK) != 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,6 +50,38 @@ def test_driver_opened_by_path_is_interposed(
     check(observe([compile_c("opened", PROGRAMS / "opened.c"), path]))
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize("way", [os.symlink, os.link, None], ids=["symbolic", "hard", "descriptor"])
+def test_driver_opened_by_link_is_interposed(
+    observe: Observe,
+    compile_c: Compiler,
+    native: Path,
+    tmp_path: Path,
+    way: Callable[[Path, Path], None] | None,
+) -> None:
+    """A path with another name that leads to the driver's file: a link, or the program's own descriptor."""
+    driver, link = tmp_path / "driver" / "libcuda.so.1", tmp_path / "libother.so"
+    shutil.copytree(native / "sim", driver.parent)  # a hard link needs the same file system
+    words = ["descriptor", driver]
+    if way is not None:
+        way(driver, link)
+        words = [link]
+    check(observe([compile_c("opened", PROGRAMS / "opened.c"), *words], driver=str(driver)))
+
+
+@pytest.mark.full
+def test_hip_library_opened_by_link_is_interposed(
+    observe: Observe, compile_c: Compiler, native: Path, tmp_path: Path
+) -> None:
+    library, link = native / "hip" / "libamdhip64.so.5", tmp_path / "libother.so"
+    if not library.is_file():
+        pytest.skip(f"{library} is not built: no hip_runtime_api.h")
+    link.symlink_to(library)
+    observed = observe([compile_c("hip_opened", PROGRAMS / "hip_opened.c"), link], driver="hip-sim")
+    assert observed.status == 0, observed.stderr
+    assert [line["call"] for line in observed.of_kind("call")] == ["hipGetDeviceCount"]
+
+
 def test_open_of_a_missing_path_still_fails(observe: Observe, compile_c: Compiler, tmp_path: Path) -> None:
     """Programs try several paths and rely on the wrong ones failing."""
     observed = observe([compile_c("opened", PROGRAMS / "opened.c"), tmp_path / "libcuda.so.1"])
@@ -67,6 +101,17 @@ def test_library_with_origin_runpath_finds_its_neighbour(observe: Observe, compi
     compile_c("plugins/libneighbour.so", PROGRAMS / "neighbour.c")
     plugin = compile_c("plugins/libplugin.so", PROGRAMS / "plugin.c", links=("-Wl,-rpath,$ORIGIN",))
     check(observe([compile_c("plugin_host", PROGRAMS / "plugin_host.c"), plugin]))
+
+
+def test_filtered_caller_that_opens_a_link_gets_the_real_driver(
+    observe: Observe, compile_c: Compiler, native: Path, tmp_path: Path
+) -> None:
+    link = tmp_path / "libother.so"
+    link.symlink_to(native / "sim" / "libcuda.so.1")
+    observed = observe([compile_c("opened", PROGRAMS / "opened.c"), link], "--filter", "opened")
+    assert observed.status == 0, observed.stderr
+    assert not observed.launches
+    assert observed.driver_launches == {SCALE: 3}
 
 
 @pytest.mark.quick

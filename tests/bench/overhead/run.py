@@ -87,14 +87,11 @@ def write_policy(path: Path, rules: int) -> None:
 def measure(driver: str, folder: Path, *options: str) -> list[Overhead]:
     calls = compile_c("calls.c", folder / "calls")
     if driver in NULL_DRIVERS:
-        # The file name is not the vendor's, so that `calls` opens it directly, past the dlopen hook.
         source, soname = NULL_DRIVERS[driver]
         path = compile_c(source, folder / "null_driver.so", "-shared", "-fPIC", f"-Wl,-soname,{soname}")
     else:
-        path = folder / "driver_under_test.so"
-        if not path.exists():
-            path.symlink_to(discover(driver).path)
-    command = [sys.executable, "-m", "benchguard", "--quiet", "--driver", str(path.resolve())]
+        path = discover(driver).path.resolve()
+    command = [sys.executable, "-m", "benchguard", "--quiet", "--driver", str(path)]
     command += [*options, "--log", str(folder / "run.audit.jsonl"), "--force", "--", str(calls), str(path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

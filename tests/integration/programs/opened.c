@@ -1,7 +1,9 @@
 /* opened soname|deepbind|namespace|FILE: the driver is opened at run time, its functions come from dlsym.
- * opened by-name FILE: they come from cuGetProcAddress. */
+ * opened by-name FILE: they come from cuGetProcAddress.
+ * opened descriptor FILE: the driver is opened as /proc/self/fd/N. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "scale.h"
@@ -20,6 +22,13 @@ static void *open_driver(const char *how)
 static void *by_symbol(const char *name, void *driver)
 {
     return dlsym(driver, name);
+}
+
+static void *open_descriptor(const char *file)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", open(file, O_RDONLY | O_CLOEXEC));
+    return open_driver(path);
 }
 
 typedef CUresult (*get_proc_address)(const char *, void **, int, cuuint64_t,
@@ -42,7 +51,8 @@ static void *by_name(const char *name, void *context)
 int main(int argc, char **argv)
 {
     const int named = argc > 2 && strcmp(argv[1], "by-name") == 0;
-    void *handle = open_driver(argv[named ? 2 : 1]);
+    const int described = argc > 2 && strcmp(argv[1], "descriptor") == 0;
+    void *handle = described ? open_descriptor(argv[2]) : open_driver(argv[named ? 2 : 1]);
     struct driver driver;
     if (handle == NULL) {
         fprintf(stderr, "%s\n", dlerror());
