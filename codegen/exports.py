@@ -40,6 +40,8 @@ def read_exports(path: Path) -> DriverExports:
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415
 
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():  # to open a pipe waits for a writer
+            raise CodegenError(f"{path}: is not a regular file; name the driver's library file")
         with path.open("rb") as stream:
             return _read(ELFFile(stream), path)
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -107,6 +108,15 @@ def test_unbuilt_cpu_driver_raises_one_line(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(driver, "VENDORS", (replace(CUDA, sim=tmp_path / "nothing"), HIP))
     with pytest.raises(ShimError, match=r"the CPU driver is not built; run `python build\.py build`"):
         discover("sim")
+
+
+@pytest.mark.timeout(20)
+def test_pipe_or_device_in_place_of_a_driver_is_refused_at_once(tmp_path: Path) -> None:
+    """To open a pipe waits until another process opens it for writing."""
+    os.mkfifo(tmp_path / "pipe.so")
+    for path in (tmp_path / "pipe.so", Path("/dev/zero")):
+        with pytest.raises(UsageError, match="is not a regular file"):
+            discover(str(path))
 
 
 def test_library_without_driver_exports_is_refused_by_name(
