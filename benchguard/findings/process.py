@@ -10,7 +10,7 @@ from .contexts import SHARED, Contexts
 from .errors import FindingsError
 from .pairs import window_of
 from .streams import LEGACY, PER_THREAD, Last, Point, Stream, Streams
-from .window import ALL_STREAMS, LAUNCHES_KEPT, Counts, Event, Mark, Moment, Window
+from .window import ALL_STREAMS, LAUNCHES_KEPT, UNJOINED_KEPT, Counts, Event, Mark, Moment, Window
 
 SAMPLE_START, SAMPLE_END = -1, -2
 """In place of handles: the events of the loop of inline timing, which calls the driver behind the shim."""
@@ -300,13 +300,17 @@ class Process:
             or self.streams.is_done(mark.stream, mark.number)
         )
 
-    def _unjoined(self, point: Point, *, is_kernel: bool) -> dict[int, tuple[int, int]]:
-        result = {}
+    def _unjoined(self, point: Point, *, is_kernel: bool) -> list[Last]:
+        """The newest work that `point` does not wait for, in the order of the streams."""
+        result = []
         for stream in self.streams:
             last = stream.kernel if is_kernel else stream.other
             if last.number and not self.streams.is_behind(stream.key, point, last.number):
-                result[stream.key] = last.number, last.line
-        return result
+                result.append(last)
+        if len(result) <= UNJOINED_KEPT:
+            return result
+        oldest = sorted(last.number for last in result)[-UNJOINED_KEPT]
+        return [last for last in result if last.number >= oldest]
 
     def _finish(self, at: Moment, point: Point) -> None:
         self.streams.finish(point)

@@ -104,12 +104,11 @@ class Streams:
         """Append an operation to a stream. Returns the stream, whose `number` is the operation's."""
         stream = self.stream(key)
         if key == stream.legacy:
-            for other in list(self._streams.values()):
-                is_joined = other.is_blocking and other.legacy == key and other is not stream
-                if is_joined and other.number > self._done:
-                    stream.seen = merged(stream.seen, self._point(other))
+            self._join_blocking(stream)
         elif stream.is_blocking and stream.legacy in self._streams:
-            stream.seen = merged(stream.seen, self._point(self._streams[stream.legacy]))
+            legacy = self._streams[stream.legacy]
+            if legacy.number > stream.seen.get(legacy.key, 0):
+                stream.seen = merged(stream.seen, self._point(legacy))
         if (
             len(stream.seen) > 2 * STREAMS_MAX
         ):  # destroyed streams: their handles get new numbers if used again
@@ -117,6 +116,16 @@ class Streams:
         self._number += 1
         stream.number = self._number
         return stream
+
+    def _join_blocking(self, legacy: Stream) -> None:
+        """Let a legacy stream wait for the blocking streams of its context.
+
+        A stream without new operations is passed over, or each operation would look at all pairs of streams.
+        """
+        for other in list(self._streams.values()):
+            is_joined = other.is_blocking and other.legacy == legacy.key and other is not legacy
+            if is_joined and other.number > max(self._done, legacy.seen.get(other.key, 0)):
+                legacy.seen = merged(legacy.seen, self._point(other))
 
     def point(self, key: int) -> Point:
         return self._point(self.stream(key))

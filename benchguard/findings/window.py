@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from .streams import Point
+from .streams import Last, Point
 
 LAUNCHES_KEPT = 64
 """Different launches that are kept for a span between two event records."""
+
+UNJOINED_KEPT = 4
+"""Launches and copies that a record of an event keeps: a program may have 1024 streams and 131,072 events."""
 
 DISABLE_TIMING = 2
 
@@ -71,7 +74,7 @@ class Mark:
 
     Attributes:
         point: The work that the event waits for.
-        unjoined_kernels: For each stream that the event does not wait for, number and line of its last kernel.
+        unjoined_kernels: The last kernels of streams that the event does not wait for: the newest UNJOINED_KEPT.
         unjoined_copies: The same for copies and memsets.
         is_idle: The host had waited for all work when it recorded the event.
         launches: The different launches since the previous record of an event by this thread.
@@ -89,8 +92,8 @@ class Mark:
     point: Point
     counts: Counts
     is_idle: bool
-    unjoined_kernels: Mapping[int, tuple[int, int]]
-    unjoined_copies: Mapping[int, tuple[int, int]]
+    unjoined_kernels: Sequence[Last]
+    unjoined_copies: Sequence[Last]
     launches: frozenset[int]
     since: int
     too_early: tuple[int, int] | None = None

@@ -60,7 +60,7 @@ class StreamOrder(Check):
     def window(self, window: Window) -> None:
         start, end = window.start, window.end
         for rule, unjoined in ((UNJOINED_KERNEL, end.unjoined_kernels), (UNJOINED_COPY, end.unjoined_copies)):
-            inside = [line for number, line in unjoined.values() if number > start.number]
+            inside = [last.line for last in unjoined if last.number > start.number]
             if inside:
                 self.add(rule, f"launched in line {inside[0]}", (*window.lines, *inside[:4]))
         if start.too_early is not None and not start.is_idle:
@@ -68,7 +68,7 @@ class StreamOrder(Check):
             if number <= end.number:
                 self.add(TOO_EARLY, f"launched in line {line}", (*window.lines, line))
         if start.unjoined_kernels:
-            earlier = [line for _, line in start.unjoined_kernels.values()]
+            earlier = [last.line for last in start.unjoined_kernels]
             self.add(RUNNING, f"launched in line {earlier[0]}", (*window.lines, *earlier[:4]))
         if not window.is_ordered:
             self.add(TWO_STREAMS, "recorded on two streams", window.lines)

@@ -11,6 +11,9 @@ from benchguard.audit.log import LogError, checked_lines
 from benchguard.findings import Analysis, FindingsError, analyse_log
 from benchguard.findings.fields import Line
 from benchguard.findings.order import Ordered
+from benchguard.findings.process import Process
+from benchguard.findings.streams import LEGACY, Point, Seen, merged
+from benchguard.findings.window import Moment
 from tests.support import log_lines
 from tests.support.window_logs import PROCESS, WindowLog
 
@@ -50,15 +53,49 @@ def test_hostile_line_does_not_stop_other_readers(tmp_path: Path) -> None:
         analysis.report()
 
 
-def test_lines_that_are_held_back_have_a_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A compact log of 13 KB made the analysis use 2 GB: 20 lines of 4 MiB with a million lists each."""
-    monkeypatch.setattr("benchguard.audit.order.HELD_BYTES", 100_000)
+@pytest.mark.parametrize("element", [[], "ab"], ids=["lists", "texts"])
+def test_lines_that_are_held_back_have_a_bounded_size(
+    element: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compact log of 28 KB made the analysis use 1 GB: 40 lines of 4 MiB with 800,000 texts each."""
+    monkeypatch.setattr("benchguard.audit.order.HELD_BYTES", 70_000 if element else 140_000)
     ordered = Ordered()
-    lists = {"a": [[] for _ in range(1000)]}
-    lines = [Line(number, log_lines.call("cuInit", number, extra=lists)) for number in range(10)]  # type: ignore[arg-type]
+    many = {"a": [element] * 1000}
+    lines = [Line(number, log_lines.call("cuInit", number, extra=many)) for number in range(10)]  # type: ignore[arg-type]
     given = [line.number for each in lines for line in ordered.push(each)]
     assert given == list(range(9))
     assert [line.number for line in ordered.rest()] == [9]
+
+
+def test_record_of_an_event_keeps_a_bounded_number_of_unjoined_launches() -> None:
+    """A compact log of 20 KB made the analysis use 1.2 GB: 6000 events beside 1000 streams. The newest work is kept."""
+    process = Process(1)
+    for stream in range(10, 60):
+        process.create_stream(Moment(stream, 0, 0, 1), stream, is_blocking=False)
+    for line, stream in enumerate(reversed(range(10, 60))):
+        process.kernel(Moment(line, 0, 0, 1), stream, 1, 1)
+    process.record(Moment(100, 0, 0, 1), 7, 9)
+    mark = process._mark(7)
+    assert mark is not None
+    assert [last.line for last in mark.unjoined_kernels] == [49, 48, 47, 46]  # in the order of the streams
+
+
+def test_streams_without_new_work_cost_the_legacy_stream_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log of 12 KB took 30 s: each of 1000 events on the legacy stream looked at all pairs of 1000 streams."""
+    merges = 0
+
+    def counted(seen: Seen, point: Point) -> Seen:
+        nonlocal merges
+        merges += 1
+        return merged(seen, point)
+
+    monkeypatch.setattr("benchguard.findings.streams.merged", counted)
+    process = Process(1)
+    for stream in range(10, 60):
+        process.kernel(Moment(stream, 0, 0, 1), stream, 1, 1)
+    for event in range(100):
+        process.record(Moment(100 + event, 0, 0, 1), event, LEGACY)
+    assert merges == 50
 
 
 def test_too_many_processes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
