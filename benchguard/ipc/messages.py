@@ -37,7 +37,9 @@ def send(end: socket.socket, data: bytes, descriptors: Sequence[int] = ()) -> No
     try:
         header = HEADER.pack(len(data), len(descriptors))
         sent = socket.send_fds(end, [header], list(descriptors)) if descriptors else 0
-        end.sendall(header[sent:] + data)
+        rest = header[sent:] + data
+        if rest:  # else the other side has the whole message, and may have closed its end
+            end.sendall(rest)
     except (BrokenPipeError, ConnectionResetError) as error:
         raise ClosedError from error
 
