@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Any
 
+from .nvml import ask, load_nvml
 
-def is_exclusive(gpus: Sequence[str], load: Callable[[], Any] = lambda: import_module("pynvml")) -> bool:
+
+def is_exclusive(gpus: Sequence[str], load: Callable[[], Any] = load_nvml) -> bool:
     """Whether one of `gpus`, named by UUID, has the compute mode "exclusive process". False if NVML cannot tell."""
-    try:
-        nvml = load()
-        nvml.nvmlInit()
-    except Exception:  # NVMLError is a member of a module that may be missing
-        return False
-    try:
-        devices = [nvml.nvmlDeviceGetHandleByUUID(each) for each in gpus]
-        modes = [nvml.nvmlDeviceGetComputeMode(each) for each in devices]
-    except nvml.NVMLError:
-        return False
-    finally:
-        nvml.nvmlShutdown()
-    return nvml.NVML_COMPUTEMODE_EXCLUSIVE_PROCESS in modes
+    return bool(ask(gpus, _has_exclusive, load))
+
+
+def _has_exclusive(nvml: Any, devices: Sequence[Any]) -> bool:
+    return nvml.NVML_COMPUTEMODE_EXCLUSIVE_PROCESS in map(nvml.nvmlDeviceGetComputeMode, devices)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Any
+
+from .nvml import ask, load_nvml
 
 CPU_DRIVER = "cpu-driver"
 """The name of the CPU driver among GPUs. Its work is done by the threads of its process."""
@@ -16,27 +17,18 @@ QUIET_SECONDS = 0.35
 POLL_SECONDS = 0.02
 
 
-def wait_until_quiet(
-    gpus: Sequence[str], seconds: float, load: Callable[[], Any] = lambda: import_module("pynvml")
-) -> bool:
+def wait_until_quiet(gpus: Sequence[str], seconds: float, load: Callable[[], Any] = load_nvml) -> bool:
     """Whether no kernel and no copy ran on `gpus` for QUIET_SECONDS, which began at most `seconds` from now.
 
     Also False if NVML cannot tell.
     """
     if all(each == CPU_DRIVER for each in gpus):
         return True
-    try:
-        nvml = load()
-        nvml.nvmlInit()
-    except Exception:  # NVMLError is a member of a module that may be missing
-        return False
-    try:
-        devices = [nvml.nvmlDeviceGetHandleByUUID(each) for each in gpus]
+
+    def wait(nvml: Any, devices: Sequence[Any]) -> bool:
         return _wait(lambda: not any(_works(nvml, each) for each in devices), seconds)
-    except nvml.NVMLError:
-        return False
-    finally:
-        nvml.nvmlShutdown()
+
+    return bool(ask(gpus, wait, load))
 
 
 def _wait(is_idle: Callable[[], bool], seconds: float) -> bool:

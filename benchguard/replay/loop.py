@@ -214,7 +214,9 @@ class _Loop:
                 except EngineError as error:
                     if error.status not in (NO_DRIVER, CANNOT):
                         raise
-                    self._lacking = f"a process more for samples could not be prepared: {error}"
+                    self._lacking = (
+                        f"one process fewer takes samples, because it could not be prepared: {error}"
+                    )
             self._processes = ready
 
         return wait

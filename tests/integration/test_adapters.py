@@ -384,7 +384,7 @@ for _ in range(600):
         break
     time.sleep(0.1)
 else:
-    raise RuntimeError("nobody imported the submission meanwhile")
+    raise RuntimeError("the submission was not imported meanwhile")
 """
 
 

@@ -177,7 +177,7 @@ class Opening:
 
 
 def test_context_in_the_making_keeps_the_turn(locks: Path, tmp_path: Path) -> None:
-    """Contexts for a replay are made while the submission is compiled, and nobody stops that."""
+    """The quarantine keeps its turn until the contexts for the replay, which are made beside it, are complete."""
     beside, replay = Opening(), Replay(locks, delay=0.0)
     result, ticks = quarantined_beside(replay, tmp_path, program_of(TICKS), waiting=(beside,))
     assert GOT in result.output and beside.until < replay.began < replay.ended < ticks[-1]

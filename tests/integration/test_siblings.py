@@ -174,7 +174,7 @@ def test_sibling_that_was_killed_before_leaves_its_samples_to_the_others(native:
     assert native
     result = replayed(folder, 3, kill_last)
     assert result.verdict == "pass" and {row.process for row in result.table} == {0, 1}
-    assert f"a process more for samples could not be prepared: {ENDED}" in result.notes
+    assert f"one process fewer takes samples, because it could not be prepared: {ENDED}" in result.notes
 
 
 def test_sibling_that_is_killed_between_samples_is_an_error(native: Path, folder: Path) -> None:

@@ -44,7 +44,7 @@ def test_samples_are_shared_evenly_each_process_in_one_turn(processes: int, samp
     first, *others = engines(processes)
     rows = taken(events_of(first, request(rule=Count(samples), processes=processes), siblings=others))
     counts = Counter(row.process for row in rows)
-    assert len(rows) == samples and max(counts.values()) - min(counts.values()) <= -(-samples // processes)
+    assert len(rows) == samples and max(counts.values()) <= -(-samples // processes)
     assert len(list(groupby(row.process for row in rows))) == len(counts)
     assert all(row.sample.device_us == 100.0 + row.process for row in rows)
 
@@ -82,7 +82,7 @@ def test_sibling_that_cannot_be_prepared_leaves_its_samples_to_the_others(status
     assert Counter(row.process for row in taken(events)) == {0: 10, 1: 10}
     assert taken(events)[-1].sample.device_us == 102.0
     assert done_of(events).notes == (
-        "a process more for samples could not be prepared: there is no memory left",
+        "one process fewer takes samples, because it could not be prepared: there is no memory left",
     )
 
 
