@@ -7,6 +7,7 @@ from the same numbers that the submission gets.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -37,7 +38,7 @@ def torch_module() -> Any:
 def running_on(device: str) -> Iterator[None]:
     """A context for a task's code, without gradients. With "cpu", its uses of "cuda" mean the CPU."""
     torch = torch_module()
-    with torch.no_grad():
+    with torch.no_grad(), _without_compiler(torch):
         if device != "cpu":
             yield
             return
@@ -49,6 +50,28 @@ def running_on(device: str) -> Iterator[None]:
                 yield
         finally:
             torch.Generator, torch.cuda.synchronize = generator, synchronize
+
+
+@contextmanager
+def _without_compiler(torch: Any) -> Iterator[None]:
+    """A context in which torch.use_deterministic_algorithms sets only what eager operations read.
+
+    torch 2.13 imports its compiler there, to set an option of that, too. This takes 2 to 4 s, and GPU MODE's references
+    call it. Once the compiler is imported, its option is set as always.
+    """
+    real = torch.use_deterministic_algorithms
+
+    def set_(mode: bool, *, warn_only: bool = False) -> None:
+        if "torch._inductor.config" in sys.modules:
+            real(mode, warn_only=warn_only)
+        else:
+            torch.set_deterministic_debug_mode((1 if warn_only else 2) if mode else 0)
+
+    torch.use_deterministic_algorithms = set_
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms = real
 
 
 UNINITIALISED = ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided")

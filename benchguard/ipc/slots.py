@@ -25,7 +25,10 @@ ANNOUNCEMENT = struct.Struct("<QII")
 SLOTS_MAX = 64
 SAMPLES_MAX = 1 << 20
 SMALL = 1 << 18
-"""Outputs of up to this many bytes are checked at once: handing them to another thread takes longer."""
+"""Outputs of up to this many bytes are read at once: handing them to another thread takes longer."""
+
+RESTS_MAX = 256
+"""More checks of small outputs do not wait, each with a copy of its outputs: the replay waits for the judge instead."""
 
 SLOTS_MAPPED = 4
 """A judge with enough cores seldom holds more slots at once."""
@@ -214,15 +217,19 @@ class Announcements:
         return self.by_set[input_set] == 1
 
 
-class Inspector(Protocol):
-    """Checks the outputs in a slot, and calls `release` as soon as it has read them."""
+Rest = Callable[[], None]
+"""The part of an inspection that needs no slot. It may take seconds: a reference can run for it."""
 
-    def first(self, sample: int, input_set: int, slot: int, release: Callable[[], None]) -> None: ...
-    def later(self, sample: int, input_set: int, slot: int, release: Callable[[], None]) -> None: ...
+
+class Inspector(Protocol):
+    """Reads the outputs in a slot, and calls `release` as soon as it has read them."""
+
+    def first(self, sample: int, input_set: int, slot: int, release: Callable[[], None]) -> Rest: ...
+    def later(self, sample: int, input_set: int, slot: int, release: Callable[[], None]) -> Rest | None: ...
 
 
 class SlotReader:
-    """The judge's side, for one case: a thread that hands large outputs to `workers`.
+    """The judge's side, for one case: a thread that hands large outputs, and the rest of small ones, to `workers`.
 
     The object owns the pipe ends `announced` and `release`. `slot_bytes` are the bytes of one slot.
     """
@@ -304,7 +311,7 @@ class SlotReader:
             self._inspect(self._inspector.first if first else self._inspector.later, sample, input_set, slot)
         return data[whole:]
 
-    def _inspect(self, inspect: Callable[..., None], sample: int, input_set: int, slot: int) -> None:
+    def _inspect(self, inspect: Callable[..., Rest | None], sample: int, input_set: int, slot: int) -> None:
         def release() -> None:
             with self._lock:
                 self._busy.discard(slot)
@@ -317,16 +324,28 @@ class SlotReader:
                 except BlockingIOError as error:
                     raise SlotError("samples without taking back their slots") from error
 
-        def work() -> None:
+        def whole() -> None:
+            rest = inspect(sample, input_set, slot, release)
+            if rest is not None:
+                rest()
+
+        if self._slot_bytes > SMALL:
+            self._submit(whole)
+            return
+        rest = inspect(sample, input_set, slot, release)
+        if rest is not None and len(self._pending) < RESTS_MAX:
+            self._submit(rest)
+        elif rest is not None:
+            rest()
+
+    def _submit(self, work: Rest) -> None:
+        def guarded() -> None:
             try:
-                inspect(sample, input_set, slot, release)
+                work()
             except BaseException as error:
                 self._fail(error)
 
-        if self._slot_bytes <= SMALL:
-            work()
-            return
-        future = self._workers.submit(work)
+        future = self._workers.submit(guarded)
         with self._lock:
             self._pending.add(future)
         future.add_done_callback(self._done)

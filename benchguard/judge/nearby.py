@@ -29,7 +29,8 @@ import numpy as np
 from ..problem.arrays import to_numpy
 from ..problem.spec import Buffer, DType, Tolerance
 from ..problem.suite import TestCase
-from .compare import Comparison, compare
+from ..problem.threads import in_parts
+from .compare import CHUNK, Comparison, compare
 from .formats import Array, decoded, is_float
 from .medians import median
 from .reference import Expected, expected_of
@@ -54,6 +55,11 @@ EXACT_BITS = 11
 
 _FLOATS: Mapping[str, tuple[Any, int]] = {"float32": (np.uint32, 23), "float64": (np.uint64, 52)}
 """The integers of the same size, and the explicit bits of the mantissa."""
+_STEPS = {
+    integers: np.array([*range(-ULPS, 0), *range(1, ULPS + 1)]).astype(integers)
+    for integers, _ in _FLOATS.values()
+}
+"""From -ULPS to ULPS, but not 0, each as its two's complement. Their number is a power of two."""
 _MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9)
 """Odd constants of the generator splitmix64."""
 
@@ -165,32 +171,49 @@ def shifted(buffers: Sequence[Buffer], arrays: Mapping[str, Any]) -> Iterator[di
     for run in range(RUNS):
         given = {name: to_numpy(arrays[name]) for name in floats}
         moved = {name: _shifted(given[name], run // 2, run % 2 == 1) for name in floats}
-        if all(np.array_equal(moved[name], given[name], equal_nan=True) for name in floats):
+        if all(each is None for each in moved.values()):
             return
-        yield {**arrays, **moved}
+        yield {**arrays, **{name: each for name, each in moved.items() if each is not None}}
 
 
-def _shifted(array: Array, pair: int, is_opposite: bool) -> Array:
+def _shifted(array: Array, pair: int, is_opposite: bool) -> Array | None:
+    """None if no number moves."""
     integers, mantissa = _FLOATS[str(array.dtype)]
+    given = np.ascontiguousarray(array).view(integers).reshape(-1)
+    moved = np.empty_like(given)
     width = 8 * integers().itemsize
-    bits = np.ascontiguousarray(array).view(integers)
     sign = integers(1 << (width - 1))
-    magnitude = bits & ~sign
-    steps = _steps(magnitude, pair).astype(integers)  # negative ones wrap around, and so does the sum
-    moved = magnitude - steps if is_opposite else magnitude + steps
-    exponents = magnitude >> integers(mantissa)
+    few_bits = integers((1 << (mantissa + 1 - EXACT_BITS)) - 1)
     largest = integers((1 << (width - 1 - mantissa)) - 2)
-    fixed = (magnitude & integers((1 << (mantissa + 1 - EXACT_BITS)) - 1)) == 0
-    fixed |= (exponents == 0) | (exponents >= largest)  # a subnormal, or next to Inf
-    result: Array = np.where(fixed, bits, moved | (bits & sign)).view(array.dtype).reshape(array.shape)
-    return result
+    steps = -_STEPS[integers] if is_opposite else _STEPS[integers]
+    parts_with_other_bits: list[int] = []
+
+    def move(start: int) -> None:
+        bits = given[start : start + CHUNK]
+        magnitude = bits & ~sign
+        others = magnitude + steps[_kinds(magnitude, pair)]  # negative steps wrap around, and so does the sum
+        others |= bits & sign
+        exponents = magnitude >> integers(mantissa)
+        fixed = (magnitude & few_bits) == 0
+        fixed |= (exponents == 0) | (exponents >= largest)  # a subnormal, or next to Inf
+        np.copyto(others, bits, where=fixed)
+        moved[start : start + CHUNK] = others
+        if not fixed.all():
+            parts_with_other_bits.append(start)
+
+    in_parts(move, len(given), CHUNK)
+    return moved.view(array.dtype).reshape(array.shape) if parts_with_other_bits else None
 
 
-def _steps(magnitude: Array, pair: int) -> Array:
-    """A number from -ULPS to ULPS for each magnitude, but not 0."""
+def _kinds(magnitude: Array, pair: int) -> Array:
+    """For each magnitude, which of _STEPS its number takes."""
     first, second = map(np.uint64, _MIX)
     with np.errstate(over="ignore"):
-        mixed = (magnitude.astype(np.uint64) + np.uint64(pair + 1)) * first
-        mixed = (mixed ^ (mixed >> np.uint64(29))) * second
-    steps = ((mixed >> np.uint64(32)) % np.uint64(2 * ULPS)).astype(np.int64) - ULPS
-    return np.asarray(steps + (steps >= 0))
+        mixed = magnitude.astype(np.uint64)
+        mixed += np.uint64(pair + 1)
+        mixed *= first
+        mixed ^= mixed >> np.uint64(29)
+        mixed *= second
+    mixed >>= np.uint64(32)
+    mixed &= np.uint64(2 * ULPS - 1)
+    return mixed

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..ipc.shared_memory import Bytes
-from ..ipc.slots import SlotError
+from ..ipc.slots import Rest, SlotError
 from ..problem.spec import Buffer, CaseSpec, DType, Layout, Tolerance
 from .arrays import elements_of, flat_copy, same_bits
 from .compare import Comparison, compare
@@ -158,8 +158,8 @@ class Samples:
         """Take the expected outputs of a streamed set, before its sample."""
         self.expected[of_set], self._tolerances[of_set] = expected, tolerances
 
-    def first(self, number: int, of_set: int, slot: int, release: Callable[[], None]) -> None:
-        """Check the first sample of a set. Calls `release` once `slot` is read."""
+    def first(self, number: int, of_set: int, slot: int, release: Callable[[], None]) -> Rest:
+        """Take the first sample of a set, and return its check. Calls `release` once `slot` is read."""
         state = self.sets[of_set]
         if not self.expected[of_set]:
             raise SlotError(f"input set {of_set} before it was drawn")
@@ -171,6 +171,10 @@ class Samples:
         finally:
             state.copied.set()  # even if copying failed, so that waiting threads fail instead of hanging
         release()
+        return lambda: self._check_first(number, of_set, known)
+
+    def _check_first(self, number: int, of_set: int, known: Right | None) -> None:
+        state = self.sets[of_set]
         judged = self._judge(number, of_set, state.copy) if known is None else known.judged
         self._add(judged)
         state.mismatch, state.is_near = judged.mismatch, judged.is_near
@@ -202,19 +206,25 @@ class Samples:
             state.mismatch = None if reason is None else self.mismatch(number, of_set, reason)
         state.copy = self.expected[of_set] = {}
 
-    def later(self, number: int, of_set: int, slot: int, release: Callable[[], None]) -> None:
-        """Check another sample of a set. Waits until the first one is copied."""
+    def later(self, number: int, of_set: int, slot: int, release: Callable[[], None]) -> Rest | None:
+        """Take another sample of a set, and return its check, if it has other outputs than the first one.
+
+        Waits until the first one is copied.
+        """
         state = self.sets[of_set]
         state.copied.wait()
         if self._same(slot, state.copy):
             release()
             with self._lock:
                 state.same.append(number)
-            return
+            return None
         copy = self._copy(slot)
         release()
         with self._lock:
             state.differing.add(number)
+        return lambda: self._check_later(number, of_set, copy)
+
+    def _check_later(self, number: int, of_set: int, copy: Copy) -> None:
         judged = self._judge(number, of_set, copy)
         self._add(judged)
         mismatch = judged.mismatch

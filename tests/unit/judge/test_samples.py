@@ -45,7 +45,7 @@ def test_samples_wrong_at_once_are_looked_at_again_only_for_the_first() -> None:
 
         def check(number: int) -> None:
             together.wait()
-            samples.first(number, number, number, lambda: None)
+            samples.first(number, number, number, lambda: None)()
 
         list(pool.map(check, range(SETS)))
     assert all(each.mismatch is not None for each in samples.sets)

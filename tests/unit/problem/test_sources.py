@@ -147,3 +147,31 @@ def test_other_submission_beside_the_problem_stays_withheld(tmp_path: Path) -> N
     sys.path.insert(0, str(tmp_path))
     with pytest.raises(ImportError, match="does not import submissions"):
         imported(file, "beside")
+
+
+@pytest.mark.parametrize("is_link", [True, False])
+def test_link_to_submission_in_a_known_folder_not_imported(tmp_path: Path, is_link: bool) -> None:
+    libraries, mine = tmp_path / "libraries", tmp_path / "mine"
+    for each in (libraries, mine):
+        each.mkdir()
+    (libraries / "first_of_it.py").write_text("")
+    (mine / "submission_of_it.py").write_text("raise SystemExit\n")
+    name = "linked_to_it" if is_link else "submission_of_it"
+    if is_link:
+        (libraries / f"{name}.py").symlink_to(mine / "submission_of_it.py")
+    withhold([str(mine / "submission_of_it.py")], str(problem(tmp_path, "")))
+    sys.path[:0] = [str(libraries), str(mine)]
+    importlib.import_module("first_of_it")
+    with pytest.raises(ImportError, match="does not import submissions"):
+        importlib.import_module(name)
+
+
+def test_folders_of_modules_resolved_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        (tmp_path / f"library_{number}.py").write_text("")
+    finder = Withheld([str(tmp_path / "mine" / "submission.py")])
+    resolved: list[object] = []
+    monkeypatch.setattr(Withheld, "holds", lambda _, path: bool(resolved.append(path)))
+    for number in range(5):
+        assert finder.find_spec(f"library_{number}", [str(tmp_path)]) is not None
+    assert resolved == [tmp_path]
