@@ -55,8 +55,8 @@ NO_FACTS = Finding("failed", "the captures cannot be used: the reader found noth
 @dataclass(frozen=True)
 class CaseWork:
     """The inputs of a case's grade. `seconds` are left before the time-out, for this case and `cases_after`. Waits for
-    `turns` do not count. `relay` has the processes that replay, and `processes` is the most in which samples are taken.
-    """
+    `turns` do not count. `relay` has the processes that replay, `processes` is the most in which samples are taken, and
+    `following` that of the case after this one; 0: there is none."""
 
     spec: CaseSpec
     found: Quarantined
@@ -68,6 +68,7 @@ class CaseWork:
     cases_after: int = 0
     api: Api = "cuda"
     processes: int = 1
+    following: int = 0
 
     @property
     def sampling_seconds(self) -> float:
@@ -117,8 +118,8 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
             work.turns,
             work.api,
             work.relay,
-            is_last=work.cases_after == 0,
             processes=work.processes,
+            following=work.following,
             in_a_row=True,
         )
     except CaptureError as error:

@@ -94,7 +94,11 @@ def concluded(
         clocks=clocks or Clocks("no case was timed"),
         sandbox=Sandbox(is_full(confinement), confinement),
         audit=audit,
-        settings=next((each.settings for each in done.timed if each.settings is not None), None),
+        settings=max(
+            (each.settings for each in done.timed if each.settings is not None),
+            key=lambda each: each.processes,
+            default=None,
+        ),
         score_s=score_of(cases, opened.ranking) if verdict == "pass" else None,
         notes=(*notes, *notes_of(opened, cases, confinement)),
         output=output_of(quarantined),

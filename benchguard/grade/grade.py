@@ -29,6 +29,7 @@ from .opening import Opening
 from .options import PLACEMENTS, SIM_PLACEMENTS, SIM_SAMPLES, GradeOptions
 from .progress import GradeProgress, Report
 from .run import GradeRun
+from .score import timed_cases
 from .vendor import api_of
 
 if TYPE_CHECKING:
@@ -308,8 +309,17 @@ class ReplayedRun(GradeRun):
             self._relay,
             len(opened.cases) - index - 1,
             self._api,
-            self._processes,
+            self._processes_of(opened, index),
+            self._processes_of(opened, index + 1),
         )
+
+    def _processes_of(self, opened: Opened, index: int) -> int:
+        """The processes that take a case's samples: one for a test whose time nobody ranks; 0 after the last case."""
+        names = [each.name for each in opened.cases]
+        if index == len(names):
+            return 0
+        is_timed = self.options.placements or names[index] in timed_cases(names, opened.ranking)
+        return self._processes if is_timed else 1
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:
         def report(phase: str, samples: int, median_us: float | None) -> None:

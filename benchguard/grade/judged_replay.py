@@ -89,8 +89,8 @@ def judged_replay(
     turns: Turns | None = None,
     api: Api | None = None,
     relay: Relay | None = None,
-    is_last: bool = True,
     processes: int = 1,
+    following: int = 0,
     in_a_row: bool = False,
 ) -> tuple[ReplayResult, Checked]:
     """Replay the capture at `path` for at most `seconds`, and return the judge's results for its samples.
@@ -99,8 +99,8 @@ def judged_replay(
 
     `warm_samples` follow with the memory in the cache. The judge checks their outputs, too. `api` is of the driver that
     the submission ran on: a capture that names another one would choose the driver that replays it. `relay` has the
-    processes; None: one that starts now. Unless this replay `is_last`, another one follows. `processes`: the most in
-    which samples are taken. `in_a_row`: samples on the memory that the run before left follow, whose outputs the judge
+    processes; None: one that starts now. `processes`: the most in which samples are taken. A replay with `following`
+    processes comes after this one; 0: none does. `in_a_row`: samples on the memory that the run before left follow, whose outputs the judge
     checks, too.
 
     Raises UsageError for invalid replay options, CaptureError for a capture that cannot be used.
@@ -154,7 +154,7 @@ def judged_replay(
             raise CaptureError(
                 f"it names a driver of {api_of(capture).upper()}, and was recorded on {api.upper()}"
             )
-        process = relay.take(is_last) if relay is not None else None
+        process = relay.take(following) if relay is not None else None
         result = replay_buffers(
             capture,
             how,
@@ -170,7 +170,7 @@ def judged_replay(
         )
     if not asked:
         ask(None)
-    if relay is not None and not is_last and result.verdict == "pass":
+    if relay is not None and following and result.verdict == "pass":
         relay.start()
     checked, _ = judge.answer(Checked)
     own = {number for number, name in enumerate(sets.distributions) if name == sets.own}

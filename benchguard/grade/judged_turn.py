@@ -63,7 +63,7 @@ class JudgedTurn:
         secret = with_slots(self.judge, self.case, *self.judge.answer(Secrets), capture.returned)
         try:
             result, checked = judged_replay(
-                capture.path, secret, self.judge, options, options.seconds, relay=self.relay, is_last=False
+                capture.path, secret, self.judge, options, options.seconds, relay=self.relay, following=1
             )
         finally:
             for each in secret.ends:

@@ -12,6 +12,12 @@ BENCHMARK = "benchmark."
 RANKINGS = ("last", "mean", "geom")
 
 
+def timed_cases(names: Sequence[str], ranking: str) -> frozenset[str]:
+    """The cases whose times are of interest: the benchmarks of a suite with a ranking, if there are any, or all."""
+    benchmarks = frozenset(each for each in names if each.startswith(BENCHMARK))
+    return benchmarks if ranking and benchmarks else frozenset(names)
+
+
 def score_of(cases: Sequence[GradedCase], ranking: str) -> float | None:
     """The score in seconds, as kernelbot computes it from the mean time of each benchmark; less is better.
 

@@ -48,6 +48,8 @@ class WaitingReplay(Waiting):
         """`processes`: the most in which it takes samples."""
         super().__init__(sandbox)
         self.target, self._device, self.processes = target, device, processes
+        self.wanted = processes
+        """The processes that take samples in its next replay."""
         self.following: WaitingReplay | None = None
         self._pairs = ExitStack()
         """The sockets between the process and its siblings, until these have inherited them."""
@@ -95,7 +97,7 @@ class WaitingReplay(Waiting):
         """Have a process that waits make its context, once. Only while this program has a turn on the GPU."""
         if self._told is not self._running:
             self._told, self._told_at, self._has_context = self._running, time.monotonic(), False
-            self.tell(encode(OpenDriver(self.target.library, self._device)))
+            self.tell(encode(OpenDriver(self.target.library, self._device, self.wanted)))
 
     def hear(self, seconds: float) -> bool:
         """Whether its context is made within `seconds`."""

@@ -143,11 +143,12 @@ class SlotRequest(msgspec.Struct, frozen=True):
 
 
 class OpenDriver(msgspec.Struct, frozen=True, tag="driver"):
-    """Make the device's primary context before the request comes, in the siblings, too. The process answers with one
-    byte."""
+    """Make the device's primary context before the request comes, in siblings, too, if there are more `processes`.
+    The process answers with one byte."""
 
     driver: str
     device: Word
+    processes: Word
 
 
 class Request(msgspec.Struct, frozen=True, tag="replay"):

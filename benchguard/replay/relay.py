@@ -33,11 +33,12 @@ class Relay:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def take(self, is_last: bool) -> WaitingReplay:
-        """The process for a replay. Unless it `is_last`, another one follows it."""
+    def take(self, following: int = 0) -> WaitingReplay:
+        """The process for a replay. Another one with `following` processes comes after it; 0: none does."""
         taken, self.this, self._other = self.this, self._other, self.this
         taken.following = None
-        if self._ahead and not is_last:
+        self.this.wanted = following
+        if self._ahead and following:
             with suppress(BenchguardError):  # it then starts with its replay
                 self.this.start()
                 taken.leave_out(self.this)

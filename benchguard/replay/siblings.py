@@ -72,10 +72,9 @@ class Sibling:
         used = (request.capture, request.inputs_descriptor, own.descriptor if own is not None else -1)
         self._send(encode(request), [each for each in used if each >= 0])
 
-    def close(self) -> None:
-        """End the sibling, which is a child of this process, and wait until its device memory is free."""
+    def end(self) -> None:
+        """Have the sibling end."""
         self._send(_encode(Call("end")))
-        os.wait()
 
     def prepare(self, driver: str, options: Options) -> tuple[Device, Prepared]:  # noqa: ARG002 - of open()
         self._answer()
@@ -132,6 +131,14 @@ class Sibling:
         if answer.status:
             raise EngineError(answer.status, answer.text)
         return answer
+
+
+def close_all(siblings: Sequence[Sibling]) -> None:
+    """End siblings, which are children of this process, and wait until their device memory is free."""
+    for each in siblings:
+        each.end()
+    for _ in siblings:
+        os.wait()
 
 
 def serve(descriptor: int) -> NoReturn:

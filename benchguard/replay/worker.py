@@ -101,7 +101,7 @@ def _awaited(channel: int, others: Sequence[int]) -> tuple[Request, Sequence[Sib
     """
     from ..quarantine.work import receive_work  # noqa: PLC0415 - a process without a sandbox needs none of this
     from .binding import load_engine, open_driver  # noqa: PLC0415
-    from .siblings import Sibling  # noqa: PLC0415
+    from .siblings import Sibling, close_all  # noqa: PLC0415
 
     load_engine()
     siblings = [Sibling(socket.socket(fileno=each)) for each in others]
@@ -110,14 +110,14 @@ def _awaited(channel: int, others: Sequence[int]) -> tuple[Request, Sequence[Sib
             work = receive_work(end)
             order = decode_work(work.argument)
             if isinstance(order, Request):
-                for each in siblings[order.processes - 1 :]:
-                    each.close()
+                close_all(siblings[order.processes - 1 :])
                 return renumbered(order, work.descriptors), siblings[: order.processes - 1]
-            for each in siblings:
+            opening = siblings[: order.processes - 1]
+            for each in opening:
                 each.open_driver(order)
             with suppress(EngineError):  # the replay meets the same error, and reports it
                 open_driver(order.driver, order.device)
-            for each in siblings:
+            for each in opening:
                 each.opened()
             with suppress(OSError):  # the supervisor does not wait, and has closed its end
                 end.send(b".")
@@ -131,12 +131,16 @@ def _run(awaited: Callable[[], tuple[Request, Sequence[Sibling]]], events: int) 
         while data:
             data = data[os.write(events, data) :]
 
+    siblings: Sequence[Sibling] = ()
     try:
-        _replay(*awaited(), send)
+        request, siblings = awaited()
+        _replay(request, siblings, send)
     except EngineError as error:
         send(Failed(error.status, loop.line(str(error)), "open"))
     except Exception as error:  # the supervisor reports it in one line
         send(Failed(OURS, loop.line(f"{type(error).__name__}: {error}"), "worker"))
+    for each in siblings:  # beside this process, not when they see its end
+        each.end()
     # The kernel frees memory and device state faster than calls for each would.
     os._exit(0)
 

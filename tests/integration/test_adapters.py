@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+import benchguard.grade.grade as grades
+
 import benchguard
 from benchguard.grade.progress import GradeProgress
 from tests.conftest import ROOT
@@ -269,6 +271,19 @@ def test_gpu_mode_task_is_observed(native: Path, tmp_path: Path) -> None:
         tmp_path, "-m", "benchguard", "grade", folder / "rowscale", wrong, "--driver", "sim", "--inline"
     )
     assert done.returncode == 2 and "this problem's own check decides" in done.stderr
+
+
+@pytest.mark.timeout(300)
+def test_tests_of_a_ranked_task_are_sampled_in_one_process(
+    native: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert native
+    monkeypatch.setattr(grades, "SIM_PLACEMENTS", 2)
+    task, cases = EXAMPLES / "gpumode", ("test.0", "benchmark.0")
+    result = grades.grade(task / "rowscale", task / "submission.py", driver="sim", samples=24, cases=cases)
+    assert result.verdict == "pass", result.reason
+    assert [case.placements is not None for case in result.cases] == [False, True]
+    assert result.settings is not None and result.settings.processes == 2
 
 
 @pytest.mark.timeout(600)

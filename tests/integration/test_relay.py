@@ -34,7 +34,7 @@ def relay_of(ahead: bool) -> Relay:
 
 def replayed(relay: Relay, capture: Path, is_last: bool, seconds: float = 60) -> ReplayResult:
     options = ReplayOptions(driver="sim", strict=True, samples=5, timeout=seconds)
-    return replay_buffers(capture, options, Buffers(), waiting=relay.take(is_last))
+    return replay_buffers(capture, options, Buffers(), waiting=relay.take(0 if is_last else 1))
 
 
 def test_process_ahead_has_its_context_when_the_replay_ends(capture: Path) -> None:

@@ -129,7 +129,12 @@ def with_contexts(waiting: WaitingReplay) -> None:
     assert waiting.hear(60) and not waiting.uses_gpu
 
 
-@pytest.mark.parametrize("before", [not_started, with_contexts])
+def with_one_context(waiting: WaitingReplay) -> None:
+    waiting.wanted = 1
+    with_contexts(waiting)
+
+
+@pytest.mark.parametrize("before", [not_started, with_contexts, with_one_context])
 @pytest.mark.parametrize("processes", [1, 3])
 def test_every_process_takes_its_share_of_samples_and_its_outputs_are_right(
     native: Path, folder: Path, processes: int, before: Callable[[WaitingReplay], None]

@@ -177,7 +177,7 @@ def test_request_that_comes_while_the_driver_opens_is_answered(folder: Path) -> 
     ours, theirs = socket.socketpair()
     request = Request(capture.fileno(), "", Options(), Limits(0, 0, 0, 0), Count(1), 0.0, None, False, False)
     with capture, ours:
-        send_work(ours, encode(OpenDriver(target_of("cuda", "sim").library, 0)))
+        send_work(ours, encode(OpenDriver(target_of("cuda", "sim").library, 0, 1)))
         send_work(ours, encode(request), [capture.fileno()])
     received, siblings = worker._awaited(theirs.detach(), ())
     assert not siblings

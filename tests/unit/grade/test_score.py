@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchguard.grade.score import score_of
+from benchguard.grade.score import score_of, timed_cases
 from tests.unit.compat.made import timed_case
 
 CASES = [
@@ -28,3 +28,17 @@ def test_suites_without_benchmarks_have_no_score() -> None:
 def test_samples_that_do_not_count_are_not_in_the_score() -> None:
     cases = [timed_case("benchmark.0", 1.0, 1.0, 9.0, scored_samples=(9.0,))]
     assert score_of(cases, "geom") == pytest.approx(9e-6)
+
+
+@pytest.mark.parametrize(
+    ("names", "ranking", "timed"),
+    [
+        (["test.0", "benchmark.0", "benchmark.1"], "geom", {"benchmark.0", "benchmark.1"}),
+        (["test.0", "test.1"], "last", {"test.0", "test.1"}),
+        (["small", "benchmark.0"], "", {"small", "benchmark.0"}),
+    ],
+)
+def test_tests_of_a_ranked_suite_are_timed_only_without_benchmarks(
+    names: list[str], ranking: str, timed: set[str]
+) -> None:
+    assert timed_cases(names, ranking) == timed
