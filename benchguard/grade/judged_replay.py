@@ -146,8 +146,8 @@ def judged_replay(
     def ask(done: Done | None) -> None:
         """Ask for the results while the process frees its memory and ends."""
         asked.append(done)
-        in_a_row = done.in_a_row.samples if done is not None and done.in_a_row is not None else ()
-        judge.ask(AskChecked(secret.case, len(in_a_row)))
+        in_a_row = sum(len(each.samples) for each in done.in_a_row) if done is not None else 0
+        judge.ask(AskChecked(secret.case, in_a_row))
 
     with Capture.open(path, LIMITS) as capture:
         if api is not None and api_of(capture) != api:

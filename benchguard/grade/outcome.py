@@ -173,13 +173,13 @@ def _wrong_in_a_row(found: Findings) -> str:
 
 def _slower_in_a_row(found: Findings) -> str:
     """A reason if calls take longer on the memory that another call left; else empty."""
-    follower = found.replay.in_a_row
-    longer = _tests(found).in_a_row_reason(follower) if follower is not None else ""
+    tests = _tests(found)
+    longer = next(filter(None, map(tests.in_a_row_reason, found.replay.in_a_row)), "")
     return longer and f"{longer}: something outside of the calls may make memory ready; do that in each call"
 
 
 def _unknown_in_a_row(found: Findings) -> str:
-    if found.replay.in_a_row is None:
+    if not found.replay.in_a_row:
         return "no input set was left for a call that follows another one"
     if trouble := _trouble_in_a_row(found):
         return (
@@ -191,12 +191,9 @@ def _unknown_in_a_row(found: Findings) -> str:
 
 def _trouble_in_a_row(found: Findings) -> str:
     """The fault of a call on the memory that another call left; empty if the call is right, or was not made."""
-    follower = found.replay.in_a_row
-    if follower is None:
-        return ""
     what = "a call on the memory that another call left"
-    if follower.trouble:
-        return f"{what} does not end well: {follower.trouble}"
+    if trouble := next(filter(None, (each.trouble for each in found.replay.in_a_row)), ""):
+        return f"{what} does not end well: {trouble}"
     wrong = found.checked.in_a_row if found.checked is not None else None
     return "" if wrong is None else f"{what} is wrong: {wrong.text}"
 
@@ -231,8 +228,8 @@ def _count_mismatch(replay: ReplayResult, checked: Checked) -> str:
     """A reason if the judge did not check every timed sample against its own input set; else empty."""
     timed = _timed(replay)
     announced = timed.copy()
-    if replay.in_a_row is not None:
-        announced.update(each.input_set for each in replay.in_a_row.samples)
+    for calls in replay.in_a_row:
+        announced.update(each.input_set for each in calls.samples)
     counts = dict(checked.counts)
     if checked.samples == timed.total() and all(
         counts.get(number, 0) == n for number, n in announced.items() if number is not None

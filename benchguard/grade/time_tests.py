@@ -241,7 +241,8 @@ class TimeTests:
         """A reason if samples on the memory that the run before left take longer than the others on their sets."""
         if self._missing or not self._is_gpu:
             return ""
-        longer = in_a_row.longer_in_rounds_us(found.samples, found.first, self._table)
+        others = [row for row in self._table if row.process == found.process]
+        longer = in_a_row.longer_in_rounds_us(found.samples, found.first, others)
         if longer <= max(in_a_row.allowed_us(self._time_us), self._beside.noise):
             return ""
         return (

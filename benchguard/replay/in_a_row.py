@@ -73,11 +73,20 @@ def allowed_us(time_us: float) -> float:
 
 
 def longer_in_rounds_us(samples: Sequence[Timed], first: int, others: Sequence[Timed]) -> float:
-    """The same where rounds follow the `first` samples: how much longer they take in the round with the least."""
+    """The same where rounds follow the `first` samples: how much longer they take in the round with the least.
+
+    Samples with restored memory must take as long as before the rounds, too: a kernel could do all of its work in each
+    call from the first one on that finds memory of another call.
+    """
     rounds = [samples[at : at + ROUND] for at in range(first, len(samples) - ROUND + 1, ROUND)]
     if not rounds:
         return longer_us(samples, others)
-    return min(longer_us(each[BESIDE:-BESIDE], (*each[:BESIDE], *each[-BESIDE:])) for each in rounds)
+    return min(_longer_in_round_us(each, others) for each in rounds)
+
+
+def _longer_in_round_us(samples: Sequence[Timed], others: Sequence[Timed]) -> float:
+    beside = (*samples[:BESIDE], *samples[-BESIDE:])
+    return max(longer_us(samples[BESIDE:-BESIDE], beside), longer_us(beside, others))
 
 
 def allow(longer: float, others: Sequence[Timed]) -> bool:

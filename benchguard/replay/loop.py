@@ -71,11 +71,11 @@ Send: TypeAlias = Callable[[Event], None]
 
 @dataclass
 class _Process:
-    """A process that takes samples: its engine, the input sets that it holds, and how many timed samples it took."""
+    """A process that takes samples: its engine, the input sets that it holds, and the timed samples that it took."""
 
     engine: Sampler
     inputs: Inputs
-    samples: int = 0
+    samples: list[Sample] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class _Loop:
         self._slots = SlotWriter(request.slots, buffers.slots, request.deadline) if request.slots else None
         self._checker = OutputChecker(engine, request.checked) if request.checked is not None else None
         self._warm: list[Sample] = []
-        self._in_a_row: InARow | None = None
+        self._in_a_row: list[InARow] = []
         self._host_wait = self._last_us = 0.0
         self.phase = ""
         self.input_set = NO_SET  # of the run in progress
@@ -326,8 +326,8 @@ class _Loop:
 
     def _go_on(self, goal: int) -> None:
         """Go to the next process if this one took its share of `goal` timed samples."""
-        if len(self._processes) * self._processes[self._at].samples >= goal:
-            counts = [each.samples for each in self._processes]
+        if len(self._processes) * len(self._processes[self._at].samples) >= goal:
+            counts = [len(each.samples) for each in self._processes]
             self._go_to(counts.index(min(counts)))
 
     def _warm_up_sample(self) -> float:
@@ -383,7 +383,7 @@ class _Loop:
         sample = self._sample_on(self._schedule.next() if number is None else number)
         now = self._clock()
         self._samples.append(sample)
-        self._processes[self._at].samples += 1
+        self._processes[self._at].samples.append(sample)
         self._unsent.append(TimedSample(sample, int(now * _NANOSECONDS), self._at))
         self._flush_if_due()
         self._check_outputs(sample.input_set)
@@ -411,13 +411,30 @@ class _Loop:
 
     def _sample_in_a_row(self, seconds: float, on_gpu: bool) -> None:
         """Take samples on repeated input sets for `seconds`. Only inputs and outputs are written before each, as in a
-        program that calls the region again: a call that needs other memory restored is wrong then, or takes longer."""
-        others = self._samples if self._repeated(self._samples) else self._warm
-        numbers = self._repeated(others)
-        if not self._request.in_a_row or not numbers:
+        program that calls the region again: a call that needs other memory restored is wrong then, or takes longer.
+
+        Each process that took other samples takes some, because a kernel may tell the processes apart.
+        """
+        if not self._request.in_a_row:
             return
         self._begin("calls in a row")
-        self._engine.follow(True)
+        used = [number for number, each in enumerate(self._processes) if each.samples]
+        for number in used:
+            calls = self._in_a_row_of(number, seconds / len(used), on_gpu)
+            self._in_a_row += [calls] if calls is not None else []
+            if calls is not None and calls.trouble:
+                break
+
+    def _in_a_row_of(self, process: int, seconds: float, on_gpu: bool) -> InARow | None:
+        """The samples in a row of one process; None without repeated input sets."""
+        own = self._processes[process].samples
+        others = next((each for each in (own, self._samples, self._warm) if self._repeated(each)), [])
+        numbers = self._repeated(others)
+        if not numbers:
+            return None
+        self._go_to(process)
+        engine = self._processes[process].engine
+        engine.follow(True)
         end = self._clock() + seconds
         taken: list[Sample] = []
         first, trouble = 0, ""
@@ -430,23 +447,23 @@ class _Loop:
             for _ in range(in_a_row.ROUNDS_MAX if on_gpu else 0):
                 if in_a_row.allow(in_a_row.longer_in_rounds_us(taken, first, others), others):
                     break
-                self._take_round(numbers[:2], taken)
+                self._take_round(engine, numbers[:2], taken)
         except EngineError as error:
             if error.status not in (FAILED, TIMEOUT):
                 raise
             trouble = line(str(error))
-        self._in_a_row = InARow(tuple(taken), first, trouble)
+        return InARow(tuple(taken), first, trouble, process)
 
     def _take_in_a_row(self, number: int, taken: list[Sample]) -> None:
         taken.append(self._sample_on(number))
         self._check_outputs(number)
 
-    def _take_round(self, numbers: Sequence[int], taken: list[Sample]) -> None:
+    def _take_round(self, engine: Sampler, numbers: Sequence[int], taken: list[Sample]) -> None:
         """Take samples in a row between others whose memory is restored."""
         beside = list(islice(cycle(numbers), in_a_row.BESIDE))
         again = list(islice(in_a_row.order_of(numbers), in_a_row.AGAIN))
         for follows, part in ((False, beside), (True, again), (False, beside)):
-            self._engine.follow(follows)
+            engine.follow(follows)
             for number in part:
                 self._take_in_a_row(number, taken)
 
@@ -533,6 +550,6 @@ class _Loop:
             empty=tuple(self._empty),
             warm=tuple(self._warm),
             outputs=self._checker.end() if self._checker is not None else None,
-            in_a_row=self._in_a_row,
+            in_a_row=tuple(self._in_a_row),
             host_wait=self._host_wait,
         )

@@ -362,7 +362,8 @@ class OutputCheck(msgspec.Struct, frozen=True):
 
 
 class InARow(msgspec.Struct, frozen=True):
-    """Samples on the memory that the run before left. The judge got their outputs after those of all other samples.
+    """Samples of one process on the memory that the run before left. The judge got their outputs after those of all
+    other samples.
 
     After the `first` ones come rounds, in which samples with restored memory are beside them (in_a_row.py). `trouble`
     says why another one did not end.
@@ -371,6 +372,7 @@ class InARow(msgspec.Struct, frozen=True):
     samples: Annotated[tuple[Sample, ...], Meta(max_length=IN_A_ROW_MAX)] = ()
     first: Word = 0
     trouble: Line = ""
+    process: Annotated[int, Meta(ge=0, lt=PROCESSES_MAX)] = 0
 
 
 class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
@@ -389,7 +391,8 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
     warm: Annotated[tuple[Sample, ...], Meta(max_length=WARM_MAX)] = ()
     """Samples with the state in the cache."""
     outputs: OutputCheck | None = None
-    in_a_row: InARow | None = None
+    in_a_row: Annotated[tuple[InARow, ...], Meta(max_length=PROCESSES_MAX)] = ()
+    """Those of each process."""
     host_wait: Annotated[float, Meta(ge=0, le=1)] = 0.0
     """Share of the time of sampling in which the replay's thread waited for a processor (host_wait.py)."""
 

@@ -379,7 +379,7 @@ def _result(
         verified=collector.verified.count == 0 if collector.verified else None,
         differences=differences,
         difference_count=collector.verified.count if collector.verified else 0,
-        in_a_row=done.in_a_row if done else None,
+        in_a_row=done.in_a_row if done else (),
         host_wait=done.host_wait if done else 0.0,
         refusals=collector.opened.refusals if collector.opened else (),
         other_read=collector.failed.input_set if collector.failed else None,

@@ -146,8 +146,8 @@ class ReplayResult:
     verified: bool | None = None
     differences: tuple[Different, ...] = ()
     difference_count: int = 0
-    in_a_row: InARow | None = None
-    """Samples on the memory that the run before left, whose outputs the judge got last, if any were taken."""
+    in_a_row: tuple[InARow, ...] = ()
+    """Samples of each process on the memory that the run before left, whose outputs the judge got last."""
     host_wait: float = 0.0
     """Share of the time of sampling in which the replay's thread waited for a processor."""
     refusals: tuple[str, ...] = ()

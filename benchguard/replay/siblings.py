@@ -22,7 +22,9 @@ from .binding import NativeEngine, load_engine, open_driver, open_engine
 from .contract import EngineError
 from .protocol import CANNOT, OURS, Device, OpenDriver, Options, Prepared, Request, Sample, encode, renumbered
 
-Name = Literal["end", "prepare", "input", "zeros", "output", "warm", "measure", "measure_empty", "read"]
+Name = Literal[
+    "end", "prepare", "input", "zeros", "output", "warm", "follow", "measure", "measure_empty", "read"
+]
 
 
 class Call(msgspec.Struct, frozen=True, tag="call"):
@@ -94,6 +96,9 @@ class Sibling:
 
     def warm(self, warm: bool) -> None:
         self._call(Call("warm", (int(warm),)))
+
+    def follow(self, follows: bool) -> None:
+        self._call(Call("follow", (int(follows),)))
 
     def measure(self, number: int) -> Sample:
         return self._sample(Call("measure", (number,)))
@@ -200,6 +205,7 @@ class _Child:
                 "zeros": engine.zeros,
                 "output": engine.output,
                 "warm": engine.warm,
+                "follow": engine.follow,
             }
             others[call.name](*call.numbers)
         return Answer(sample, prepared, engine.waited())

@@ -431,6 +431,10 @@ ATTACK_LIST = (
         only("unproven"), problem="Repeats", where="gpu",
     ),
     Attack(
+        33, "33_cleared_in_first_process.py", "scratch memory cleared in the call in one process of four", "Python",
+        "none", only("wrong"), problem="Repeats", where="sim", options=("--samples", "40", "--placements", "4"),
+    ),
+    Attack(
         33, "33_noise_table.py", "new memory that is not cleared, whose noise the kernel knows", "Python", "none",
         only("wrong"), problem="Repeats",
     ),
@@ -513,6 +517,12 @@ LOOK_ALIKES = (
     LookAlike("stream_alone.py", "14: a stream that does not wait for the inputs", options=INLINE),
     LookAlike("graph.py", "16: a CUDA graph"),
     LookAlike("clean_global.py", "33: a global that each call leaves clean", problem="Repeats"),
+    LookAlike(
+        "repeats.py",
+        "33: a table that each call clears, in four processes",
+        problem="Repeats",
+        options=("--samples", "40", "--placements", "4"),
+    ),
     LookAlike("graph_each_call.py", "16: a CUDA graph, made in each call"),
     LookAlike("graph_large.py", "18: a CUDA graph of 512 kernels, which is one launch"),
     LookAlike("epoch.py", "19: the host counts its calls, and the device gets the number"),

@@ -34,7 +34,7 @@ def replayed(
     pci_bus: str = "0000:19:00.0",
     others: int = 0,
     host_wait: float = 0.0,
-    in_a_row: InARow | None = None,
+    in_a_row: tuple[InARow, ...] = (),
 ) -> ReplayResult:
     """A replay result with the fields that outcome_of() reads."""
     overhead = Overhead(0.03, 1.2, 2.0, empty_beside_us=99.0)
@@ -262,7 +262,11 @@ def in_a_row(
     seen = checked(ROWS, counts=tuple(counts.items()), in_a_row=wrong)
     rates = rates_of(100.0, None, None, "")
     findings = Findings(
-        replayed(ROWS, in_a_row=found, pci_bus=pci_bus), seen, rates, "", are_repeated=are_repeated
+        replayed(ROWS, in_a_row=() if found is None else (found,), pci_bus=pci_bus),
+        seen,
+        rates,
+        "",
+        are_repeated=are_repeated,
     )
     states = {each.check: each.state for each in evidence_of(findings)}
     return outcome_of(findings).verdict, states.get("calls in a row", "")
@@ -287,6 +291,8 @@ def test_call_that_takes_longer_in_a_row_is_unproven_whatever_its_events_say(dev
     assert in_a_row(True, InARow((longer,) * 3, 3)) == ("unproven", "failed")
     assert in_a_row(True, InARow((longer, longer, _FOLLOWER), 3)) == ("unproven", "failed")
     assert in_a_row(True, InARow((longer, _FOLLOWER, _FOLLOWER), 3)) == ("pass", "held")
+    others = InARow((longer,) * 3, 3, process=1)  # of which ROWS has no samples to compare with
+    assert in_a_row(True, others) == ("pass", "held")
 
 
 def test_time_of_calls_in_a_row_is_unknown_on_the_cpu_driver() -> None:

@@ -430,11 +430,11 @@ def test_calls_in_a_row_follow_the_samples() -> None:
 
     engine = FakeEngine(lambda n: sample(100.0, input_set=n % 2), cost=0.01)
     result = calls_of(engine, in_a_row=True)
-    assert result.in_a_row is not None and not result.in_a_row.trouble
-    assert [each.device_us for each in result.in_a_row.samples] == [100.0] * 3
+    (calls,) = result.in_a_row
+    assert not calls.trouble and [each.device_us for each in calls.samples] == [100.0] * 3
     assert engine.calls[-4:] == ["follow True", "measure", "measure", "measure"]
     assert engine.sets[-3:] == [1, 0, 0]
-    assert calls_of(FakeEngine(lambda n: sample(100.0, input_set=n % 2))).in_a_row is None
+    assert calls_of(FakeEngine(lambda n: sample(100.0, input_set=n % 2))).in_a_row == ()
 
 
 def test_calls_in_a_row_go_on_for_a_share_of_the_time_of_sampling() -> None:
@@ -442,7 +442,7 @@ def test_calls_in_a_row_go_on_for_a_share_of_the_time_of_sampling() -> None:
         engine = FakeEngine(lambda n: sample(100.0, input_set=n % 2))
         asked = request(Count(count), input_sets=6, one_use_sets=4, in_a_row=True)
         result = done_of(events_of(engine, asked))
-        assert result.in_a_row is not None and abs(len(result.in_a_row.samples) - wanted) <= 1
+        assert abs(len(result.in_a_row[0].samples) - wanted) <= 1
 
 
 @pytest.mark.parametrize(
@@ -471,8 +471,8 @@ def test_calls_in_a_row_that_take_longer_on_a_gpu_are_repeated_beside_restored_o
 
     engine.samples = take
     result = done_of(events_of(engine, request(Count(40), input_sets=6, one_use_sets=4, in_a_row=True)))
-    assert result.in_a_row is not None and result.in_a_row.first == LEAST
-    assert len(result.in_a_row.samples) == LEAST + rounds * ROUND
+    (calls,) = result.in_a_row
+    assert calls.first == LEAST and len(calls.samples) == LEAST + rounds * ROUND
     assert engine.calls.count("follow False") == 2 * rounds
 
 
@@ -489,4 +489,4 @@ def test_call_in_a_row_that_does_not_end_is_no_failure_of_the_replay() -> None:
 
     engine.__dict__["measure"] = fail
     result = done_of(events_of(engine, request(Count(40), input_sets=6, one_use_sets=4, in_a_row=True)))
-    assert result.in_a_row == InARow((), 0, "the region did not end")
+    assert result.in_a_row == (InARow((), 0, "the region did not end"),)

@@ -9,6 +9,7 @@ import pytest
 
 from benchguard.replay.contract import EngineError
 from benchguard.replay.convergence import Count, Interval
+from benchguard.replay.in_a_row import LEAST
 from benchguard.replay.loop import WARM_UP_ROUND
 from benchguard.replay.protocol import (
     CANNOT,
@@ -93,12 +94,22 @@ def test_sibling_in_which_a_kernel_fails_ends_the_replay() -> None:
     assert isinstance(events[-1], Failed) and events[-1].text == "a kernel faulted"
 
 
-def test_samples_in_a_row_and_warm_ones_are_those_of_the_first_process() -> None:
+def test_every_process_takes_samples_in_a_row_and_the_first_one_warm_samples() -> None:
     first, other = engines(2)
     for engine, us in ((first, 100.0), (other, 101.0)):
         engine.samples = lambda _, engine=engine, us=us: sample(us, input_set=engine.sets[-1])  # type: ignore[misc]
     asked = request(rule=Count(20), processes=2, warm_samples=5, input_sets=3, in_a_row=True)
     done = done_of(events_of(first, asked, siblings=[other]))
     assert {each.device_us for each in done.warm} == {100.0}
-    assert done.in_a_row is not None and {each.device_us for each in done.in_a_row.samples} == {100.0}
-    assert "warm True" not in other.calls and "follow True" not in other.calls
+    assert "warm True" not in other.calls
+    assert [each.process for each in done.in_a_row] == [0, 1]
+    for calls, us in zip(done.in_a_row, (100.0, 101.0), strict=True):
+        assert len(calls.samples) >= LEAST and {each.device_us for each in calls.samples} == {us}
+
+
+def test_process_that_took_no_other_samples_takes_none_in_a_row() -> None:
+    first, other = engines(2)
+    first.samples = lambda _: sample(100.0, input_set=first.sets[-1])
+    asked = request(rule=Count(1), processes=2, input_sets=3, in_a_row=True)
+    done = done_of(events_of(first, asked, siblings=[other]))
+    assert [each.process for each in done.in_a_row] == [0] and "follow True" not in other.calls
