@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import cycle
 from typing import Protocol
@@ -40,9 +41,11 @@ class Timed(Protocol):
     def span_us(self) -> float: ...
 
 
-def order_of(numbers: Sequence[int]) -> Iterator[int]:
+def order_of(numbers: Sequence[int], process: int = 0) -> Iterator[int]:
     """Without end, the input sets of samples in a row: each follows itself and another one. A call may be wrong only on
-    the inputs that the call before had, or only on other inputs."""
+    the inputs that the call before had, or only on other inputs. Processes begin with different sets."""
+    start = 2 * process % len(numbers)
+    numbers = (*numbers[start:], *numbers[:start])
     yield numbers[-1]
     for number in cycle(numbers):
         yield number
@@ -52,19 +55,30 @@ def order_of(numbers: Sequence[int]) -> Iterator[int]:
 def longer_us(samples: Sequence[Timed], others: Sequence[Timed]) -> float:
     """How much longer samples in a row take than the others on their sets, by times that kernels cannot write.
 
-    The median of the last half counts, and of three at least: memory that somebody made ready for several calls is
-    used up then. 0 if there is nothing to compare.
+    The input set on which they take longest counts: a kernel may do all of its work on some sets in every call, and
+    less on the others, which then make the median time. 0 if there is nothing to compare.
     """
+    return max(_longer_by_set(samples, others).values(), default=0.0)
+
+
+def longest_on(samples: Sequence[Timed], others: Sequence[Timed], numbers: Sequence[int]) -> list[int]:
+    """The two of these sets on which samples in a row take longest."""
+    found = _longer_by_set(samples, others)
+    return sorted(numbers, key=lambda number: found.get(number, -math.inf), reverse=True)[:2]
+
+
+def _longer_by_set(samples: Sequence[Timed], others: Sequence[Timed]) -> dict[int | None, float]:
+    """How much longer samples in a row take on each set: the median of those in the last half, or of the last three.
+    Memory that somebody made ready for several calls is used up then."""
     spans: dict[int | None, list[float]] = {}
     for each in others:
         if each.span_us > 0:
             spans.setdefault(each.input_set, []).append(each.span_us)
-    longer = [
-        each.span_us - _median(spans[each.input_set])
-        for each in samples
-        if each.span_us > 0 and each.input_set in spans
-    ]
-    return _median(longer[-max(LEAST, (len(longer) + 1) // 2) :]) if longer else 0.0
+    compared = [each for each in samples if each.span_us > 0 and each.input_set in spans]
+    found: dict[int | None, list[float]] = {}
+    for each in compared[-max(LEAST, (len(compared) + 1) // 2) :]:
+        found.setdefault(each.input_set, []).append(each.span_us - _median(spans[each.input_set]))
+    return {number: _median(longer) for number, longer in found.items()}
 
 
 def allowed_us(time_us: float) -> float:

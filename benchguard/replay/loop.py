@@ -439,7 +439,7 @@ class _Loop:
         taken: list[Sample] = []
         first, trouble = 0, ""
         try:
-            for number in in_a_row.order_of(numbers):
+            for number in in_a_row.order_of(numbers, process):
                 self._take_in_a_row(number, taken)
                 first = len(taken)
                 if first >= in_a_row.LEAST and (self._clock() >= end or first == in_a_row.MOST):
@@ -447,7 +447,7 @@ class _Loop:
             for _ in range(in_a_row.ROUNDS_MAX if on_gpu else 0):
                 if in_a_row.allow(in_a_row.longer_in_rounds_us(taken, first, others), others):
                     break
-                self._take_round(engine, numbers[:2], taken)
+                self._take_round(engine, in_a_row.longest_on(taken[:first], others, numbers), taken)
         except EngineError as error:
             if error.status not in (FAILED, TIMEOUT):
                 raise

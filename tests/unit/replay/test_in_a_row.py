@@ -15,6 +15,7 @@ from benchguard.replay.in_a_row import (
     allowed_us,
     longer_in_rounds_us,
     longer_us,
+    longest_on,
     order_of,
 )
 from benchguard.replay.protocol import Sample
@@ -31,6 +32,20 @@ OTHERS = taking(200.0, 200.5, 201.0) + taking(400.0, input_set=1)
 def test_each_set_follows_itself_and_another_one() -> None:
     assert list(islice(order_of([0, 4, 7]), 8)) == [7, 0, 0, 4, 4, 7, 7, 0]
     assert list(islice(order_of([3]), 3)) == [3, 3, 3]
+
+
+def test_processes_begin_with_different_sets() -> None:
+    begin = [list(islice(order_of(range(8), process), LEAST)) for process in range(4)]
+    assert begin == [[7, 0, 0], [1, 2, 2], [3, 4, 4], [5, 6, 6]]
+    assert list(islice(order_of([3], 5), 3)) == [3, 3, 3]
+
+
+def test_longer_counts_the_set_on_which_calls_take_longest() -> None:
+    """A kernel that does all of its work on half of the sets is fast on the others, which make the median."""
+    samples = taking(450.0, input_set=1) + taking(200.5, 200.5)
+    assert longer_us(samples, OTHERS) == 50.0
+    assert longest_on(samples, OTHERS, [0, 1, 2]) == [1, 0]
+    assert longest_on(samples, OTHERS, [4]) == [4]
 
 
 def test_longer_compares_samples_with_others_on_their_set() -> None:
