@@ -10,7 +10,7 @@ import pytest
 
 from benchguard.replay.contract import EngineError
 from benchguard.replay.convergence import LARGE_BYTES, Count, Interval, Variation, for_copies, rule_of
-from benchguard.replay.in_a_row import LEAST, ROUND
+from benchguard.replay.in_a_row import LEAST, ROUND, longer_in_rounds_us
 from benchguard.replay.protocol import (
     BATCH_MAX,
     FAILED,
@@ -474,6 +474,27 @@ def test_calls_in_a_row_that_take_longer_on_a_gpu_are_repeated_beside_restored_o
     (calls,) = result.in_a_row
     assert calls.first == LEAST and len(calls.samples) == LEAST + rounds * ROUND
     assert engine.calls.count("follow False") == 2 * rounds
+
+
+@pytest.mark.parametrize("kernel", ["slow on one set", "slow from the first call in a row on"])
+def test_kernel_that_hides_the_length_of_calls_in_a_row_is_seen(kernel: str) -> None:
+    """It clears its memory on one input set in every call, or since it found memory that another call left."""
+    engine = FakeEngine(cost=0.01, device=msgspec.structs.replace(DEVICE, pci_bus="0000:19:00.0"))
+
+    def take(number: int) -> Sample:
+        modes = [each for each in engine.calls if each.startswith("follow")]
+        longer = modes[-1:] == ["follow True"] or (
+            engine.sets[number] == 0 if "set" in kernel else bool(modes)
+        )
+        return msgspec.structs.replace(
+            sample(100.0, input_set=engine.sets[number]), span_us=300.0 if longer else 200.0
+        )
+
+    engine.samples = take
+    events = events_of(engine, request(Count(40), input_sets=6, one_use_sets=4, in_a_row=True))
+    (calls,) = done_of(events).in_a_row
+    others = [each.sample for event in events if isinstance(event, Batch) for each in event.samples]
+    assert longer_in_rounds_us(calls.samples, calls.first, others) == 100.0
 
 
 def test_call_in_a_row_that_does_not_end_is_no_failure_of_the_replay() -> None:
