@@ -14,6 +14,10 @@ LEAST, MOST = 3, 64
 TIME_SHARE = 0.05
 """After LEAST samples, more are taken until MOST, or until this share of the time of the other samples has passed."""
 
+COVER_SHARE = 0.2
+"""Until this share, too, if the processes have not used every repeated set yet: a kernel may do all of its work on some
+of the sets in every call, and is found on the others."""
+
 BESIDE = 4
 AGAIN = 15
 ROUNDS_MAX = 3
@@ -41,10 +45,15 @@ class Timed(Protocol):
     def span_us(self) -> float: ...
 
 
-def order_of(numbers: Sequence[int], process: int = 0) -> Iterator[int]:
+def covering(sets: int, processes: int) -> int:
+    """The number of samples in a row of each process with which all of them use every set."""
+    return max(LEAST, min(MOST, 1 + 2 * -(-sets // processes)))
+
+
+def order_of(numbers: Sequence[int], process: int = 0, processes: int = 1) -> Iterator[int]:
     """Without end, the input sets of samples in a row: each follows itself and another one. A call may be wrong only on
-    the inputs that the call before had, or only on other inputs. Processes begin with different sets."""
-    start = 2 * process % len(numbers)
+    the inputs that the call before had, or only on other inputs. Each process begins with its part of the sets."""
+    start = process * -(-len(numbers) // processes) % len(numbers)
     numbers = (*numbers[start:], *numbers[:start])
     yield numbers[-1]
     for number in cycle(numbers):

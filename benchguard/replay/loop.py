@@ -193,7 +193,7 @@ class _Loop:
         self._sample_warm()
         self._check_reads()
         self._keep_the_rest()
-        self._sample_in_a_row(in_a_row.TIME_SHARE * seconds, is_gpu(device))
+        self._sample_in_a_row(seconds, is_gpu(device))
         self._send(self._done(decision, capped, warm_up))
 
     def _prepare_siblings(self) -> Callable[[], None]:
@@ -410,8 +410,9 @@ class _Loop:
             self._engine.warm(False)
 
     def _sample_in_a_row(self, seconds: float, on_gpu: bool) -> None:
-        """Take samples on repeated input sets for `seconds`. Only inputs and outputs are written before each, as in a
-        program that calls the region again: a call that needs other memory restored is wrong then, or takes longer.
+        """Take samples on repeated input sets for a share of `seconds`. Only inputs and outputs are written before
+        each, as in a program that calls the region again: a call that needs other memory restored is wrong then, or
+        takes longer.
 
         Each process that took other samples takes some, because a kernel may tell the processes apart.
         """
@@ -419,30 +420,37 @@ class _Loop:
             return
         self._begin("calls in a row")
         used = [number for number, each in enumerate(self._processes) if each.samples]
-        for number in used:
-            calls = self._in_a_row_of(number, seconds / len(used), on_gpu)
+        for place, number in enumerate(used):
+            calls = self._in_a_row_of(number, place, len(used), seconds / len(used), on_gpu)
             self._in_a_row += [calls] if calls is not None else []
             if calls is not None and calls.trouble:
                 break
 
-    def _in_a_row_of(self, process: int, seconds: float, on_gpu: bool) -> InARow | None:
-        """The samples in a row of one process; None without repeated input sets."""
+    def _in_a_row_of(
+        self, process: int, place: int, processes: int, seconds: float, on_gpu: bool
+    ) -> InARow | None:
+        """The samples in a row of a process, which has this place among `processes`; None without repeated input
+        sets."""
         own = self._processes[process].samples
         others = next((each for each in (own, self._samples, self._warm) if self._repeated(each)), [])
-        numbers = self._repeated(others)
-        if not numbers:
+        used = self._repeated(others)
+        if not used:
             return None
+        unused = sorted(set(range(self._request.input_sets - self._request.one_use_sets)).difference(used))
+        numbers = [*used[:-1], *unused, *used[-1:]]  # few calls are on sets that they can be compared on
         self._go_to(process)
         engine = self._processes[process].engine
         engine.follow(True)
-        end = self._clock() + seconds
+        began, covering = self._clock(), in_a_row.covering(len(numbers), processes)
         taken: list[Sample] = []
         first, trouble = 0, ""
         try:
-            for number in in_a_row.order_of(numbers, process):
+            for number in in_a_row.order_of(numbers, place, processes):
                 self._take_in_a_row(number, taken)
                 first = len(taken)
-                if first >= in_a_row.LEAST and (self._clock() >= end or first == in_a_row.MOST):
+                share = in_a_row.TIME_SHARE if first >= covering else in_a_row.COVER_SHARE
+                is_over = self._clock() >= began + share * seconds
+                if first >= in_a_row.LEAST and (is_over or first == in_a_row.MOST):
                     break
             for _ in range(in_a_row.ROUNDS_MAX if on_gpu else 0):
                 if in_a_row.allow(in_a_row.longer_in_rounds_us(taken, first, others), others):

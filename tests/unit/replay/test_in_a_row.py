@@ -11,8 +11,10 @@ from benchguard.replay.in_a_row import (
     AGAIN,
     BESIDE,
     LEAST,
+    MOST,
     allow,
     allowed_us,
+    covering,
     longer_in_rounds_us,
     longer_us,
     longest_on,
@@ -35,9 +37,22 @@ def test_each_set_follows_itself_and_another_one() -> None:
 
 
 def test_processes_begin_with_different_sets() -> None:
-    begin = [list(islice(order_of(range(8), process), LEAST)) for process in range(4)]
+    begin = [list(islice(order_of(range(8), process, 4), LEAST)) for process in range(4)]
     assert begin == [[7, 0, 0], [1, 2, 2], [3, 4, 4], [5, 6, 6]]
-    assert list(islice(order_of([3], 5), 3)) == [3, 3, 3]
+    assert list(islice(order_of([3], 5, 6), 3)) == [3, 3, 3]
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3, 4, 5, 8, 16])
+@pytest.mark.parametrize("sets", [1, 2, 7, 8])
+def test_processes_use_every_set_with_the_covering_number(sets: int, processes: int) -> None:
+    count = covering(sets, processes)
+    used = [islice(order_of(range(sets), process, processes), count) for process in range(processes)]
+    assert {number for each in used for number in each} == set(range(sets))
+
+
+def test_covering_number_has_limits() -> None:
+    assert covering(8, 1) == 17 and covering(8, 4) == 5
+    assert covering(8, 16) == LEAST and covering(400, 1) == MOST
 
 
 def test_longer_counts_the_set_on_which_calls_take_longest() -> None:

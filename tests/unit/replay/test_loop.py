@@ -10,7 +10,7 @@ import pytest
 
 from benchguard.replay.contract import EngineError
 from benchguard.replay.convergence import LARGE_BYTES, Count, Interval, Variation, for_copies, rule_of
-from benchguard.replay.in_a_row import LEAST, ROUND, longer_in_rounds_us
+from benchguard.replay.in_a_row import ROUND, covering, longer_in_rounds_us
 from benchguard.replay.protocol import (
     BATCH_MAX,
     FAILED,
@@ -36,6 +36,8 @@ from benchguard.replay.protocol import (
     encode,
 )
 from tests.unit.replay.fake_engine import DEVICE, START, FakeEngine, events_of, request, sample
+
+FIRST = covering(2, 1)
 
 
 def noise(spread: float, clock_every: int = 0) -> object:
@@ -431,9 +433,9 @@ def test_calls_in_a_row_follow_the_samples() -> None:
     engine = FakeEngine(lambda n: sample(100.0, input_set=n % 2), cost=0.01)
     result = calls_of(engine, in_a_row=True)
     (calls,) = result.in_a_row
-    assert not calls.trouble and [each.device_us for each in calls.samples] == [100.0] * 3
-    assert engine.calls[-4:] == ["follow True", "measure", "measure", "measure"]
-    assert engine.sets[-3:] == [1, 0, 0]
+    assert not calls.trouble and [each.device_us for each in calls.samples] == [100.0] * 5
+    assert engine.calls[-6:] == ["follow True", *["measure"] * 5]
+    assert engine.sets[-5:] == [1, 0, 0, 1, 1]
     assert calls_of(FakeEngine(lambda n: sample(100.0, input_set=n % 2))).in_a_row == ()
 
 
@@ -472,7 +474,7 @@ def test_calls_in_a_row_that_take_longer_on_a_gpu_are_repeated_beside_restored_o
     engine.samples = take
     result = done_of(events_of(engine, request(Count(40), input_sets=6, one_use_sets=4, in_a_row=True)))
     (calls,) = result.in_a_row
-    assert calls.first == LEAST and len(calls.samples) == LEAST + rounds * ROUND
+    assert calls.first == FIRST and len(calls.samples) == FIRST + rounds * ROUND
     assert engine.calls.count("follow False") == 2 * rounds
 
 
