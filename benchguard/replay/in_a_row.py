@@ -14,9 +14,9 @@ LEAST, MOST = 3, 64
 TIME_SHARE = 0.05
 """After LEAST samples, more are taken until MOST, or until this share of the time of the other samples has passed."""
 
-COVER_SHARE = 0.2
-"""Until this share, too, if the processes have not used every repeated set yet: a kernel may do all of its work on some
-of the sets in every call, and is found on the others."""
+COVER_SHARE, COVER_SECONDS = 0.2, 0.5
+"""Until this share and this time have passed, too, if the processes have not used every repeated set yet: a kernel may
+do all of its work on some of the sets in every call, and is found on the others."""
 
 BESIDE = 4
 AGAIN = 15
@@ -48,6 +48,14 @@ class Timed(Protocol):
 def covering(sets: int, processes: int) -> int:
     """The number of samples in a row of each process with which all of them use every set."""
     return max(LEAST, min(MOST, 1 + 2 * -(-sets // processes)))
+
+
+def seconds_of(sampling: float, count: int, sets: int, processes: int) -> float:
+    """For how many seconds a process takes samples in a row, if it has taken `count`, and all of them have sampled for
+    `sampling` seconds."""
+    if count >= covering(sets, processes):
+        return TIME_SHARE * sampling / processes
+    return max(COVER_SHARE * sampling, COVER_SECONDS) / processes
 
 
 def order_of(numbers: Sequence[int], process: int = 0, processes: int = 1) -> Iterator[int]:

@@ -421,7 +421,7 @@ class _Loop:
         self._begin("calls in a row")
         used = [number for number, each in enumerate(self._processes) if each.samples]
         for place, number in enumerate(used):
-            calls = self._in_a_row_of(number, place, len(used), seconds / len(used), on_gpu)
+            calls = self._in_a_row_of(number, place, len(used), seconds, on_gpu)
             self._in_a_row += [calls] if calls is not None else []
             if calls is not None and calls.trouble:
                 break
@@ -441,15 +441,15 @@ class _Loop:
         self._go_to(process)
         engine = self._processes[process].engine
         engine.follow(True)
-        began, covering = self._clock(), in_a_row.covering(len(numbers), processes)
+        began = self._clock()
         taken: list[Sample] = []
         first, trouble = 0, ""
         try:
             for number in in_a_row.order_of(numbers, place, processes):
                 self._take_in_a_row(number, taken)
                 first = len(taken)
-                share = in_a_row.TIME_SHARE if first >= covering else in_a_row.COVER_SHARE
-                is_over = self._clock() >= began + share * seconds
+                longest = in_a_row.seconds_of(seconds, first, len(numbers), processes)
+                is_over = self._clock() >= began + longest
                 if first >= in_a_row.LEAST and (is_over or first == in_a_row.MOST):
                     break
             for _ in range(in_a_row.ROUNDS_MAX if on_gpu else 0):

@@ -19,6 +19,7 @@ from benchguard.replay.in_a_row import (
     longer_us,
     longest_on,
     order_of,
+    seconds_of,
 )
 from benchguard.replay.protocol import Sample
 from tests.unit.replay.fake_engine import sample
@@ -48,6 +49,12 @@ def test_processes_use_every_set_with_the_covering_number(sets: int, processes: 
     count = covering(sets, processes)
     used = [islice(order_of(range(sets), process, processes), count) for process in range(processes)]
     assert {number for each in used for number in each} == set(range(sets))
+
+
+def test_every_set_is_used_until_a_share_of_the_time_of_sampling_has_passed() -> None:
+    assert seconds_of(10.0, count=4, sets=8, processes=4) == 0.5
+    assert seconds_of(10.0, count=5, sets=8, processes=4) == 0.125
+    assert seconds_of(1.0, count=4, sets=8, processes=1) == 0.5
 
 
 def test_covering_number_has_limits() -> None:
