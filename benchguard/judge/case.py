@@ -332,9 +332,9 @@ class CaseJudge:
         own_check.ask_of_all(samples, self._tools.sets)
         firsts = [state.mismatch for state in samples.sets if state.mismatch is not None]
         timed = sum(by_set) - in_a_row
-        in_order = sorted(samples.wrong_later, key=lambda each: each.sample)
-        later = [each for each in in_order if each.sample < timed]
-        wrong: list[Mismatch] = sorted([*firsts, *later], key=lambda each: each.sample)
+        in_order = sorted([*firsts, *samples.wrong_later], key=lambda each: each.sample)
+        later = [each for each in samples.wrong_later if each.sample < timed]
+        wrong: list[Mismatch] = [each for each in in_order if each.sample < timed]
         unchanged = ""
         if not wrong:
             spec, tolerances = self._spec, self._case.tolerances
