@@ -55,8 +55,8 @@ NO_FACTS = Finding("failed", "the captures cannot be used: the reader found noth
 @dataclass(frozen=True)
 class CaseWork:
     """The inputs of a case's grade. `seconds` are left before the time-out, for this case and `cases_after`. Waits for
-    `turns` do not count. `relay` has the processes that replay, `processes` is the most in which samples are taken, and
-    `following` that of the case after this one; 0: there is none."""
+    `turns` do not count. `relay` has the processes that replay. At most `processes` of them take samples, and
+    `following` those of the next case; 0: no case follows."""
 
     spec: CaseSpec
     found: Quarantined

@@ -100,8 +100,8 @@ def judged_replay(
     `warm_samples` follow with the memory in the cache. The judge checks their outputs, too. `api` is of the driver that
     the submission ran on: a capture that names another one would choose the driver that replays it. `relay` has the
     processes; None: one that starts now. `processes`: the most in which samples are taken. A replay with `following`
-    processes comes after this one; 0: none does. `in_a_row`: samples on the memory that the run before left follow, whose outputs the judge
-    checks, too.
+    processes comes after this one; 0: none does. `in_a_row`: samples on the memory that the run before left follow,
+    whose outputs the judge checks, too.
 
     Raises UsageError for invalid replay options, CaptureError for a capture that cannot be used.
     """

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from .result import GradedCase
+if TYPE_CHECKING:
+    from .result import GradedCase
 
 BENCHMARK = "benchmark."
 RANKINGS = ("last", "mean", "geom")

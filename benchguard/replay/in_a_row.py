@@ -20,10 +20,11 @@ do all of its work on some of the sets in every call, and is found on the others
 
 BESIDE = 4
 AGAIN = 15
-ROUNDS_MAX = 3
+PAUSES = (0.0, 0.1, 0.4, 1.0)
+"""Seconds before each round. Another process may use the device for longer than all rounds together."""
 ROUND = BESIDE + AGAIN + BESIDE
 """Where they take longer, another process may use the device. So they are taken again, between BESIDE samples with
-restored memory on either side, until one of ROUNDS_MAX rounds shows no difference. Seen on H200s that several grades
+restored memory on either side, until one of the rounds shows no difference. Seen on H200s that several grades
 shared: calls of 124 us took 3.8 ms, then 0.7 ms longer, then as long as others (25c05fd9); 15 calls of 194 ms took
 12 to 29 ms longer (d661b5af)."""
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace as changed
 from ..ipc.slots import SlotError, SlotWriter
 from . import in_a_row
 from .contract import Engine, EngineError, Sampler
-from .convergence import Count, Decision, decide, for_time, is_impatient, next_check, shortfall
+from .convergence import SAMPLES_MAX, Count, Decision, decide, for_time, is_impatient, next_check, shortfall
 from .inputs import Inputs
 from .output_check import OutputChecker
 from .protocol import (
@@ -452,9 +452,12 @@ class _Loop:
                 is_over = self._clock() >= began + longest
                 if first >= in_a_row.LEAST and (is_over or first == in_a_row.MOST):
                     break
-            for _ in range(in_a_row.ROUNDS_MAX if on_gpu else 0):
+            for pause in in_a_row.PAUSES if on_gpu else ():
                 if in_a_row.allow(in_a_row.longer_in_rounds_us(taken, first, others), others):
                     break
+                if pause:
+                    engine.follow(False)
+                    self._discard(SAMPLES_MAX, pause)
                 self._take_round(engine, in_a_row.longest_on(taken[:first], others, numbers), taken)
         except EngineError as error:
             if error.status not in (FAILED, TIMEOUT):

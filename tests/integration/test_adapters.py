@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-import benchguard.grade.grade as grades
-
 import benchguard
+import benchguard.grade.grade as grades
 from benchguard.grade.progress import GradeProgress
 from tests.conftest import ROOT
 
