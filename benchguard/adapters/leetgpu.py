@@ -110,6 +110,7 @@ class LeetGpuCase(WideCase):
     """
 
     distributions: tuple[str, ...] = (variants.OWN,)
+    computes_in_tf32 = True
 
     def __init__(self, challenge: LeetGpuChallenge, name: str, generate: Callable[[str], Any]) -> None:
         self.challenge, self.name, self._generate = challenge, name, generate

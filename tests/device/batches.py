@@ -16,13 +16,14 @@ from .grading import GRACE_SECONDS, Outcome, grade_pair, not_run
 from .pairs import Pair
 
 DEADLINE = "the deadline of the whole run had passed"
+CUT = "it ran when the deadline of the whole run passed"
 
 
 @dataclass(frozen=True)
 class Batch:
     """How pairs are graded: `jobs` at once on each of `gpus`, each at most `timeout` seconds.
 
-    `deadline` is in seconds from the start. A grade that runs at the deadline ends then, as a time-out.
+    `deadline` is in seconds from the start. A grade that runs at the deadline ends then, and counts as not run.
     """
 
     folder: Path
@@ -71,9 +72,11 @@ class Batch:
             if left < 1:
                 return not_run(pair, DEADLINE)
             timeout, wait = min(timeout, left), min(wait, left)
-        return grade_pair(
+        outcome = grade_pair(
             pair, self.folder, self.scratch, end, gpu=gpu, timeout=timeout, wait=wait, driver=self.driver
         )
+        is_cut = timeout < self.timeout and outcome.verdict in ("timeout", "error")
+        return not_run(pair, CUT) if is_cut else outcome
 
 
 class Journal:

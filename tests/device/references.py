@@ -2,9 +2,9 @@
 
 PATH is a problem, or a folder that is searched for problems of FORM. No GPU is needed. The tool takes the smallest
 case of each problem, and judges the reference's outputs in the submission's precision as a submission's: as the
-reference computes them, in another order of summation, and (KernelBench) with operands rounded to TF32. It prints a
-line for each problem, and how many are right, wrong, refused (cannot be opened) and not judged. It exits with 1 if one
-is wrong.
+reference computes them, in another order of summation, and (KernelBench, LeetGPU) with operands rounded to TF32. It
+prints a line for each problem, and how many are right, wrong, refused (cannot be opened) and not judged. It exits with
+1 if one is wrong.
 """
 
 from __future__ import annotations

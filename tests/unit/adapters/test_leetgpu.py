@@ -15,6 +15,8 @@ from benchguard.errors import UsageError
 from benchguard.judge.contract import Ask, AskSecrets, AskThrowaway, Opened, Secrets, Throwaway
 from benchguard.judge.inputs import Seen, draw_inputs
 from benchguard.judge.process import JudgeProcess
+from benchguard.judge.reference import expected_of
+from benchguard.judge.slack import allow_for, baseline_of
 from benchguard.problem import suite as suites
 from benchguard.problem.arrays import dtype_of, to_numpy
 from benchguard.problem.errors import ProblemError
@@ -87,6 +89,17 @@ def test_reference_that_asserts_float32_runs_in_float32(tmp_path: Path) -> None:
     file = changed(tmp_path, "assert x.shape == (n,)", "assert x.dtype == torch.float32")
     (case,) = opened(file).cases
     assert dtype_of(case.expected(case.inputs(1, "own"))["out"]) == "float32"
+
+
+def test_convolution_of_the_reference_leaves_room_for_tf32(tmp_path: Path) -> None:
+    """A submission that calls torch convolves in TF32 on a GPU, as the reference would there."""
+    convolution = "torch.nn.functional.conv1d(x.view(1, 1, n), x[:9].view(1, 1, 9), padding=4).view(n)"
+    (case,) = opened(changed(tmp_path, "x * weights * factor", convolution)).cases
+    inputs = case.inputs(7, "own")
+    assert 10 < allow_for(case, baseline_of(case, inputs), expected_of(case, inputs))[1]["out"] < 1000
+    (plain,) = opened().cases
+    inputs = plain.inputs(7, "own")
+    assert allow_for(plain, baseline_of(plain, inputs), expected_of(plain, inputs))[1] == {}
 
 
 def test_written_out_functional_test_is_not_a_case() -> None:

@@ -10,7 +10,7 @@ import pytest
 from benchguard.replay.contract import EngineError
 from benchguard.replay.convergence import Count, Interval
 from benchguard.replay.in_a_row import LEAST
-from benchguard.replay.loop import WARM_UP_ROUND
+from benchguard.replay.loop import LONG_US, WARM_UP_ROUND
 from benchguard.replay.protocol import (
     CANNOT,
     FAILED,
@@ -113,3 +113,10 @@ def test_process_that_took_no_other_samples_takes_none_in_a_row() -> None:
     asked = request(rule=Count(1), processes=2, input_sets=3, in_a_row=True)
     done = done_of(events_of(first, asked, siblings=[other]))
     assert [each.process for each in done.in_a_row] == [0] and "follow True" not in other.calls
+
+
+@pytest.mark.parametrize(("us", "processes"), [(LONG_US - 1, {0, 1, 2}), (LONG_US, {0})])
+def test_long_samples_are_those_of_one_process(us: float, processes: set[int]) -> None:
+    first, *others = (FakeEngine(samples=lambda _: sample(us)) for _ in range(3))
+    rows = taken(events_of(first, request(rule=Count(30), processes=3), siblings=others))
+    assert len(rows) == 30 and {row.process for row in rows} == processes
