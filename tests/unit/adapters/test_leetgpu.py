@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from benchguard.adapters import leetgpu, load_suite
+from benchguard.adapters.counts import with_counts_of
 from benchguard.adapters.detect import adapter_of
 from benchguard.adapters.values import NO_SEED
 from benchguard.errors import UsageError
@@ -205,6 +207,24 @@ def test_count_of_non_zero_elements_is_equal_for_all_seeds(tmp_path: Path) -> No
     assert len({each.tobytes() for each in draws}) == len(draws)
     assert np.array_equal(draws[3], to_numpy(case.inputs(3, "own")["x"]))
     assert all(((each == 0) | (each >= 1)).all() for each in draws)  # copies of drawn values, no new ones
+
+
+@pytest.mark.parametrize(("elements", "agree"), [(1 << 20, True), (1 << 19, False)])
+def test_number_of_a_mask_that_keeps_a_zero_is_a_count_in_large_tensors(elements: int, agree: bool) -> None:
+    """A uniform number is 0 by chance, so the product of numbers and mask has one zero more than the mask."""
+    torch = pytest.importorskip("torch")
+
+    def draw(seed: int) -> dict[str, Any]:
+        random = torch.Generator().manual_seed(seed)
+        mask = torch.rand(elements, generator=random) > 0.65
+        x = (torch.rand(elements, generator=random) + 1) * mask
+        x[int(mask.nonzero()[0])] = 0
+        return {"x": x, "n": int(mask.sum())}
+
+    first, other = draw(1), draw(2)
+    adjusted = with_counts_of(first, other)
+    assert first["n"] != other["n"] and (adjusted["n"] == first["n"]) == agree
+    assert not agree or int(torch.count_nonzero(adjusted["x"])) == first["n"]
 
 
 def test_number_that_depends_on_the_seed_otherwise_is_refused(tmp_path: Path) -> None:
