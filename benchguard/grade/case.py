@@ -191,7 +191,9 @@ def _judged(
         outcome = Outcome("wrong", f"{NO_KERNELS}; {outcome.reason}")
     if outcome.verdict == "wrong" and recorded.suspicion:
         outcome = Outcome(
-            "unreplayable", f"{recorded.suspicion}; {ON_THE_DEVICE}. On other inputs {outcome.reason}"
+            "unreplayable",
+            f"{recorded.suspicion}. If a kernel reads these bytes, {ON_THE_DEVICE}; if none does, the result is wrong. "
+            f"On other inputs {outcome.reason}",
         )
     if result.other_read is not None and result.other_read < len(known.distributions):
         kind = known.distributions[result.other_read]

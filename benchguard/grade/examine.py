@@ -76,5 +76,7 @@ def _findings(first: Capture, second: Capture, spec: CaseSpec) -> tuple[Finding 
     difference = first_difference(first, second)
     if difference is None:
         return None, ""
-    text = f"two calls with different inputs do different GPU work: {difference.text}"
-    return Finding("unreplayable", f"{text}; {ON_THE_DEVICE}") if difference.of_work else None, text
+    if difference.of_work:
+        text = f"two calls with different inputs do different GPU work: {difference.text}"
+        return Finding("unreplayable", f"{text}; {ON_THE_DEVICE}"), text
+    return None, f"the host gives different bytes to two calls with different inputs: {difference.text}"
