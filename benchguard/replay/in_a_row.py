@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import cycle
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
 from typing import Protocol
 
+from .protocol import Sample
 from .statistics import quantile
 
 LEAST, MOST = 3, 64
@@ -44,6 +46,67 @@ class Timed(Protocol):
 
     @property
     def span_us(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Share:
+    """A process's share of the samples. It has this place among `processes`. They use the input sets `numbers`, and
+    have taken other samples for `seconds`."""
+
+    numbers: Sequence[int]
+    place: int
+    processes: int
+    seconds: float
+
+    def is_done(self, count: int, passed: float) -> bool:
+        """Whether `count` samples are enough, after `passed` seconds."""
+        longest = seconds_of(self.seconds, count, len(self.numbers), self.processes)
+        return count >= LEAST and (count == MOST or passed >= longest)
+
+
+class CallsInARow:
+    """The samples of one process, of which `first` come before all rounds.
+
+    `follow` tells its engine whether a sample follows the one before, `sample` takes one on an input set, and `rest`
+    discards samples for some seconds.
+    """
+
+    def __init__(
+        self,
+        follow: Callable[[bool], None],
+        sample: Callable[[int], Sample],
+        rest: Callable[[float], object],
+        clock: Callable[[], float],
+    ) -> None:
+        self._follow, self._sample, self._rest, self._clock = follow, sample, rest, clock
+        self.samples: list[Sample] = []
+        self.first = 0
+
+    def take(self, share: Share, others: Sequence[Sample], on_gpu: bool) -> None:
+        """Take the samples, and rounds if they take longer than `others`. Raises EngineError."""
+        began = self._clock()
+        self._follow(True)
+        for number in order_of(share.numbers, share.place, share.processes):
+            self.samples.append(self._sample(number))
+            self.first = len(self.samples)
+            if share.is_done(self.first, self._clock() - began):
+                break
+        for pause in PAUSES if on_gpu else ():
+            if allow(longer_in_rounds_us(self.samples, self.first, others), others):
+                break
+            if pause:
+                self._follow(False)
+                self._rest(pause)
+            self._round(longest_on(self.samples[: self.first], others, share.numbers))
+
+    def _round(self, numbers: Sequence[int]) -> None:
+        """Take samples in a row between others whose memory is restored."""
+        beside = list(islice(cycle(numbers), BESIDE))
+        again = list(islice(order_of(numbers), AGAIN))
+        for follows, part in ((False, beside), (True, again), (False, beside)):
+            self._follow(follows)
+            for number in part:
+                self.samples.append(self._sample(number))
 
 
 def covering(sets: int, processes: int) -> int:

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import cycle, islice
 from typing import TypeAlias
 
-from msgspec.structs import replace as changed
-
 from ..ipc.slots import SlotError, SlotWriter
-from . import in_a_row
 from .contract import Engine, EngineError, Sampler
 from .convergence import SAMPLES_MAX, Count, Decision, decide, for_time, is_impatient, next_check, shortfall
+from .in_a_row import CallsInARow, Share
 from .inputs import Inputs
 from .output_check import OutputChecker
+from .processes import Processes
 from .protocol import (
     BATCH_MAX,
     CANNOT,
     DIFFERENCES_MAX,
     EMPTY_MAX,
     FAILED,
-    NO_DRIVER,
     NO_SET,
     NOTES_MAX,
     OTHER_READ,
@@ -70,15 +67,6 @@ CLOCK_STRAY = 0.05
 _NANOSECONDS = 1e9
 
 Send: TypeAlias = Callable[[Event], None]
-
-
-@dataclass
-class _Process:
-    """A process that takes samples: its engine, the input sets that it holds, and the timed samples that it took."""
-
-    engine: Sampler
-    inputs: Inputs
-    samples: list[Sample] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -140,11 +128,7 @@ class _Loop:
         self._schedule = Schedule(
             request.input_sets, request.one_use_sets, request.schedule_seed, in_order=streamed
         )
-        self._processes = [
-            _Process(each, Inputs(each, request, buffers.inputs, clock)) for each in (engine, *siblings)
-        ]
-        self._at = 0  # of the process that takes samples now
-        self._lacking = ""
+        self._processes = Processes((engine, *siblings), request, buffers.inputs, clock)
         self._slots = SlotWriter(request.slots, buffers.slots, request.deadline) if request.slots else None
         self._checker = OutputChecker(engine, request.checked) if request.checked is not None else None
         self._warm: list[Sample] = []
@@ -155,7 +139,7 @@ class _Loop:
 
     @property
     def _inputs(self) -> Inputs:
-        return self._processes[self._at].inputs
+        return self._processes.current.inputs
 
     def run(self) -> None:
         refusals = self._refusals()
@@ -163,7 +147,7 @@ class _Loop:
         if refusals and not self._request.ignore_refusals:
             return
         self._begin("prepare")
-        wait_for_siblings = self._prepare_siblings()
+        wait_for_siblings = self._processes.prepare_siblings()
         device, prepared = self._engine.prepare(self._request.driver, self._request.options)
         self._buffers.wait()
         self._send(Ready(device, prepared, self._notes()))
@@ -185,58 +169,19 @@ class _Loop:
         self._rule = for_time(self._request.rule, self._last_us / 1e6)
         self._schedule.plan(next_check(self._rule, 0))
         self._begin("sample")
-        began, waited = self._clock(), self._waited()
+        began, waited = self._clock(), self._processes.waited()
         decision, capped = self._sample_until(overhead.tick_us)
         if self._request.output_sets == 1:
             self._keep(0)  # before an empty sample fills the outputs again
         self._complete_empty()
         seconds = self._clock() - began
-        self._host_wait = min(1.0, (self._waited() - waited) / max(seconds, 1e-9))
+        self._host_wait = min(1.0, (self._processes.waited() - waited) / max(seconds, 1e-9))
         self._go_to(0)
         self._sample_warm()
         self._check_reads()
         self._keep_the_rest()
         self._sample_in_a_row(seconds, is_gpu(device))
         self._send(self._done(decision, capped, warm_up))
-
-    def _prepare_siblings(self) -> Callable[[], None]:
-        """Begin to rebuild the state in all siblings at once; return what waits for the end of that."""
-        numbers = range(1, len(self._processes))
-        if not numbers:
-            return lambda: None
-        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - it takes a while to import
-
-        begun = [ThreadPoolExecutor(1).submit(self._prepare_sibling, each) for each in numbers]
-
-        def wait() -> None:
-            ready = self._processes[:1]
-            for sibling, each in zip(self._processes[1:], begun, strict=True):
-                try:
-                    each.result()
-                    ready.append(sibling)
-                except EngineError as error:
-                    if error.status not in (NO_DRIVER, CANNOT):
-                        raise
-                    self._lacking = (
-                        f"one process fewer takes samples, because it could not be prepared: {error}"
-                    )
-            self._processes = ready
-
-        return wait
-
-    def _prepare_sibling(self, number: int) -> None:
-        sibling, request = self._processes[number], self._request
-        seed, key = request.options.seed + number, request.options.key + number
-        _, prepared = sibling.engine.prepare(request.driver, changed(request.options, seed=seed, key=key))
-        sibling.inputs.give(one_set=bool(prepared.one_set))
-        if request.warm:
-            sibling.engine.warm(True)
-        for part in request.slots.parts if request.slots else ():
-            if part.written:
-                sibling.engine.output(part.address, part.bytes)
-
-    def _waited(self) -> float:
-        return sum(each.engine.waited() for each in self._processes)
 
     def _begin(self, phase: str) -> None:
         self.phase = phase
@@ -292,12 +237,12 @@ class _Loop:
         """
         count = self._warm_up_first()
         if self._last_us >= LONG_US:
-            del self._processes[1:]
-        for number in range(1, len(self._processes)):
-            self._at = number
+            self._processes.keep_first()
+        for number in range(1, len(self._processes.all)):
+            self._processes.at = number
             wanted = self._request.warm_up_samples
             count += self._discard(WARM_UP_ROUND if wanted is None else wanted, WARM_UP_MIN_SECONDS)
-        self._at = 0
+        self._processes.at = 0
         return count
 
     def _warm_up_first(self) -> int:
@@ -329,15 +274,9 @@ class _Loop:
 
     def _go_to(self, number: int) -> None:
         """Let another process take samples. The first one is not timed: the caches have another context's contents."""
-        if number != self._at:
-            self._at = number
+        if number != self._processes.at:
+            self._processes.at = number
             self._warm_up_sample()
-
-    def _go_on(self, goal: int) -> None:
-        """Go to the next process if this one took its share of `goal` timed samples."""
-        if len(self._processes) * len(self._processes[self._at].samples) >= goal:
-            counts = [len(each.samples) for each in self._processes]
-            self._go_to(counts.index(min(counts)))
 
     def _warm_up_sample(self) -> float:
         self._last_us = self._sample_on(self._schedule.warm_up()).device_us
@@ -358,7 +297,7 @@ class _Loop:
         while True:
             goal = next_check(rule, len(times))
             while len(times) < goal and not capped:
-                self._go_on(goal)
+                self._go_to(self._processes.due(goal))
                 times.append(self._measure().device_us)
                 spent = self._clock() - started - self._inputs.wait_seconds
                 capped = spent >= self._sampling_seconds or self._clock() >= last
@@ -377,7 +316,7 @@ class _Loop:
 
     def _measure_empty(self) -> None:
         sample = self._inputs.measure_empty(self._schedule.warm_up())
-        self._empty.append(TimedSample(sample, int(self._clock() * _NANOSECONDS), self._at))
+        self._empty.append(TimedSample(sample, int(self._clock() * _NANOSECONDS), self._processes.at))
 
     def _complete_empty(self) -> None:
         """Take the empty samples that fewer samples than EMPTY_FIRST lack. Without them the events alone would make
@@ -392,8 +331,8 @@ class _Loop:
         sample = self._sample_on(self._schedule.next() if number is None else number)
         now = self._clock()
         self._samples.append(sample)
-        self._processes[self._at].samples.append(sample)
-        self._unsent.append(TimedSample(sample, int(now * _NANOSECONDS), self._at))
+        self._processes.current.samples.append(sample)
+        self._unsent.append(TimedSample(sample, int(now * _NANOSECONDS), self._processes.at))
         self._flush_if_due()
         self._check_outputs(sample.input_set)
         if not self._inputs.is_there(sample.input_set):
@@ -414,8 +353,7 @@ class _Loop:
             self._engine.warm(True)
             last = (self._clock() + self._deadline) / 2  # the rest is for what follows
             while len(self._warm) < self._request.warm_samples and self._clock() < last:
-                self._warm.append(self._sample_on(self._schedule.warm_up()))
-                self._check_outputs(self._warm[-1].input_set)
+                self._warm.append(self._take_checked(self._schedule.warm_up()))
             self._engine.warm(False)
 
     def _sample_in_a_row(self, seconds: float, on_gpu: bool) -> None:
@@ -428,64 +366,43 @@ class _Loop:
         if not self._request.in_a_row:
             return
         self._begin("calls in a row")
-        used = [number for number, each in enumerate(self._processes) if each.samples]
+        used = self._processes.used
         for place, number in enumerate(used):
-            calls = self._in_a_row_of(number, place, len(used), seconds, on_gpu)
-            self._in_a_row += [calls] if calls is not None else []
-            if calls is not None and calls.trouble:
+            own = self._processes.all[number].samples
+            others = next((each for each in (own, self._samples, self._warm) if self._repeated(each)), [])
+            if not others:
+                continue
+            share = Share(self._sets_in_a_row(others), place, len(used), seconds)
+            self._go_to(number)
+            calls = CallsInARow(
+                self._processes.current.engine.follow,
+                self._take_checked,
+                lambda pause: self._discard(SAMPLES_MAX, pause),
+                self._clock,
+            )
+            trouble = ""
+            try:
+                calls.take(share, others, on_gpu)
+            except EngineError as error:
+                if error.status not in (FAILED, TIMEOUT):
+                    raise
+                trouble = line(str(error))
+            self._in_a_row.append(InARow(tuple(calls.samples), calls.first, trouble, number))
+            if trouble:
                 break
 
-    def _in_a_row_of(
-        self, process: int, place: int, processes: int, seconds: float, on_gpu: bool
-    ) -> InARow | None:
-        """The samples in a row of a process, which has this place among `processes`; None without repeated input
-        sets."""
-        own = self._processes[process].samples
-        others = next((each for each in (own, self._samples, self._warm) if self._repeated(each)), [])
+    def _sets_in_a_row(self, others: Sequence[Sample]) -> list[int]:
+        """All repeated sets. The few calls of long samples are on the last one and the first ones, on which `others`
+        are, so that they can be compared."""
         used = self._repeated(others)
-        if not used:
-            return None
-        unused = sorted(set(range(self._request.input_sets - self._request.one_use_sets)).difference(used))
-        numbers = [*used[:-1], *unused, *used[-1:]]  # few calls are on sets that they can be compared on
-        self._go_to(process)
-        engine = self._processes[process].engine
-        engine.follow(True)
-        began = self._clock()
-        taken: list[Sample] = []
-        first, trouble = 0, ""
-        try:
-            for number in in_a_row.order_of(numbers, place, processes):
-                self._take_in_a_row(number, taken)
-                first = len(taken)
-                longest = in_a_row.seconds_of(seconds, first, len(numbers), processes)
-                is_over = self._clock() >= began + longest
-                if first >= in_a_row.LEAST and (is_over or first == in_a_row.MOST):
-                    break
-            for pause in in_a_row.PAUSES if on_gpu else ():
-                if in_a_row.allow(in_a_row.longer_in_rounds_us(taken, first, others), others):
-                    break
-                if pause:
-                    engine.follow(False)
-                    self._discard(SAMPLES_MAX, pause)
-                self._take_round(engine, in_a_row.longest_on(taken[:first], others, numbers), taken)
-        except EngineError as error:
-            if error.status not in (FAILED, TIMEOUT):
-                raise
-            trouble = line(str(error))
-        return InARow(tuple(taken), first, trouble, process)
+        unused = set(range(self._request.input_sets - self._request.one_use_sets)).difference(used)
+        return [*used[:-1], *sorted(unused), *used[-1:]]
 
-    def _take_in_a_row(self, number: int, taken: list[Sample]) -> None:
-        taken.append(self._sample_on(number))
+    def _take_checked(self, number: int) -> Sample:
+        """A sample that is not timed, whose outputs are checked."""
+        sample = self._sample_on(number)
         self._check_outputs(number)
-
-    def _take_round(self, engine: Sampler, numbers: Sequence[int], taken: list[Sample]) -> None:
-        """Take samples in a row between others whose memory is restored."""
-        beside = list(islice(cycle(numbers), in_a_row.BESIDE))
-        again = list(islice(in_a_row.order_of(numbers), in_a_row.AGAIN))
-        for follows, part in ((False, beside), (True, again), (False, beside)):
-            engine.follow(follows)
-            for number in part:
-                self._take_in_a_row(number, taken)
+        return sample
 
     def _repeated(self, samples: Sequence[Sample]) -> list[int]:
         """The repeated sets of samples."""
@@ -500,7 +417,7 @@ class _Loop:
 
     def _put_outputs(self, slots: SlotWriter, input_set: int) -> None:
         try:
-            slots.put(input_set, self._processes[self._at].engine.read)
+            slots.put(input_set, self._processes.current.engine.read)
         except SlotError as error:
             raise EngineError(TIMEOUT if error.timed_out else OURS, str(error)) from None
 
@@ -555,7 +472,7 @@ class _Loop:
         n = len(self._samples)
         seconds = self._sampling_seconds if capped else None
         reason = "" if decision.converged else shortfall(self._rule, decision, n, seconds)
-        notes = [each for each in (decision.note, self._lacking) if each]
+        notes = [each for each in (decision.note, self._processes.lacking) if each]
         return Done(
             converged=decision.converged,
             reason=line(reason),
@@ -564,9 +481,7 @@ class _Loop:
             warm_up=warm_up,
             notes=tuple(map(line, notes)),
             slots=SlotTimes(self._slots.copy_seconds, self._slots.wait_seconds) if self._slots else None,
-            inputs=InputTimes(
-                sum(each.inputs.write_seconds for each in self._processes), self._inputs.wait_seconds
-            ),
+            inputs=InputTimes(self._processes.write_seconds(), self._inputs.wait_seconds),
             empty=tuple(self._empty),
             warm=tuple(self._warm),
             outputs=self._checker.end() if self._checker is not None else None,
