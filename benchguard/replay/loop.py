@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import TypeAlias
 
 from ..ipc.slots import SlotError, SlotWriter
@@ -134,6 +135,7 @@ class _Loop:
         self._warm: list[Sample] = []
         self._in_a_row: list[InARow] = []
         self._host_wait = self._last_us = 0.0
+        self._least_us = inf  # of the warm-up samples
         self.phase = ""
         self.input_set = NO_SET  # of the run in progress
 
@@ -236,7 +238,7 @@ class _Loop:
         each would take warm-up samples and calls in a row, too.
         """
         count = self._warm_up_first()
-        if self._last_us >= LONG_US:
+        if count and self._least_us >= LONG_US:
             self._processes.keep_first()
         for number in range(1, len(self._processes.all)):
             self._processes.at = number
@@ -280,6 +282,7 @@ class _Loop:
 
     def _warm_up_sample(self) -> float:
         self._last_us = self._sample_on(self._schedule.warm_up()).device_us
+        self._least_us = min(self._least_us, self._last_us)
         return self._last_us
 
     def _sample_until(self, tick: float) -> tuple[Decision, bool]:

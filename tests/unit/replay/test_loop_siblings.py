@@ -120,3 +120,13 @@ def test_long_samples_are_those_of_one_process(us: float, processes: set[int]) -
     first, *others = (FakeEngine(samples=lambda _: sample(us)) for _ in range(3))
     rows = taken(events_of(first, request(rule=Count(30), processes=3), siblings=others))
     assert len(rows) == 30 and {row.process for row in rows} == processes
+
+
+@pytest.mark.parametrize("warm_up", [0, 10])
+def test_short_samples_stay_those_of_all_processes_though_the_last_warm_up_sample_was_long(
+    warm_up: int,
+) -> None:
+    first, *others = (FakeEngine(samples=lambda n: sample(LONG_US if n == 9 else 100.0)) for _ in range(3))
+    asked = request(rule=Count(30), processes=3, warm_up_samples=warm_up)
+    rows = taken(events_of(first, asked, siblings=others))
+    assert {row.process for row in rows} == {0, 1, 2}
