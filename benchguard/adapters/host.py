@@ -56,7 +56,7 @@ def running_on(device: str) -> Iterator[None]:
 def _without_compiler(torch: Any) -> Iterator[None]:
     """A context in which torch.use_deterministic_algorithms sets only what eager operations read.
 
-    torch 2.13 imports its compiler there, to set an option of that, too. This takes 2 to 4 s, and GPU MODE's references
+    torch 2.13 imports its compiler there, to set an option of that, too. This takes 3 to 4 s, and GPU MODE's references
     call it. Once the compiler is imported, its option is set as always.
     """
     real = torch.use_deterministic_algorithms

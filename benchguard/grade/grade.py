@@ -314,7 +314,7 @@ class ReplayedRun(GradeRun):
         )
 
     def _processes_of(self, opened: Opened, index: int) -> int:
-        """The processes that take a case's samples: one for a test whose time nobody ranks; 0 after the last case."""
+        """How many processes take a case's samples: 1 for a test whose time is not ranked, 0 after the last case."""
         names = [each.name for each in opened.cases]
         if index == len(names):
             return 0

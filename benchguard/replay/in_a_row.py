@@ -1,5 +1,5 @@
-"""Samples on the memory that the call before left: how many, on which input sets, and how much longer they take
-(docs/adr/0057)."""
+"""Take samples on the memory that the call before left: how many, and on which input sets. Compare their times with
+those of other samples (docs/adr/0057)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ do all of its work on some of the sets in every call, and is found on the others
 BESIDE = 4
 AGAIN = 15
 PAUSES = (0.0, 0.1, 0.4, 1.0)
-"""Seconds before each round. Another process may use the device for longer than all rounds together."""
+"""Seconds before each round. Another process may use the device for longer than rounds without pauses take."""
 ROUND = BESIDE + AGAIN + BESIDE
 """Where they take longer, another process may use the device. So they are taken again, between BESIDE samples with
 restored memory on either side, until one of the rounds shows no difference. Seen on H200s that several grades
@@ -65,7 +65,7 @@ class Share:
 
 
 class CallsInARow:
-    """The samples of one process, of which `first` come before all rounds.
+    """Takes the samples of one process. The number `first` of them come before all rounds.
 
     `follow` tells its engine whether a sample follows the one before, `sample` takes one on an input set, and `rest`
     discards samples for some seconds.

@@ -291,7 +291,7 @@ def test_call_that_takes_longer_in_a_row_is_unproven_whatever_its_events_say(dev
     assert in_a_row(True, InARow((longer,) * 3, 3)) == ("unproven", "failed")
     assert in_a_row(True, InARow((longer, longer, _FOLLOWER), 3)) == ("unproven", "failed")
     assert in_a_row(True, InARow((longer, _FOLLOWER, _FOLLOWER), 3)) == ("pass", "held")
-    others = InARow((longer,) * 3, 3, process=1)  # of which ROWS has no samples to compare with
+    others = InARow((longer,) * 3, 3, process=1)  # ROWS has no samples of this process
     assert in_a_row(True, others) == ("pass", "held")
 
 
