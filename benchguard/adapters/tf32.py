@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Literal
 
-from .host import torch_module
+from .host import dispatch_mode, torch_module
 
 CONVOLUTIONS = frozenset(
     {"convolution", "_convolution"}
@@ -67,9 +67,8 @@ def tf32_operators() -> Iterator[Any]:
 
 def _rounding() -> Any:
     """A torch dispatch mode that rounds operands. Those of matrix products are rounded while `recurs` is true."""
-    base = import_module("torch.utils._python_dispatch").TorchDispatchMode
 
-    class Rounding(base):  # type: ignore[misc, valid-type]
+    class Rounding(dispatch_mode()):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.rounded = 0

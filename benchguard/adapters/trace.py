@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from .host import torch_module
+from .host import dispatch_mode, torch_module
 
 _NORMALISES = "batch_norm"
 """Operators that read running averages, although their result in training does not depend on them."""
@@ -52,10 +52,9 @@ def _watch(owned: Mapping[int, str]) -> Any:
 
     `copies` are copies of these tensors that no operator has written to, with the names of the originals.
     """
-    base = import_module("torch.utils._python_dispatch").TorchDispatchMode
     leaves = import_module("torch.utils._pytree").tree_leaves
 
-    class Watch(base):  # type: ignore[misc, valid-type]
+    class Watch(dispatch_mode()):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.random: list[str] = []

@@ -1,4 +1,4 @@
-"""torch.use_deterministic_algorithms in a task's code, which imports torch's compiler."""
+"""Parts of torch that import its compiler, which takes seconds: use_deterministic_algorithms, and dispatch modes."""
 
 from __future__ import annotations
 
@@ -39,4 +39,39 @@ def test_imported_compiler_told_of_deterministic_algorithms() -> None:
 from torch._inductor import config
 seen = [(mode, config.deterministic) for mode in states()]
 assert seen == [(2, True), (1, True), (0, False)]
+""")
+
+
+MODE = """
+from benchguard.adapters.tf32 import tf32_operators
+from benchguard.adapters.trace import traced
+
+model = torch.nn.Conv1d(1, 1, 3)
+with torch.no_grad(), tf32_operators() as operators:
+    result = traced(model, lambda: model(torch.ones(1, 1, 8)))
+assert operators.rounded == 1
+assert not result.kept
+"""
+
+
+def test_modes_seeing_operators_without_importing_the_compiler() -> None:
+    ran(MODE + "assert 'torch._dynamo' not in sys.modules")
+
+
+def test_modes_with_the_imported_compiler_hidden_from_it() -> None:
+    ran("""
+import torch._dynamo
+from benchguard.adapters.host import dispatch_mode
+
+seen = []
+
+class Mode(dispatch_mode()):
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        seen.append(torch._dynamo.is_compiling())
+        return function(*args, **(kwargs or {}))
+
+with Mode():
+    result = torch.compile(lambda each: each + 1, backend="eager")(torch.ones(2))
+assert result.tolist() == [2, 2]
+assert seen and not any(seen)
 """)
