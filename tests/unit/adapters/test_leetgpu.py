@@ -65,6 +65,34 @@ def test_parameters_have_the_signatures_order_types_and_directions() -> None:
     assert case.tolerances == {"out": Tolerance(1e-5, 1e-5), "seen": Tolerance()}
 
 
+SUM = """
+import ctypes
+import torch
+from core.challenge_base import ChallengeBase
+
+class Challenge(ChallengeBase):
+    name, atol, rtol, num_gpus = "Sum", 1e-5, 1e-5, 1
+
+    def reference_impl(self, x, total, counts):
+        total[0] = x.sum()
+        counts.copy_(torch.stack([x.sum(), (x > 50).sum()]))
+
+    def get_solve_signature(self):
+        number = ctypes.POINTER(ctypes.c_int)
+        return {"x": (number, "in"), "total": (number, "out"), "counts": (number, "out")}
+
+    def generate_performance_test(self):
+        outputs = {name: torch.empty(n, dtype=torch.int32) for name, n in (("total", 1), ("counts", 2))}
+        return {"x": torch.randint(1, 100, (1000,), dtype=torch.int32), **outputs}
+"""
+
+
+def test_single_integer_has_the_challenges_tolerance_and_arrays_are_exact(tmp_path: Path) -> None:
+    (tmp_path / "challenge.py").write_text(SUM)
+    (case,) = opened(tmp_path).cases
+    assert case.tolerances == {"total": Tolerance(1e-5, 1e-5), "counts": Tolerance()}
+
+
 def test_distributions_only_on_request() -> None:
     (case,) = opened(distributions="own,sparse").cases
     assert case.distributions == ("own", "sparse") and opened().cases[0].distributions == ("own",)
