@@ -235,20 +235,31 @@ class TimeTests:
     @property
     def in_a_row_unknown(self) -> str:
         """Why in_a_row_reason() could not tell."""
-        return self.unknown if self._is_gpu else "the CPU driver shares its cores with the host"
+        if not self._is_gpu:
+            return "the CPU driver shares its cores with the host"
+        if self.unknown:
+            return self.unknown
+        alone = any(each.samples and not self._on_sets_of(each) for each in self.replay.in_a_row)
+        return "no other sample has the input set of a call" if alone else ""
 
     def in_a_row_reason(self, found: InARow) -> str:
         """A reason if samples on the memory that the run before left take longer than the others on their sets."""
         if self._missing or not self._is_gpu:
             return ""
-        others = [row for row in self._table if row.process == found.process]
-        longer = in_a_row.longer_in_rounds_us(found.samples, found.first, others)
+        longer = in_a_row.longer_in_rounds_us(found.samples, found.first, self._on_sets_of(found))
         if longer <= max(in_a_row.allowed_us(self._time_us), self._beside.noise):
             return ""
         return (
             f"a call takes {longer:.4g} us longer on the memory that another call left ({len(found.samples)} calls; "
             f"the time is {self._time_us:.4g} us)"
         )
+
+    def _on_sets_of(self, found: InARow) -> list[SampleRow]:
+        """The other samples of its process on the input sets of calls in a row; those of all processes if it has none
+        (loop.py). A process may have had one-use sets only."""
+        numbers = {each.input_set for each in found.samples}
+        rows = [row for row in self._table if row.input_set in numbers]
+        return [row for row in rows if row.process == found.process] or rows
 
     @property
     def shortened(self) -> str:

@@ -291,8 +291,14 @@ def test_call_that_takes_longer_in_a_row_is_unproven_whatever_its_events_say(dev
     assert in_a_row(True, InARow((longer,) * 3, 3)) == ("unproven", "failed")
     assert in_a_row(True, InARow((longer, longer, _FOLLOWER), 3)) == ("unproven", "failed")
     assert in_a_row(True, InARow((longer, _FOLLOWER, _FOLLOWER), 3)) == ("pass", "held")
-    others = InARow((longer,) * 3, 3, process=1)  # ROWS has no samples of this process
-    assert in_a_row(True, others) == ("pass", "held")
+
+
+def test_calls_in_a_row_of_a_process_without_other_samples_are_compared_with_those_of_all() -> None:
+    longer = msgspec.structs.replace(_FOLLOWER, span_us=260.0)
+    assert in_a_row(True, InARow((longer,) * 3, 3, process=1)) == ("unproven", "failed")
+    assert in_a_row(True, InARow((_FOLLOWER,) * 3, 3, process=1)) == ("pass", "held")
+    unseen = msgspec.structs.replace(longer, input_set=max(row.input_set or 0 for row in ROWS) + 1)
+    assert in_a_row(True, InARow((unseen,) * 3, 3)) == ("pass", "could not tell")
 
 
 def test_time_of_calls_in_a_row_is_unknown_on_the_cpu_driver() -> None:
