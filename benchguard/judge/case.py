@@ -25,7 +25,7 @@ from .making import Made, Maker, Order, Source
 from .narrowing import Narrowing
 from .nearby import answers_nearby
 from .own_check import OwnCheck
-from .plan import Sizes, available_bytes, check_room, plan, slot_count, spread
+from .plan import Sizes, available_bytes, check_room, is_worth_spilling, plan, slot_count, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
 from .samples import Place, Right, Samples, places_of
@@ -251,11 +251,11 @@ class CaseJudge:
             self._own_check = self._narrowing = None
 
     def _make(self) -> SecretSets:
-        """Make the sets. If memory is short, try references in float32 first, then fewer sets."""
+        """Make the sets. If memory is short, try references in float32 first, if these allow more sets."""
         plans = [self._plan(spill=False)]
         if plans[0].sets < max(self._ask.sets_max, 2) + self._ask.one_use:
             spilled = self._plan(spill=True)
-            if not spilled.streamed:  # a later set may be the one that float32 is too coarse for
+            if is_worth_spilling(plans[0], spilled):
                 plans.insert(0, spilled)
         for number, each in enumerate(plans):
             try:

@@ -59,6 +59,12 @@ def plan(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int, available: 
     return SlotPlan(min(total, most + once), once, slots)
 
 
+def is_worth_spilling(kept: SlotPlan, spilled: SlotPlan) -> bool:
+    """Whether references in float32 allow more sets in memory than in float64. If they are too coarse for one set, all
+    sets are made again, so a plan that streams sets does not spill: a later set may be the one."""
+    return not spilled.streamed and (kept.streamed or spilled.sets > kept.sets)
+
+
 def streamed_count(repeated: int, one_use: int) -> int:
     """The least number of one-use sets, from ONE_USE_WISHED to `one_use`, with which the test for caching can tell."""
     counts = range(min(one_use, ONE_USE_WISHED), one_use + 1)

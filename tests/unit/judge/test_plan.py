@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchguard.ipc.slots import SLOTS_MAX, SlotPlan
-from benchguard.judge.plan import Sizes, available_bytes, check_room, plan, spread
+from benchguard.judge.plan import Sizes, available_bytes, check_room, is_worth_spilling, plan, spread
 from benchguard.judge.troubles import FaultError
 
 
@@ -52,6 +52,21 @@ def test_plan_has_enough_one_use_sets_where_memory_allows(pool_sets: int) -> Non
     size = 128 << 20
     plan_ = plan(Sizes(size, size, size), 8, 12, pool_sets * size, available=12 * 2 * size + 2 * size)
     assert (plan_.sets, plan_.one_use) == (12, 8)
+
+
+@pytest.mark.parametrize(
+    ("pool_sets", "memory_sets", "worth"),
+    [(0, 12, False), (5, 12, False), (14, 12, True), (5, 8, True), (5, 3, False)],
+)
+def test_references_in_float32_are_worth_it_only_if_more_sets_fit(
+    pool_sets: int, memory_sets: int, worth: bool
+) -> None:
+    """12 sets are enough. With memory for 8 of them in float64, all 12 fit in float32; with memory for 3, none do."""
+    size, available = 128 << 20, (memory_sets * 3 + 2) * (128 << 20)
+    kept, spilled = (
+        plan(Sizes(size, item * size, size), 8, 12, pool_sets * size, available) for item in (2, 1)
+    )
+    assert is_worth_spilling(kept, spilled) is worth
 
 
 @given(
