@@ -21,7 +21,10 @@ from benchguard.judge.slack import allow_for, baseline_of, widened
 from benchguard.problem.arrays import to_torch
 
 torch = pytest.importorskip("torch")
-from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402 - after the check for torch
+from torch.utils._python_dispatch import (  # noqa: E402 - after the check for torch
+    TorchDispatchMode,
+    _get_current_dispatch_mode,
+)
 
 GIVEN = Path(__file__).parent / "given"
 CONVOLUTION, LINEAR = GIVEN / "kernelbench_convolution.py", GIVEN / "kernelbench_linear.py"
@@ -175,6 +178,34 @@ def test_float32_that_expected_gives_already_has_no_baseline(tmp_path: Path) -> 
     case = opened(changed(tmp_path, "self.layer(x)", "x @ torch.ones(24, 24)"))
     inputs = case.inputs(7, "own")
     case.expected(inputs)
+    assert case.baseline(inputs) == {}
+
+
+@pytest.mark.parametrize(("problem", "watched"), [(LINEAR, [True, False]), (CONVOLUTION, [True, True])])
+def test_reference_without_tf32_is_watched_in_one_run_only(
+    monkeypatch: pytest.MonkeyPatch, problem: Path, watched: list[bool]
+) -> None:
+    case = opened(problem)
+    results, seen = type(case).results, []
+
+    def watch(case: Any, inputs: Any, wide: bool) -> Any:
+        seen.append(_get_current_dispatch_mode() is not None)
+        return results(case, inputs, wide)
+
+    monkeypatch.setattr(type(case), "results", watch)
+    inputs = case.inputs(7, "own")
+    assert case.baseline(inputs).keys() == case.baseline(inputs).keys()
+    assert seen == watched
+
+
+def test_reference_that_asserts_float32_runs_once_for_each_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = opened(changed(tmp_path, "self.layer(x)", "x @ torch.ones(24, 24)"))
+    inputs = case.inputs(7, "own")
+    case.expected(inputs)
+    case.baseline(inputs)
+    monkeypatch.setattr(type(case), "results", lambda *_: pytest.fail("ran again"))
     assert case.baseline(inputs) == {}
 
 
