@@ -30,7 +30,7 @@ from ..problem.arrays import to_numpy
 from ..problem.spec import Buffer, DType, Tolerance
 from ..problem.suite import TestCase
 from ..problem.threads import in_parts
-from .compare import CHUNK, Comparison, compare
+from .compare import CHUNK, Comparison, Places, compare
 from .formats import Array, decoded, is_float
 from .medians import median
 from .reference import Expected, expected_of
@@ -87,41 +87,70 @@ def are_few(outputs: Sequence[Output]) -> bool:
 
 def is_right_nearby(outputs: Sequence[Output], expected: Expected, answers: Iterable[Expected]) -> bool:
     """Whether outputs are right for inputs nearby. `answers` are the reference's, and run as far as needed."""
-    wrong = [each for each in outputs if each.comparison.wrong]
-    ranges = [
-        Range(
-            each.buffer.dtype,
-            each.actual,
-            expected[each.buffer.name],
-            only_roundings=each.comparison.wrong > each.most(SHARE),
-        )
-        for each in wrong
-    ]
+    doubts = [_Doubt(each, expected[each.buffer.name]) for each in outputs if each.comparison.wrong]
     for answer in answers:
-        for output, range_ in zip(wrong, ranges, strict=True):
-            range_.widen(answer[output.buffer.name])
-        if all(map(_is_within, wrong, ranges)):
+        for each in doubts:
+            each.range.widen(answer[each.output.buffer.name])
+        if all(each.is_within for each in doubts):
             return True
     return False
 
 
-def _is_within(output: Output, range_: Range) -> bool:
-    return not compare(output.actual, range_.targets(), output.buffer.dtype, output.tolerance).wrong
+class _Doubt:
+    """An output with wrong elements. Only elements that may be wrong are looked at again."""
+
+    def __init__(self, output: Output, expected: Array) -> None:
+        self.output, dtype = output, output.buffer.dtype
+        places = _may_be_wrong(output, expected)
+        only_roundings = output.comparison.wrong > output.most(SHARE)
+        self.range = Range(dtype, output.actual, expected, places, only_roundings=only_roundings)
+        self._actual = output.actual[places]
+
+    @property
+    def is_within(self) -> bool:
+        targets, output = self.range.targets(), self.output
+        return not compare(self._actual, targets, output.buffer.dtype, output.tolerance).wrong
+
+
+def _may_be_wrong(output: Output, expected: Array) -> Places:
+    """The places of all wrong elements, and of few others."""
+    actual, dtype, tolerance = output.actual, output.buffer.dtype, output.tolerance
+    if not is_float(dtype):
+        return np.flatnonzero(actual != expected)
+    found: list[Places] = []
+    for start in range(0, len(actual), CHUNK):
+        targets = expected[start : start + CHUNK]
+        with np.errstate(all="ignore"):
+            bounds = tolerance.atol + tolerance.rtol * np.abs(targets)
+            is_right = np.abs(decoded(dtype, actual[start : start + CHUNK]) - targets) <= bounds
+        found.append(start + np.flatnonzero(~(is_right & np.isfinite(targets))))
+    return np.concatenate(found)
 
 
 class Range:
-    """The reference's answers to inputs nearby, for each element of an output.
+    """The reference's answers to inputs nearby, for each element of an output, or for those at `places`.
 
     With `only_roundings`, elements count whose answers differ by roundings; the others stay as expected.
     """
 
-    def __init__(self, dtype: DType, actual: Array, expected: Array, *, only_roundings: bool = False) -> None:
+    def __init__(
+        self,
+        dtype: DType,
+        actual: Array,
+        expected: Array,
+        places: Places | None = None,
+        *,
+        only_roundings: bool = False,
+    ) -> None:
         self._is_float = is_float(dtype)
+        self._places = slice(None) if places is None else places
         self._only_roundings = only_roundings
-        self._expected = self._low = self._high = expected
-        self._numbers = decoded(dtype, actual) if self._is_float else actual
+        self._typical = _typical(expected) if self._is_float else 0.0
+        self._expected = self._low = self._high = expected[self._places]
+        self._numbers = decoded(dtype, actual[self._places]) if self._is_float else actual[self._places]
 
     def widen(self, answer: Array) -> None:
+        answer = answer[self._places]
         if self._is_float:
             answer = np.where(np.isfinite(answer), answer, self._expected)
             self._low, self._high = np.fmin(self._low, answer), np.fmax(self._high, answer)
@@ -139,7 +168,7 @@ class Range:
     def _limits(self) -> tuple[Array, Array]:
         with np.errstate(all="ignore"):
             room = ROUNDINGS * np.maximum(self._high - self._expected, self._expected - self._low)
-            rounded = room <= ROUNDING_MAX * _typical(self._expected)
+            rounded = room <= ROUNDING_MAX * self._typical
         low, high = (self._expected, self._expected) if self._only_roundings else (self._low, self._high)
         return np.where(rounded, self._expected - room, low), np.where(rounded, self._expected + room, high)
 

@@ -142,7 +142,7 @@ class Samples:
         self._stream = stream
         self._right = right
         self._lock = threading.Lock()
-        self._doubts = threading.Lock()
+        self._doubts = threading.BoundedSemaphore(max(1, threads // 2))
         """Held while wrong outputs are looked at again. Others wait, because they need not be once these stay wrong."""
         self.sets = [SetState() for _ in expected]
         self.wrong_later: list[Mismatch] = []

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from benchguard.judge import making
-from benchguard.judge.compare import compare
+from benchguard.judge.compare import CHUNK, compare
 from benchguard.judge.contract import Ask, AskChecked, Checked
 from benchguard.judge.nearby import RUNS, ULPS, Output, answers_nearby, are_few, is_right_nearby, shifted
 from benchguard.judge.reference import expected_of
@@ -164,6 +164,24 @@ def test_wrong_float_is_right_between_the_answers(actual: float, answer: float, 
     ones = [1.0] * 2000
     given, expected = output([*ones, actual], [*ones, 4])
     assert is_right_nearby([given], {"y": expected}, [{"y": np.array([*ones, answer])}]) is is_right
+
+
+@pytest.mark.parametrize("special", [0.0, 1e-40, 1.0, 3e38, np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("other", [0.0, 1e-40, 1.0, 1.01, 3e38, np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("place", [0, CHUNK - 1, CHUNK, CHUNK + 7])
+def test_every_wrong_element_is_looked_at_again_wherever_it_is(
+    special: float, other: float, place: int
+) -> None:
+    """An answer that equals the output excuses finite elements, and nothing else."""
+    actual, expected = np.ones(CHUNK + 8, np.float32), np.ones(CHUNK + 8)
+    actual[place], expected[place] = special, other
+    tolerance = Tolerance(1e-3, 1e-3)
+    compared = compare(actual, expected, "float32", tolerance)
+    given = Output(Buffer("y", "float32", (CHUNK + 8,), "output"), actual, tolerance, compared)
+    is_finite = bool(np.isfinite(special) and np.isfinite(other))
+    answers = [{"y": actual.astype(np.float64)}]
+    assert is_right_nearby([given], {"y": expected}, answers) is (is_finite or not compared.wrong)
+    assert not compared.wrong or not is_right_nearby([given], {"y": expected}, [{"y": expected}])
 
 
 def test_output_of_one_float_may_be_decided_by_rounding() -> None:
