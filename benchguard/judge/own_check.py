@@ -2,7 +2,8 @@
 
 The check is asked about the outputs of each set, beside the tolerances or instead of them. Outputs that it rejects have
 room for rounding errors on other distributions than the problem's own (rounding.py). Outputs that it accepts, but that
-are not near the expected ones, are changed and shown to it again (blind_check.py).
+are not near the expected ones, are changed and shown to it again (blind_check.py), and the check runs once more without
+NaN (lost_numbers.py).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from .arrays import as_numbers, shaped
 from .blind_check import blind_reason
 from .compare import compare
 from .formats import Array, is_float
+from .lost_numbers import SIGNS, finite_calculations
 from .reference import Expected, as_output
 from .rounding import Factors, Rounding, Widths, largest_of, nearer, width_of
 from .samples import Copy, Place, Samples
@@ -75,6 +77,7 @@ class OwnCheck:
             return reason
         answers = self._answers(number)
         buffers = self._case.spec.checked
+        right = {each.name: as_output(each, answers[each.name]) for each in buffers}
         return blind_reason(
             number,
             (
@@ -82,13 +85,28 @@ class OwnCheck:
                 copy,
                 lambda outputs: self.ask(number, outputs) is None,
             ),
-            (
-                buffers,
-                {each.name: as_output(each, answers[each.name]) for each in buffers},
-                lambda outputs: self.ask_of_right(number, outputs) is None,
-            ),
+            (buffers, right, lambda outputs: self.ask_of_right(number, outputs) is None),
             self._case.tolerances,
-        )
+        ) or self._lost_reason(number, copy, right)
+
+    def _lost_reason(self, number: int, copy: Copy, right: Copy) -> str | None:
+        """Why outputs are wrong that the check accepts only because it computes NaN or Inf; None if they are not."""
+        for sign in SIGNS:
+            try:
+                with finite_calculations(sign) as watch:
+                    is_accepted = self.ask(number, copy) is None
+                if watch.count == 0:
+                    return None
+                with finite_calculations(sign):
+                    is_unseen = not is_accepted and self.ask_of_right(number, right) is None
+            except (Exception, SystemExit):  # of a check that numbers of ours surprise
+                continue
+            if is_unseen:
+                return (
+                    "the problem's check accepts these outputs only because it computes NaN or Inf from them: with "
+                    "finite numbers instead it rejects them, and accepts the right ones"
+                )
+        return None
 
     def ask(self, number: int, copy: Copy) -> str | None:
         """The answer of the problem's own check. Its arrays are numpy's, on the host, and read-only."""

@@ -123,6 +123,7 @@ WRITES = {
     "overflows": FILLED.replace("NUMBER", "900.0"),
     "whole numbers": 'global TYPE; TYPE = "<i4"; kit.fill(y, 900, 4096)',
     "zeros": FILLED.replace("NUMBER", "0.0"),
+    "overflows just": FILLED.replace("NUMBER", "90.0") + "; kit.fill(y, 0xFF7FFFFF, 1)",
 }
 
 
@@ -148,8 +149,58 @@ def test_output_that_the_check_does_not_see_is_wrong(
         assert (result.verdict, result.reason) == ("pass", "")
         return
     assert result.verdict == "wrong", result.reason
-    is_unseen = write == "overflows" or (write, form) == ("whole numbers", "gpumode")
+    if (write, form) == ("overflows just", "gpumode"):
+        assert "only because it computes NaN or Inf" in result.reason
+    is_unseen = (
+        write == "overflows"
+        or (write, form) == ("overflows just", "problem")
+        or (write, form) == ("whole numbers", "gpumode")
+    )
     assert ("it does not see these numbers" in result.reason) == is_unseen
+
+
+ANGLE = """
+import torch
+
+def generate_input(n, seed):
+    return torch.rand(n, generator=torch.Generator().manual_seed(seed)) + 0.5
+
+def ref_kernel(x):
+    return x.log()
+
+def check_implementation(data, output):
+    output, wanted = output.float(), ref_kernel(data)
+    return not output @ wanted / (output.norm() * wanted.norm()) < 0.999
+"""
+FLOAT8 = """
+    from benchguard.quarantine.runner import results
+    results._dtype = lambda *_: ("uint8", "float8_e4m3fnuz")
+    global TYPE; TYPE = "|u1"
+    kit.fill(y, 0x80808080, 1024)"""
+OTHER_DTYPES = {
+    "honest": HONEST.replace("LOGARITHMS", "LOGARITHMS.replace(b'0f40A00000', b'0f00000000')"),
+    "zeros": 'global TYPE; TYPE = "|b1"; kit.fill(y, 0, 1024)',
+    "NaN": FLOAT8,
+}
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("write", OTHER_DTYPES)
+def test_dtype_whose_numbers_the_check_does_not_see_is_wrong(
+    native: Path, tmp_path: Path, write: str
+) -> None:
+    """The angle to zeros or to NaN is NaN. Neither boolean numbers nor those that the judge cannot read are scaled."""
+    assert (native / "sim").is_dir()
+    pytest.importorskip("torch")
+    task, submission = tmp_path / "task", tmp_path / "submission"
+    task.mkdir()
+    (task / "task.yml").write_text(TASK)
+    (task / "reference.py").write_text(ANGLE)
+    shutil.copytree(KIT, submission)
+    (submission / "submission.py").write_text(SUBMISSION.replace("WRITE", OTHER_DTYPES[write]))
+    result = benchguard.grade(task, submission, driver="sim", cases=("test.0",), samples=14)
+    assert result.verdict == ("pass" if write == "honest" else "wrong"), result.reason
+    assert ("only because it computes NaN or Inf" in result.reason) == (write != "honest")
 
 
 LINE = """
