@@ -203,6 +203,48 @@ def test_dtype_whose_numbers_the_check_does_not_see_is_wrong(
     assert ("only because it computes NaN or Inf" in result.reason) == (write != "honest")
 
 
+SAMPLED = """
+import torch
+
+def generate_input(n, seed):
+    return torch.rand(n, generator=torch.Generator().manual_seed(seed)) + 0.5
+
+def ref_kernel(x):
+    return x.log()
+
+def check_implementation(data, output):
+    torch.manual_seed(7)
+    places = torch.randint(len(data), (16,))
+    return torch.allclose(output[places], ref_kernel(data)[places], rtol=1e-4, atol=1e-4)
+"""
+FORESEEN = """
+    import torch
+    torch.manual_seed(7)
+    seen = {4095, *(int(each) for each in torch.randint(4096, (16,)))}
+    unseen = [each for each in range(4096) if each not in seen]
+    for each in unseen:
+        kit.fill(y + 4 * each, 0, 1)"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("is_honest", [True, False])
+def test_elements_that_the_check_will_not_draw_are_checked(
+    native: Path, tmp_path: Path, is_honest: bool
+) -> None:
+    """The check draws them after a seed that the submission knows."""
+    assert (native / "sim").is_dir()
+    pytest.importorskip("torch")
+    task, submission = tmp_path / "task", tmp_path / "submission"
+    task.mkdir()
+    (task / "task.yml").write_text(TASK)
+    (task / "reference.py").write_text(SAMPLED)
+    shutil.copytree(KIT, submission)
+    written = OTHER_DTYPES["honest"] + ("" if is_honest else FORESEEN)
+    (submission / "submission.py").write_text(SUBMISSION.replace("WRITE", written))
+    result = benchguard.grade(task, submission, driver="sim", cases=("test.0",), samples=14)
+    assert result.verdict == ("pass" if is_honest else "wrong"), result.reason
+
+
 LINE = """
 import numpy as np
 from benchguard.problem.problem import Problem
