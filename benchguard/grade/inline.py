@@ -39,7 +39,7 @@ class InlineRun(GradeRun):
         judge, opening = self.start()
         opening.find()
         opened = opening.opened
-        if any(spec.returns is not None and not spec.exact for spec in opened.cases):
+        if opened.own_checks:
             raise UsageError(
                 "this problem's own check decides, which --inline cannot call; leave --inline out"
             )

@@ -104,6 +104,9 @@ class Opened(msgspec.Struct, frozen=True, tag_field="answer", tag="opened"):
     left_out: tuple[str, ...] = ()
     """Names of the cases that are larger than the smallest, if Ask wants only that."""
 
+    own_checks: bool = False
+    """Whether a check of the problem's own may reject outputs that are within the tolerances."""
+
 
 class Throwaway(msgspec.Struct, frozen=True, tag_field="answer", tag="throwaway"):
     layouts: tuple[Layout, ...]

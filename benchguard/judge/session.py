@@ -106,6 +106,7 @@ class Session:
             {name: str(path) for name, path in suite.files.items()},
             suite.ranking,
             tuple(case.name for case in suite.cases if case not in cases) if ask.smallest else (),
+            any(case.own_verdict or case.has_own_check for case in cases),
         )
 
     def _throwaway(self) -> tuple[Answer, list[int]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import benchguard
+from benchguard.errors import UsageError
 from benchguard.findings import analyse_log
 from benchguard.grade.grade import grade
 from benchguard.grade.options import GradeOptions
@@ -65,6 +66,43 @@ def written(folder: Path, body: str) -> tuple[str, Path]:
     submission = folder / "submission.py"
     submission.write_text(f"PTX = {PTX.read_bytes() + bytes(1)!r}\n{CALL}    {body}\n")
     return str(problem), submission
+
+
+CHECKED = """
+import numpy as np
+from benchguard.problem.problem import Problem
+
+class Checked(Problem):
+    parameters = (
+        {"name": "x", "type": "float", "pointer": True, "const": True},
+        {"name": "y", "type": "float", "pointer": True, "const": False},
+    )
+    tolerances = TOLERANCES
+
+    def __init__(self):
+        super().__init__("checked")
+
+    def reference_solution(self, x):
+        return x
+
+    def verify_result(self, expected, actual):
+        return np.array_equal(expected, actual), {}
+
+    def generate_test_cases(self):
+        def make():
+            return (np.random.default_rng(self.get_seed("x")).random(256, np.float32),)
+        return [{"name": "small", "create_inputs": make}]
+"""
+
+
+@pytest.mark.parametrize("tolerances", ["None", "(1e-2, 1e-2)"])
+def test_problem_with_a_check_of_its_own_is_refused(tmp_path: Path, tolerances: str) -> None:
+    """Outputs are compared on the device, by tolerances, which a check of the problem's own may be stricter than."""
+    problem, submission = tmp_path / "checked.py", tmp_path / "submission.py"
+    problem.write_text(CHECKED.replace("TOLERANCES", tolerances))
+    submission.write_text("def solution(x, y): pass\n")
+    with pytest.raises(UsageError, match="this problem's own check decides"):
+        grade(str(problem), submission, OPTIONS)
 
 
 def assert_whole_pass(result: GradeResult) -> None:
