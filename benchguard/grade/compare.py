@@ -42,9 +42,13 @@ SHARE_OF_MEMORY = 16
 """Three judges keep up to four times the inputs and outputs of all cases. A quarter is for other work."""
 
 
-BY_LOAD: frozenset[Verdict] = frozenset({"timeout", "failed", "unconverged", "unproven"})
+BY_LOAD: frozenset[Verdict] = frozenset(
+    {"timeout", "failed", "unconverged", "unproven", "wrong", "unreplayable", "error"}
+)
 """Verdicts of a grade that another submission can cause by load, if it runs at the same time: it takes the processors,
-the memory or the disk from the other side's compiler and replays, and so could win by the other side's failure."""
+the memory or the disk from the other side's compiler, call and replays, and so could win by the other side's failure. A
+call that does not check its allocations gives wrong outputs without the GPU's memory, or launches other work.
+Violations stand: no process of the other side goes on while a replay is timed."""
 
 
 class CompareResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
