@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -15,9 +16,10 @@ from ..errors import UsageError
 from ..ipc.shared_memory import FIXED, READ_ONLY, SharedMemory
 from ..ipc.slots import SlotError, SlotPlan, SlotReader
 from ..problem.returned import ReturnedError, replayed_case
-from ..problem.spec import NO_SEED, Layout, Returned, layout_of
+from ..problem.spec import NO_SEED, Buffer, Form, Layout, Returned, layout_of
 from ..problem.suite import TestCase
 from .arrays import elements_of
+from .compare import compare
 from .contract import Ask, Checked, Expected, Mismatch, Secrets, Slots
 from .formats import Array, is_float
 from .inputs import SEED_BITS, Seen, chance_for, write_set
@@ -28,7 +30,7 @@ from .own_check import OwnCheck
 from .plan import Sizes, available_bytes, check_room, is_worth_spilling, plan, slot_count, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
-from .samples import Place, Right, Samples, places_of
+from .samples import Copy, Place, Right, Samples, places_of
 from .secret_sets import SecretSets
 from .slack import baseline_of, widened
 from .streaming import Stream, Supply
@@ -335,14 +337,14 @@ class CaseJudge:
         in_order = sorted([*firsts, *samples.wrong_later], key=lambda each: each.sample)
         later = [each for each in samples.wrong_later if each.sample < timed]
         wrong: list[Mismatch] = [each for each in in_order if each.sample < timed]
+        copies = {number: state.copy for number, state in enumerate(samples.sets) if state.same}
         unchanged = ""
         if not wrong:
-            spec, tolerances = self._spec, self._case.tolerances
+            known = [number for number, each in enumerate(self._sets.expected) if each and copies.get(number)]
             unchanged = unchanged_reason(
-                spec, tolerances, self._returned, self._sets.expected, self._sets.memory_of
+                self._spec, self._returned, known, self._sets.memory_of, partial(self._accepts, copies)
             )
         is_check_asked = self._case.own_verdict and not (wrong or self._rounds_left)
-        copies = {number: state.copy for number, state in enumerate(samples.sets) if state.same}
         same = (each for state in samples.sets if state.mismatch is not None for each in state.same)
         count = sum(each < timed for each in same)
         return Checked(
@@ -371,6 +373,22 @@ class CaseJudge:
             decided_by_rounding=samples.decided_by_rounding,
             rounding_factor=max(samples.rounding_factor, own_check.largest_factor),
         )
+
+    def _accepts(
+        self, copies: Mapping[int, Copy], number: int, buffer: Buffer, form: Form, elements: Array
+    ) -> bool:
+        """Whether elements are right for a buffer, as a part of the submission's outputs of a set."""
+        assert self._sets is not None and self._own_check is not None
+        if self._case.own_verdict:
+            try:
+                return self._own_check.ask(number, {**copies[number], buffer.name: elements}) is None
+            except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
+                return False
+        expected = self._sets.expected[number][buffer.name]
+        if form.dtype != buffer.dtype or elements.shape != expected.shape:
+            return False
+        tolerance = widened(self._case.tolerances, self._sets.factors[number])[buffer.name]
+        return not compare(elements, expected, buffer.dtype, tolerance).wrong
 
     def _factors(self) -> dict[str, float]:
         """The largest factor of each buffer's tolerance over all sets."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import struct
 from pathlib import Path
 
 import pytest
@@ -90,5 +91,70 @@ def test_input_that_is_right_before_the_call_is_unproven(native: Path, tmp_path:
     code = SUBMISSION.replace("GRID", str(grid)).replace("RESULT", result)
     (submission / "submission.py").write_text(code)
     graded = benchguard.grade(problem, submission, driver="sim", samples=14)
+    assert graded.verdict == verdict, graded.reason
+    assert ("nothing shows that the call computes it" in graded.reason) == (verdict != "pass")
+
+
+TASK = """
+files:
+  - {"name": "submission.py", "source": "@SUBMISSION@"}
+  - {"name": "reference.py", "source": "reference.py"}
+lang: "py"
+description: "numbers a little larger"
+config: {"main": "eval.py"}
+tests: [{"n": 64, "seed": 1}]
+benchmarks: [{"n": 64, "seed": 2}]
+ranking_by: "geom"
+"""
+REFERENCE = """
+import torch
+
+def generate_input(n, seed):
+    return torch.rand(n, 128, generator=torch.Generator().manual_seed(seed))
+
+def ref_kernel(x):
+    return x * FACTOR
+
+def check_implementation(data, output):
+    return torch.allclose(output, ref_kernel(data), rtol=1e-2, atol=1e-2)
+"""
+MADE_ONCE = """
+made = []
+
+def custom_kernel(x):
+    made or made.append(ModelNew())
+    return made[0](x)
+"""
+INPUT, OWN = (f"Array({each}, (64, 128), (128, 1))" for each in ("x.data_ptr()", "own"))
+OF_OWN_CHECK = {  # the reference's factor, where the kernel writes, the result, and the verdict
+    "input": (1.001, "own", INPUT, "unproven"),
+    "honest": (1.001, "own", OWN, "pass"),
+    "honest in place": (0.5, "x.data_ptr()", INPUT, "pass"),
+}
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", OF_OWN_CHECK)
+def test_input_that_the_problems_own_check_accepts_is_unproven(
+    native: Path, tmp_path: Path, name: str
+) -> None:
+    """The input is off by more than the tolerance of its dtype, and by less than the check permits."""
+    assert (native / "sim").is_dir()
+    pytest.importorskip("torch")
+    factor, target, result, verdict = OF_OWN_CHECK[name]
+    task, submission = tmp_path / "task", tmp_path / "submission"
+    task.mkdir()
+    (task / "task.yml").write_text(TASK)
+    (task / "reference.py").write_text(REFERENCE.replace("FACTOR", str(factor)))
+    shutil.copytree(KIT, submission)
+    code = (
+        SUBMISSION.replace("GRID", "32")
+        .replace("RESULT", result)
+        .replace("kit.u64(own)", f"kit.u64({target})")
+    )
+    number = struct.pack(">f", factor).hex().upper()
+    code = code.replace("max.f32 %f1, %f1, 0f00000000", f"mul.f32 %f1, %f1, 0f{number}")
+    (submission / "submission.py").write_text(code + MADE_ONCE)
+    graded = benchguard.grade(task, submission, driver="sim", cases=("test.0",), samples=14)
     assert graded.verdict == verdict, graded.reason
     assert ("nothing shows that the call computes it" in graded.reason) == (verdict != "pass")
