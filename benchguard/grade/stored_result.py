@@ -1,7 +1,8 @@
 """Contradictions in a stored result, and between it and its captures. Whoever changed it wrote fitting hashes.
 
-Numbers that follow from others must do so, on every machine: the statistics from the samples, the rates from the
-median, the score from the cases. The kernels are those of the captures.
+Numbers that follow from others must do so, on every machine: the statistics from the samples and from the medians of
+the processes that took them, the rates from the median, the score from the cases. The kernels are those of the
+captures.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from ..ipc.text import one_line
 from ..replay.result import TimeBlock
 from ..replay.statistics import summarise
 from .evidence import KernelEvidence
-from .result import GradedCase, GradeResult
+from .placements import SAMPLES_MIN, placed
+from .result import GradedCase, GradeResult, Placements
 from .score import RANKINGS, score_of
 
 RELATIVE = 1e-9
@@ -36,7 +38,7 @@ def contradictions_in(stored: GradeResult, result: GradeResult) -> Iterator[str]
     again = {case.name: case for case in result.cases}
     for case in stored.cases:
         place = f"case {one_line(case.name, 100)}: the stored"
-        if case.time_us is not None and not _follows(case.time_us, case.scored):
+        if case.time_us is not None and not _follows(case.time_us, case.scored, case.placements):
             yield f"{place} times do not follow from the samples"
         if case.name in again:
             yield from (f"{place} {each}" for each in _contradicted(case, again[case.name]))
@@ -58,17 +60,29 @@ def _contradicted(stored: GradedCase, case: GradedCase) -> Iterator[str]:
             yield f"{name} does not follow from the median"
 
 
-def _follows(block: TimeBlock, samples: tuple[float, ...]) -> bool:
+def _follows(block: TimeBlock, samples: tuple[float, ...], placements: Placements | None) -> bool:
     if not samples or block.n != len(samples):
         return False
+    if placements is not None and not _are_possible(placements, samples):
+        return False
     try:
-        summary = summarise(samples)
+        summary = placed(summarise(samples), placements)
     except OverflowError:
         return False
     names = ("median", "mean", "trimmed_mean", "min", "p5", "p95", "mad")
     pairs = [(getattr(block, name), getattr(summary, name)) for name in names]
     pairs += zip(block.ci95 or (None, None), summary.ci95 or (None, None), strict=True)
     return all(_is_equal(stored, computed) for stored, computed in pairs)
+
+
+def _are_possible(placements: Placements, samples: tuple[float, ...]) -> bool:
+    """Whether processes may have these medians. A result does not tell which process took which sample."""
+    medians = placements.medians_us
+    if not 2 <= len(medians) <= len(samples) // SAMPLES_MIN:
+        return False
+    least, most = min(medians), max(medians)
+    is_among = 0 < min(samples) <= least and most <= max(samples)
+    return is_among and _is_equal(1 + placements.spread, most / least)
 
 
 def _is_score(score_s: float, cases: tuple[GradedCase, ...]) -> bool:

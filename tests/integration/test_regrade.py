@@ -104,6 +104,54 @@ def test_honest_bundle_is_confirmed(confirmed: tuple[GradeResult, RegradeResult]
     assert not found.differences and found.result.cases[0].checks is not None
 
 
+@pytest.fixture(scope="module")
+def of_processes(graded: dict[str, Path]) -> tuple[GradeResult, RegradeResult]:
+    """As `confirmed`, of a grade with samples in three processes, as on a GPU."""
+    folder = graded["honest"].parents[1]
+    options = replace(OPTIONS, samples=60, placements=3)
+    done = grade_into(folder, PROBLEM, folder.parent / "honest.ptx", options)
+    found = regrade(folder / "bundles" / f"{done.bundle}.json", PROBLEM, options)
+    return done.result, found
+
+
+def test_honest_bundle_of_several_processes_is_confirmed(
+    of_processes: tuple[GradeResult, RegradeResult],
+) -> None:
+    """The time is the geometric mean of the processes' medians, not the median of all samples."""
+    stored, found = of_processes
+    placements = stored.cases[0].placements
+    assert placements is not None and len(placements.medians_us) == 3
+    assert (found.confirmed, found.reason) == (True, "")
+
+
+def faster_processes(result: Any) -> None:
+    """The time of processes that are faster than each sample."""
+    case = result["cases"][0]
+    factor = min(case["scored_samples"] or case["samples"]) / 2 / min(case["placements"]["medians_us"])
+    case["placements"]["medians_us"] = [each * factor for each in case["placements"]["medians_us"]]
+    case["time_us"]["median"] *= factor
+    case["time_us"]["ci95"] = [each * factor for each in case["time_us"]["ci95"]]
+
+
+def more_processes_than_samples(result: Any) -> None:
+    case = result["cases"][0]
+    least = min(case["scored_samples"] or case["samples"])
+    case["placements"].update(medians_us=[least] * 60, spread=0.0)
+    case["time_us"].update(median=least, ci95=[least, least])
+
+
+def forged_spread(result: Any) -> None:
+    result["cases"][0]["placements"]["spread"] = 0.0
+
+
+@pytest.mark.parametrize("change", [faster_processes, more_processes_than_samples, forged_spread])
+def test_forged_medians_of_processes_are_not_confirmed(
+    of_processes: tuple[GradeResult, RegradeResult], change: Callable[[Any], None]
+) -> None:
+    found = compared_with_forged(of_processes, change)
+    assert not found.confirmed and "times do not follow from the samples" in found.reason
+
+
 def test_stored_wrong_answer_is_confirmed_as_wrong(graded: dict[str, Path]) -> None:
     found = regrade(graded["wrong"], PROBLEM, OPTIONS)
     assert (found.confirmed, found.stored, found.verdict) == (True, "wrong", "wrong")
