@@ -3,7 +3,7 @@
 The check is asked about the outputs of each set, beside the tolerances or instead of them. Outputs that it rejects have
 room for rounding errors on other distributions than the problem's own (rounding.py). Outputs that it accepts, but that
 are not near the expected ones, are changed and shown to it again (blind_check.py), and the check runs once more without
-NaN (lost_numbers.py).
+NaN (problem/lost_numbers.py).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import cast
 
+from ..problem.lost_numbers import SIGNS, finite_calculations
 from ..problem.spec import Returned
 from ..problem.suite import ReturningCase, TestCase
 from .arrays import as_numbers, shaped
 from .blind_check import blind_reason
 from .compare import compare
 from .formats import Array, is_float
-from .lost_numbers import SIGNS, finite_calculations
 from .reference import Expected, as_output
 from .rounding import Factors, Rounding, Widths, largest_of, nearer, width_of
 from .samples import Copy, Place, Samples

@@ -15,6 +15,7 @@ import numpy as np
 from ..ipc.text import one_line
 from .arrays import Array, copied, dtype_of, is_array, to_numpy, to_torch
 from .errors import ProblemError, blaming
+from .lost_numbers import watched
 from .on_cpu import on_cpu
 from .problem import Problem, TestCaseDict
 from .seeding import seeded
@@ -100,7 +101,9 @@ class Author:
     def _theirs(self, arrays: Sequence[Array]) -> Any:
         """A single output, or a tuple of several, as arrays of the problem's library."""
         in_torch = self.problem.uses_torch()
-        converted = tuple(to_torch(each, self.device) if in_torch else to_numpy(each) for each in arrays)
+        converted = tuple(
+            to_torch(each, self.device) if in_torch else watched(to_numpy(each)) for each in arrays
+        )
         return converted[0] if len(converted) == 1 else converted
 
     @contextmanager

@@ -59,7 +59,7 @@ class Shares(Problem):
         with np.errstate(all="ignore"):
             shares, wanted = np.exp(actual_output), np.exp(expected_output)
             error = np.abs(shares / shares.sum() - wanted / wanted.sum()).max()
-        return not error > 1e-6, {}
+        return bool(np.isfinite(actual_output).all()) and not error > 1e-6, {}
 
     def generate_test_cases(self):
         def make():
@@ -149,13 +149,9 @@ def test_output_that_the_check_does_not_see_is_wrong(
         assert (result.verdict, result.reason) == ("pass", "")
         return
     assert result.verdict == "wrong", result.reason
-    if (write, form) == ("overflows just", "gpumode"):
+    if write == "overflows just":
         assert "only because it computes NaN or Inf" in result.reason
-    is_unseen = (
-        write == "overflows"
-        or (write, form) == ("overflows just", "problem")
-        or (write, form) == ("whole numbers", "gpumode")
-    )
+    is_unseen = write == "overflows" or (write, form) == ("whole numbers", "gpumode")
     assert ("it does not see these numbers" in result.reason) == is_unseen
 
 
