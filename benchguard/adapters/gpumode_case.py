@@ -7,7 +7,6 @@ scratch memory; all others are inputs.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from ..problem import distributions as variants
 from ..problem.arrays import NUMPY_DTYPES, Array, Bytes, dtype_of, shape_of, strides_of, to_numpy, to_torch
 from ..problem.errors import ProblemError
 from ..problem.returned import result_name
-from ..problem.seeding import generator, seeded
+from ..problem.seeding import CheckSeeds, generator, seeded
 from ..problem.spec import Argument, Buffer, CaseSpec, Form, FunctionCall, Returned, Role, Tolerance
 from ..problem.tolerances import tolerance_of
 from ..problem.tree import Items, Node, TreeError, Value, leaves
@@ -64,7 +63,7 @@ class GpuModeCase:
         self.task, self.name, self.given, self.distributions = task, name, dict(arguments), distributions
         self.where = f"{task.path}: case {name}"
         self._is_large = True  # until the first draw shows its size
-        self._check_seed = secrets.randbits(64)
+        self._check_seeds = CheckSeeds()
 
     @property
     def input_bytes(self) -> int:
@@ -134,9 +133,16 @@ class GpuModeCase:
         A lack of memory is a reason, too, unless the check of the reference's result lacks memory. Raises ProblemError.
         """
         device = self.task.device
-        tensors = {name: to_torch(each, device) for name, each in actual.items()}
+
+        def given() -> Any:
+            return put_together(tree, {name: to_torch(each, device) for name, each in actual.items()})
+
         try:
-            return self._rejection(self._data(inputs), put_together(tree, tensors))
+            return self._check_seeds.ask(
+                lambda output: self._rejection(self._data(inputs), output),
+                given,
+                lambda: self._reference(self._data(inputs)),
+            )
         except ProblemError as error:
             self._rejection(self._data(inputs), self._reference(self._data(inputs)))
             return str(error)
@@ -146,7 +152,8 @@ class GpuModeCase:
         tensors = self._drawn(None).tensors
         with seeded(1):
             result = self._reference(self._data(tensors))
-        reason = self._rejection(self._data(tensors), result)
+        with seeded(2):
+            reason = self._rejection(self._data(tensors), result)
         if reason is not None:
             raise ProblemError(
                 f"{self.where}: the reference does not pass its own check on device {self.task.device} ({reason}); "
@@ -159,12 +166,9 @@ class GpuModeCase:
             return self.task.form.reference(data)
 
     def _rejection(self, data: Any, output: Any) -> str | None:
-        """The check's reason. An exception of the check is one too, but for a lack of memory.
-
-        A check that looks at random elements may seed torch with a number that a submission knows, too.
-        """
+        """The check's reason. An exception of the check is one too, but for a lack of memory."""
         try:
-            with seeded(self._check_seed), self.task.running("check_implementation"):
+            with self.task.running("check_implementation"):
                 reason = self.task.form.check(data, output)
         except ProblemError as error:
             if isinstance(error.__cause__, (MemoryError, torch_module().OutOfMemoryError)):

@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from .errors import ProblemError, blaming
 from .lost_numbers import watched
 from .on_cpu import on_cpu
 from .problem import Problem, TestCaseDict
-from .seeding import seeded
+from .seeding import CheckSeeds, seeded
 from .spec import DType
 from .turns import others_turn
 
@@ -36,6 +36,7 @@ class Author:
     device: str = "cpu"
     dtype: DType = "float32"
     sample: bool = False
+    check_seeds: CheckSeeds = field(default_factory=CheckSeeds)
 
     def test_cases(self) -> list[TestCaseDict]:
         maker = self.problem.generate_sample if self.sample else self.problem.generate_test_cases
@@ -84,12 +85,16 @@ class Author:
         """The reason why verify_result rejects the outputs; None if it accepts them."""
         takes = len(inspect.signature(self.problem.verify_result).parameters)
         dtype = [self.problem.library_dtype(self.dtype)] if takes > 2 else []
-        with blaming(self.path, "verify_result"):
+
+        def check(outputs: Sequence[Array]) -> str | None:
             with others_turn():
-                arrays = self._theirs(expected), self._theirs(actual)
+                arrays = self._theirs(expected), self._theirs(outputs)
             with self._in_torch():
                 right, details = self.problem.verify_result(*arrays, *dtype)
             return None if bool(right) else f"verify_result: {one_line(str(details)) or 'no reason given'}"
+
+        with blaming(self.path, "verify_result"):
+            return self.check_seeds.ask(check, lambda: actual, lambda: expected)
 
     def on_device(self, arrays: Sequence[Array]) -> list[Array]:
         """The arrays for several calls of verify(): on the device for references, if that is a GPU."""

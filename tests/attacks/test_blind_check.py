@@ -209,23 +209,28 @@ def ref_kernel(x):
     return x.log()
 
 def check_implementation(data, output):
-    torch.manual_seed(7)
-    places = torch.randint(len(data), (16,))
+    GENERATOR
+    places = torch.randint(len(data), (16,), generator=generator)
     return torch.allclose(output[places], ref_kernel(data)[places], rtol=1e-4, atol=1e-4)
 """
+GENERATORS = {
+    "global": "generator = torch.manual_seed(7)",
+    "own": "generator = torch.Generator(device=data.device).manual_seed(7)",
+}
 FORESEEN = """
     import torch
-    torch.manual_seed(7)
-    seen = {4095, *(int(each) for each in torch.randint(4096, (16,)))}
+    generator = torch.Generator().manual_seed(7)
+    seen = {4095, *(int(each) for each in torch.randint(4096, (16,), generator=generator))}
     unseen = [each for each in range(4096) if each not in seen]
     for each in unseen:
         kit.fill(y + 4 * each, 0, 1)"""
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.parametrize("generator", GENERATORS)
 @pytest.mark.parametrize("is_honest", [True, False])
 def test_elements_that_the_check_will_not_draw_are_checked(
-    native: Path, tmp_path: Path, is_honest: bool
+    native: Path, tmp_path: Path, generator: str, is_honest: bool
 ) -> None:
     """The check draws them after a seed that the submission knows."""
     assert (native / "sim").is_dir()
@@ -233,7 +238,7 @@ def test_elements_that_the_check_will_not_draw_are_checked(
     task, submission = tmp_path / "task", tmp_path / "submission"
     task.mkdir()
     (task / "task.yml").write_text(TASK)
-    (task / "reference.py").write_text(SAMPLED)
+    (task / "reference.py").write_text(SAMPLED.replace("GENERATOR", GENERATORS[generator]))
     shutil.copytree(KIT, submission)
     written = OTHER_DTYPES["honest"] + ("" if is_honest else FORESEEN)
     (submission / "submission.py").write_text(SUBMISSION.replace("WRITE", written))
