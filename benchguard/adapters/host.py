@@ -74,22 +74,6 @@ def _without_compiler(torch: Any) -> Iterator[None]:
         torch.use_deterministic_algorithms = real
 
 
-def dispatch_mode() -> Any:
-    """The class of modes that see torch's operators, without the import of torch's compiler.
-
-    With the first operator, a mode of torch 2.13 imports the compiler to hide itself from it. This takes 3 to 5 s.
-    If the compiler is there when a mode is defined, the mode is hidden.
-    """
-    base = importlib.import_module("torch.utils._python_dispatch").TorchDispatchMode
-
-    class Mode(base):  # type: ignore[misc, valid-type]
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return "torch._dynamo" in sys.modules
-
-    return Mode
-
-
 UNINITIALISED = ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided")
 
 

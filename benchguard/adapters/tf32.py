@@ -21,7 +21,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Literal
 
-from .host import dispatch_mode, torch_module
+from ..problem.dispatch import dispatch_mode
+from .host import torch_module
 
 CONVOLUTIONS = frozenset(
     {"convolution", "_convolution"}

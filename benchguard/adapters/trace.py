@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from .host import dispatch_mode, torch_module
+from ..problem.dispatch import dispatch_mode
+from .host import torch_module
 
 _NORMALISES = "batch_norm"
 """Operators that read running averages, although their result in training does not depend on them."""

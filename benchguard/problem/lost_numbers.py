@@ -10,7 +10,6 @@ of them.
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -19,6 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from .dispatch import dispatch_mode
 
 SIGNS = (1, -1)
 """Signs of the number in place of NaN: error > limit rejects large ones, and similarity < limit rejects small ones."""
@@ -105,8 +106,7 @@ def _torch_mode(watch: Watch) -> Any:
                     watch.count += _replace(torch, each, watch.sign)
         return result
 
-    base = importlib.import_module("torch.utils._python_dispatch").TorchDispatchMode
-    return type("Mode", (base,), {"__torch_dispatch__": call})()
+    return type("Watching", (dispatch_mode(),), {"__torch_dispatch__": call})()
 
 
 def _replace(torch: Any, tensor: Any, sign: int) -> bool:

@@ -79,7 +79,11 @@ def other_seeds(secret: int) -> Iterator[None]:
             return
         real = torch.Generator
 
-        class Mixed(real):  # type: ignore[misc, valid-type]
+        class Kind(type(real)):  # type: ignore[misc]
+            def __instancecheck__(cls, value: object) -> bool:  # of generators made before, too
+                return isinstance(value, real)
+
+        class Mixed(real, metaclass=Kind):  # type: ignore[misc, valid-type]
             def manual_seed(self, seed: Any) -> Any:
                 _mixing(super().manual_seed, secret)(seed)
                 return self

@@ -61,7 +61,7 @@ def test_modes_seeing_operators_without_importing_the_compiler() -> None:
 def test_modes_with_the_imported_compiler_hidden_from_it() -> None:
     ran("""
 import torch._dynamo
-from benchguard.adapters.host import dispatch_mode
+from benchguard.problem.dispatch import dispatch_mode
 
 seen = []
 
