@@ -106,10 +106,16 @@ def test_honest_bundle_is_confirmed(confirmed: tuple[GradeResult, RegradeResult]
 
 @pytest.fixture(scope="module")
 def of_processes(graded: dict[str, Path]) -> tuple[GradeResult, RegradeResult]:
-    """As `confirmed`, of a grade with samples in three processes, as on a GPU."""
+    """As `confirmed`, of a grade with samples in three processes, as on a GPU.
+
+    By chance, the few samples on one-use inputs make the time: no process has enough then, so it is graded again.
+    """
     folder = graded["honest"].parents[1]
     options = replace(OPTIONS, samples=60, placements=3)
-    done = grade_into(folder, PROBLEM, folder.parent / "honest.ptx", options)
+    for _ in range(12):
+        done = grade_into(folder, PROBLEM, folder.parent / "honest.ptx", options)
+        if done.result.cases[0].placements is not None:
+            break
     found = regrade(folder / "bundles" / f"{done.bundle}.json", PROBLEM, options)
     return done.result, found
 
