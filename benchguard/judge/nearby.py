@@ -119,7 +119,9 @@ def _may_be_wrong(output: Output, expected: Array) -> Places:
         return np.flatnonzero(actual != expected)
     found: list[Places] = []
     for start in range(0, len(actual), CHUNK):
-        targets = expected[start : start + CHUNK]
+        targets = expected[start : start + CHUNK].astype(
+            np.float64
+        )  # as in compare(), whose bounds these are
         with np.errstate(all="ignore"):
             bounds = tolerance.atol + tolerance.rtol * np.abs(targets)
             is_right = np.abs(decoded(dtype, actual[start : start + CHUNK]) - targets) <= bounds

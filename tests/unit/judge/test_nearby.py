@@ -184,6 +184,22 @@ def test_every_wrong_element_is_looked_at_again_wherever_it_is(
     assert not compared.wrong or not is_right_nearby([given], {"y": expected}, [{"y": expected}])
 
 
+def test_wrong_element_is_looked_at_again_where_float32_would_round_its_bound_up() -> None:
+    """A reference that does not run in float64 gives float32."""
+    expected = np.random.default_rng(5).uniform(1, 1e6, 1 << 16).astype(np.float32)
+    tolerance = Tolerance(0.0, 1e-3)
+    actual = (expected.astype(np.float64) * (1 + 1e-3)).astype(np.float32)
+    compared = compare(actual, expected, "float32", tolerance)
+    assert 0 < compared.wrong < compared.elements, "some are rounded beyond their bounds"
+    for place in np.flatnonzero(actual != expected):
+        one, target = actual[place : place + 1], expected[place : place + 1]
+        given = Output(
+            Buffer("y", "float32", (1,), "output"), one, tolerance, compare(one, target, "float32", tolerance)
+        )
+        if given.comparison.wrong:
+            assert not is_right_nearby([given], {"y": target}, [{"y": target}])
+
+
 def test_output_of_one_float_may_be_decided_by_rounding() -> None:
     """A sum of 10,000 random numbers that nearly cancel: LeetGPU's reduction, relative tolerance 1e-5."""
     for actual, is_right in ((338.3596, True), (338.5, False)):
