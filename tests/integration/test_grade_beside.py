@@ -103,7 +103,7 @@ def test_side_that_is_wrong_is_named_when_both_are_graded_at_once(
 
 
 @pytest.mark.parametrize(
-    ("verdict", "again"), [("timeout", True), ("failed", True), ("wrong", False), ("violation", False)]
+    ("verdict", "again"), [("timeout", True), ("failed", True), ("wrong", True), ("violation", False)]
 )
 def test_side_that_the_other_may_have_slowed_is_graded_again_alone(
     verdict: str, again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
