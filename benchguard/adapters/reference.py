@@ -71,7 +71,7 @@ class WideCase(ToleranceCase):
     def baseline(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The reference's outputs in the submission's precision; empty if `expected` gives these.
 
-        Rounding operands makes each operator slower, so it ends where a run has nothing to round.
+        Operands are rounded until a run of the reference has none to round, because that makes each operator slower.
         """
         if not self.computes_in_tf32 or not self._rounds:
             return self.results(inputs, wide=False) if self._runs_wide else {}

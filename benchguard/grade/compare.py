@@ -42,13 +42,11 @@ SHARE_OF_MEMORY = 16
 """Three judges keep up to four times the inputs and outputs of all cases. A quarter is for other work."""
 
 
-BY_LOAD: frozenset[Verdict] = frozenset(
-    {"timeout", "failed", "unconverged", "unproven", "wrong", "unreplayable", "error"}
-)
-"""Verdicts of a grade that another submission can cause by load, if it runs at the same time: it takes the processors,
-the memory or the disk from the other side's compiler, call and replays, and so could win by the other side's failure. A
-call that does not check its allocations gives wrong outputs without the GPU's memory, or launches other work.
-Violations stand: no process of the other side goes on while a replay is timed."""
+FINAL: frozenset[Verdict] = frozenset({"pass", "violation"})
+"""Verdicts that another submission cannot cause by load, if it is graded at the same time. It takes the processors, the
+memory or the disk from the other side's compiler, call and replays, and could win by that side's failure. A call that
+does not check its allocations gives wrong outputs without the GPU's memory, or launches other work. Violations are
+final, because no process of the other side goes on while a replay is timed."""
 
 
 class CompareResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -193,13 +191,13 @@ def _grades(
             if progress is not None:
                 progress(GradeProgress("grading B"))
             second = beside.result()
-    if first.verdict in BY_LOAD:
+    if first.verdict not in FINAL:
         first = alone(0)
         if first.verdict == "pass":
             judge.ask(AskSecrets(0))
     if first.verdict != "pass":
         return [first]
-    if second is None or second.verdict in BY_LOAD:
+    if second is None or second.verdict not in FINAL:
         second = alone(1)
     return [first, second]
 

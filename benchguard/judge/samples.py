@@ -143,7 +143,8 @@ class Samples:
         self._right = right
         self._lock = threading.Lock()
         self._doubts = threading.BoundedSemaphore(max(1, threads // 2))
-        """Held while wrong outputs are looked at again. Others wait, because they need not be once these stay wrong."""
+        """Held while wrong outputs are looked at again, by half of the threads at most. Others wait, because they need
+        not be once these stay wrong."""
         self.sets = [SetState() for _ in expected]
         self.wrong_later: list[Mismatch] = []
         self.max_absolute = 0.0

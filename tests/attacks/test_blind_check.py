@@ -127,6 +127,18 @@ WRITES = {
 }
 
 
+def made(folder: Path, reference: str, write: str) -> tuple[Path, Path]:
+    """A task in GPU MODE's form, and a submission that writes its output with the statements `write`."""
+    pytest.importorskip("torch")
+    task, submission = folder / "task", folder / "submission"
+    task.mkdir()
+    (task / "task.yml").write_text(TASK)
+    (task / "reference.py").write_text(reference)
+    shutil.copytree(KIT, submission)
+    (submission / "submission.py").write_text(SUBMISSION.replace("WRITE", write))
+    return task, submission
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("form", ["gpumode", "problem"])
 @pytest.mark.parametrize("write", WRITES)
@@ -135,14 +147,8 @@ def test_output_that_the_check_does_not_see_is_wrong(
 ) -> None:
     """The honest answer differs from the expected numbers by a constant, which the check permits."""
     assert (native / "sim").is_dir()
-    pytest.importorskip("torch")
-    task, submission = tmp_path / "task", tmp_path / "submission"
-    task.mkdir()
-    (task / "task.yml").write_text(TASK)
-    (task / "reference.py").write_text(REFERENCE)
+    task, submission = made(tmp_path, REFERENCE, WRITES[write])
     (tmp_path / "shares.py").write_text(PROBLEM)
-    shutil.copytree(KIT, submission)
-    (submission / "submission.py").write_text(SUBMISSION.replace("WRITE", WRITES[write]))
     problem, case = (task, "test.0") if form == "gpumode" else (tmp_path / "shares.py", "small")
     result = benchguard.grade(problem, submission, driver="sim", cases=(case,), samples=14)
     if write == "honest":
@@ -187,13 +193,7 @@ def test_dtype_whose_numbers_the_check_does_not_see_is_wrong(
 ) -> None:
     """The angle to zeros or to NaN is NaN. Neither boolean numbers nor those that the judge cannot read are scaled."""
     assert (native / "sim").is_dir()
-    pytest.importorskip("torch")
-    task, submission = tmp_path / "task", tmp_path / "submission"
-    task.mkdir()
-    (task / "task.yml").write_text(TASK)
-    (task / "reference.py").write_text(ANGLE)
-    shutil.copytree(KIT, submission)
-    (submission / "submission.py").write_text(SUBMISSION.replace("WRITE", OTHER_DTYPES[write]))
+    task, submission = made(tmp_path, ANGLE, OTHER_DTYPES[write])
     result = benchguard.grade(task, submission, driver="sim", cases=("test.0",), samples=14)
     assert result.verdict == ("pass" if write == "honest" else "wrong"), result.reason
     assert ("only because it computes NaN or Inf" in result.reason) == (write != "honest")
@@ -234,14 +234,8 @@ def test_elements_that_the_check_will_not_draw_are_checked(
 ) -> None:
     """The check draws them after a seed that the submission knows."""
     assert (native / "sim").is_dir()
-    pytest.importorskip("torch")
-    task, submission = tmp_path / "task", tmp_path / "submission"
-    task.mkdir()
-    (task / "task.yml").write_text(TASK)
-    (task / "reference.py").write_text(SAMPLED.replace("GENERATOR", GENERATORS[generator]))
-    shutil.copytree(KIT, submission)
     written = OTHER_DTYPES["honest"] + ("" if is_honest else FORESEEN)
-    (submission / "submission.py").write_text(SUBMISSION.replace("WRITE", written))
+    task, submission = made(tmp_path, SAMPLED.replace("GENERATOR", GENERATORS[generator]), written)
     result = benchguard.grade(task, submission, driver="sim", cases=("test.0",), samples=14)
     assert result.verdict == ("pass" if is_honest else "wrong"), result.reason
 
