@@ -12,21 +12,14 @@ from __future__ import annotations
 
 import fcntl
 import os
-import stat
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Literal
 
-from ..errors import BenchguardError, UsageError
-
-FOLDER = "NEUTRINO_GPU_LOCKS"
-"""Environment variable: a folder for the locks, which containers that share a GPU share. The CPU driver has a lock only
-with it."""
-
-DEFAULT_FOLDER = "/tmp"
-"""The same for all users, unlike TMPDIR."""
+from ..errors import BenchguardError
+from ..ipc.lock_file import is_at, is_locked, lock_folder, open_lock
 
 POLL_SECONDS = 0.02
 WAIT_SECONDS, WAIT_SECONDS_MAX = 600.0, 1e6
@@ -42,16 +35,6 @@ Kind = Literal["alone", "together"]
 
 class BusyError(BenchguardError):
     """The GPU was in use for too long. This is not a verdict on a submission."""
-
-
-def lock_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Raises UsageError if the variable names no folder."""
-    folder = Path(environment.get(FOLDER) or DEFAULT_FOLDER)
-    if not folder.is_dir():
-        raise UsageError(
-            f"{FOLDER} is {str(folder)!r}, which is not a folder; create it, or unset the variable"
-        )
-    return folder
 
 
 class Turns:
@@ -103,9 +86,9 @@ class Turns:
     def is_queued(self) -> bool:
         """Whether a process waits for a turn on one of the GPUs at this moment."""
         for gpu in self.gpus:
-            descriptor = _open(self._queue_of(gpu))
+            descriptor = open_lock(self._queue_of(gpu))
             try:
-                if not _locked(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB):
+                if not is_locked(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB):
                     return True
             finally:
                 os.close(descriptor)
@@ -151,12 +134,12 @@ class _Waiting:
         """Lock the file at `path` until `stack` ends."""
         operation = (fcntl.LOCK_EX if kind == "alone" else fcntl.LOCK_SH) | fcntl.LOCK_NB
         while True:
-            descriptor = _open(path)
+            descriptor = open_lock(path)
             kept = False
             try:
-                while not _locked(descriptor, operation):
+                while not is_locked(descriptor, operation):
                     self._wait(descriptor, path)
-                kept = _is_at(descriptor, path)  # else a cleaner of old files has removed it meanwhile
+                kept = is_at(descriptor, path)  # else a cleaner of old files has removed it meanwhile
             finally:
                 if not kept:
                     os.close(descriptor)
@@ -177,50 +160,6 @@ class _Waiting:
         if self._look is not None:
             self._look()
         time.sleep(POLL_SECONDS)
-
-
-def _open(path: Path) -> int:
-    """A descriptor that can be locked. The folder may be open to every user of the machine, who may have put anything
-    there. The file is opened for reading, which is enough for a lock, so that it may belong to anyone."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    try:
-        try:
-            descriptor = os.open(path, flags)
-        except FileNotFoundError:
-            descriptor = _create(path, flags)
-    except OSError as error:
-        raise BenchguardError(
-            f"cannot lock {path}: {error.strerror}; let {FOLDER} name a folder that every grader can write to"
-        ) from error
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise BenchguardError(f"{path} is not a regular file, so it cannot be a lock; remove it")
-    return descriptor
-
-
-def _create(path: Path, flags: int) -> int:
-    try:
-        descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o644)
-    except FileExistsError:  # another grader was faster
-        return os.open(path, flags)
-    os.fchmod(descriptor, 0o644)  # whatever the umask is: others lock it too
-    return descriptor
-
-
-def _locked(descriptor: int, operation: int) -> bool:
-    try:
-        fcntl.flock(descriptor, operation)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return False
-    return os.path.samestat(found, os.fstat(descriptor))
 
 
 def holders(descriptor: int) -> list[int]:

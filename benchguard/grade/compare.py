@@ -17,8 +17,8 @@ from ..capture import Capture, CaptureError
 from ..errors import BenchguardError, UsageError
 from ..ipc.json_text import json_document
 from ..judge.contract import Ask, AskSecrets, Opened
-from ..judge.plan import available_bytes
 from ..judge.process import JudgeProcess
+from ..judge.room import available_bytes
 from ..problem.spec import CaseSpec
 from ..quarantine.start import check_unreadable
 from ..replay.relay import Relay

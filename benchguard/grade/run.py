@@ -16,7 +16,8 @@ from ..adapters import calling
 from ..adapters.calling import Calling
 from ..adapters.detect import adapter_of
 from ..errors import BenchguardError
-from ..gpu.turns import WAIT_WORTH_A_NOTE, WAITING, Turns, lock_folder
+from ..gpu.turns import WAIT_WORTH_A_NOTE, WAITING, Turns
+from ..ipc.lock_file import lock_folder
 from ..judge.contract import Ask, AskThrowaway, Opened
 from ..judge.process import JudgeProcess
 from ..quarantine.contract import Convention, Quarantined
@@ -215,6 +216,7 @@ class GradeRun:
             device=options.reference_device,
             adapter_options=options.adapter_options,
             submissions=self._submissions,
+            locks=str(lock_folder()),
         )
 
     def folder(self) -> Path:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _KIB = 1024
+_CGROUPS = Path("/sys/fs/cgroup")
+_OWN_CGROUP = Path("/proc/self/cgroup")
 
 
 def resident_bytes(pid: int) -> int:
@@ -55,11 +57,39 @@ def resident_in(status: bytes) -> int:
 
 
 def machine_memory() -> tuple[int, int]:
-    """Total and available bytes."""
+    """Total and available bytes: of the machine, or of this process's cgroup and those around it, if these have less.
+
+    Pages of files count as available, because the kernel takes them back.
+    """
     fields = dict(
         line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines() if ":" in line
     )
-    return _kib(fields["MemTotal"].encode()), _kib(fields.get("MemAvailable", fields["MemFree"]).encode())
+    total = _kib(fields["MemTotal"].encode())
+    available = _kib(fields.get("MemAvailable", fields["MemFree"]).encode())
+    for limit, used in _cgroups():
+        total, available = min(total, limit), min(available, max(0, limit - used))
+    return total, available
+
+
+def _cgroups() -> Iterator[tuple[int, int]]:
+    """The limit and the use of memory of each cgroup (version 2) of this process that has a limit."""
+    own = next((line[3:] for line in _text(_OWN_CGROUP).splitlines() if line.startswith("0::")), "/")
+    folder = _CGROUPS / own.strip("/")
+    for each in (folder, *folder.parents):
+        limit, used = _text(each / "memory.max").strip(), _text(each / "memory.current").strip()
+        if limit.isdigit() and used.isdigit():
+            counts = dict(line.split(maxsplit=1) for line in _text(each / "memory.stat").splitlines())
+            files = sum(int(counts.get(name, 0)) for name in ("inactive_file", "active_file"))
+            yield int(limit), int(used) - files
+        if each == _CGROUPS:
+            return
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii")
+    except OSError:
+        return ""
 
 
 def _kib(text: bytes) -> int:

@@ -27,9 +27,10 @@ from .making import Made, Maker, Order, Source
 from .narrowing import Narrowing
 from .nearby import answers_nearby
 from .own_check import OwnCheck
-from .plan import Sizes, available_bytes, check_room, is_worth_spilling, plan, slot_count, spread
+from .plan import Sizes, check_room, is_worth_spilling, least_bytes, plan, slot_count, spread
 from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
+from .room import ROOM, available_bytes
 from .samples import Copy, Place, Right, Samples, places_of
 from .secret_sets import SecretSets
 from .slack import baseline_of, widened
@@ -39,7 +40,7 @@ from .unchanged import unchanged_reason
 
 THROWAWAY_SETS = 2
 SETS_SHARE = 2
-"""The secret sets of a case use at most half of the available memory."""
+"""The secret sets of a case use at most half of the available memory, and less while other graders plan theirs."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class CaseJudge:
         self.read = layout_of(case.spec.read)
         self._checked = layout_of(case.spec.checked)
         self._rounds_left = ask.rounds
+        self._is_made = False
         self._sets: SecretSets | None = None
         self._own_check: OwnCheck | None = None
         self._narrowing: Narrowing | None = None
@@ -85,6 +87,11 @@ class CaseJudge:
     @property
     def throwaway_bytes(self) -> int:
         return THROWAWAY_SETS * self.read.stride
+
+    @property
+    def least_bytes(self) -> int:
+        """Memory that the secret sets take at least; 0 if they are made."""
+        return 0 if self._is_made else least_bytes(self._sizes(spill=False), self._ask.one_use)
 
     def throwaway(self, shared: SharedMemory, start: int) -> tuple[Source, list[Order]]:
         """Throw-away sets: one of the problem's own distribution, one of another.
@@ -254,23 +261,33 @@ class CaseJudge:
 
     def _make(self) -> SecretSets:
         """Make the sets. If memory is short, try references in float32 first, if these allow more sets."""
-        plans = [self._plan(spill=False)]
-        if plans[0].sets < max(self._ask.sets_max, 2) + self._ask.one_use:
-            spilled = self._plan(spill=True)
-            if is_worth_spilling(plans[0], spilled):
-                plans.insert(0, spilled)
-        for number, each in enumerate(plans):
-            try:
-                return self._fill(each, spill=number < len(plans) - 1)
-            except SpillError:
-                continue
+        with ROOM.planning(self.least_bytes):
+            plans = [self._plan(spill=False)]
+            if plans[0].sets < max(self._ask.sets_max, 2) + self._ask.one_use:
+                spilled = self._plan(spill=True)
+                if is_worth_spilling(plans[0], spilled):
+                    plans.insert(0, spilled)
+            sizes = self._sizes(spill=False)
+            count = 1 + max(each.stored for each in plans)  # a set is drawn and computed before it is stored
+            ROOM.claim(count * (sizes.inputs + sizes.expected), count)
+        try:
+            for number, each in enumerate(plans):
+                try:
+                    return self._fill(each, spill=number < len(plans) - 1)
+                except SpillError:
+                    continue
+        finally:
+            self._is_made = True
         raise AssertionError("the last plan spills nothing")
 
+    def _sizes(self, spill: bool) -> Sizes:
+        return Sizes(self.read.stride, kept_bytes(self._spec, spill), self._checked.stride)
+
     def _plan(self, spill: bool) -> SlotPlan:
-        sizes = Sizes(self.read.stride, kept_bytes(self._spec, spill), self._checked.stride)
+        sizes = self._sizes(spill)
         available = available_bytes()
         check_room(sizes, self._ask.one_use, available)
-        share = available // SETS_SHARE
+        share = available // max(SETS_SHARE, 1 + ROOM.unplanned())
         return plan(sizes, self._ask.sets_max, self._ask.one_use, self._pool_bytes, share)
 
     def _fill(self, plan: SlotPlan, spill: bool) -> SecretSets:

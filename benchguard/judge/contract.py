@@ -38,6 +38,8 @@ class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
     """One of so many sets of each kind has another distribution than the problem's own."""
     submissions: tuple[str, ...] = ()
     """Paths of submissions, which the judge never imports."""
+    locks: str = ""
+    """The folder of the locks of all graders of the machine (ipc/claims.py); empty: others are ignored."""
 
 
 class AskThrowaway(msgspec.Struct, frozen=True, tag_field="ask", tag="throwaway"):
@@ -196,6 +198,8 @@ class Trouble(msgspec.Struct, frozen=True, tag_field="answer", tag="trouble"):
 
     text: str
     usage: bool = False
+    crowded: bool = False
+    """The machine's memory is the reason, and other graders use it."""
 
 
 Answer: TypeAlias = Opened | Throwaway | Secrets | Slots | Expected | Checked | Trouble

@@ -30,8 +30,8 @@ from .compare import CHUNK
 from .formats import FLOATS, Array, FloatFormat
 from .inputs import SEED_BITS, TRIES, Seen, always_zero, draw_inputs, write_set
 from .nearby import answers_nearby
-from .plan import available_bytes
 from .reference import Expected, expected_of, spilled
+from .room import ROOM, available_bytes
 from .slack import allow_for, baseline_of, default_baseline_of, narrowed_for
 from .troubles import FaultError
 
@@ -199,6 +199,7 @@ class Here:
         case = self._cases[order.case]
         try:
             made = made_of(case, order, pool, self._problem)
+            ROOM.filled()
             return replace(made, answers=expected_arrays(case, order, made.answers))
         except (Exception, SystemExit) as error:
             failed.set()
@@ -209,7 +210,7 @@ def room_for(cases: Sequence[TestCase], orders: Sequence[Order]) -> int:
     """The number of sets at once for which memory suffices."""
     specs = [cases[each].spec for each in {one.case for one in orders}]
     largest = max((_elements(each) for each in specs), default=0)
-    return available_bytes() // SHARE_OF_MEMORY // (COPIES * WIDE * max(1, largest))
+    return available_bytes() // (1 + ROOM.others()) // SHARE_OF_MEMORY // (COPIES * WIDE * max(1, largest))
 
 
 def has_room_for_set(spec: CaseSpec, available: int) -> bool:

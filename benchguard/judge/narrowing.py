@@ -16,8 +16,8 @@ from ..problem.suite import TestCase
 from .formats import Array, is_float
 from .making import has_room_for_set
 from .partial_answers import SETS, PartialAnswers, can_lose, part_of, partial_answers
-from .plan import available_bytes
 from .reference import Expected, as_output, expected_of
+from .room import available_bytes
 from .samples import Copy
 from .secret_sets import SecretSets
 from .slack import Factors, baseline_of, default_baseline_of

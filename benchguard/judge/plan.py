@@ -1,4 +1,4 @@
-"""Plan the number of input sets, their distributions, and their memory. Pure, except for available_bytes().
+"""Plan the number of input sets, their distributions, and their memory. Pure.
 
 A case has repeated and one-use input sets (carried.py says why). Both kinds are drawn alike: at least half of each
 comes from the problem's own distribution, and the other distributions share the rest.
@@ -10,7 +10,6 @@ import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..ipc.slots import SLOTS_MAX, SlotPlan
 from .carried import ONE_USE_WISHED, untestable
@@ -100,31 +99,20 @@ def spread(
     return distributions
 
 
+def least_bytes(sizes: Sizes, one_use: int) -> int:
+    """Memory for the fewest sets: the repeated ones, and one of the one-use sets."""
+    return _fewest(one_use) * (sizes.inputs + sizes.expected) + SLOTS_MIN * sizes.outputs
+
+
 def check_room(sizes: Sizes, one_use: int, available: int) -> None:
-    """Raises FaultError if even the fewest sets do not fit: the repeated ones, and one of the one-use sets."""
-    fewest = REPEATED_MIN + min(one_use, 1)
-    need = fewest * (sizes.inputs + sizes.expected) + SLOTS_MIN * sizes.outputs
+    """Raises FaultError if even the fewest sets do not fit."""
+    need = least_bytes(sizes, one_use)
     if need > available:
         raise FaultError(
-            f"{fewest} sets of inputs and outputs need {need / 2**30:.1f} GiB, {available / 2**30:.1f} GiB are "
-            "available; make the case smaller, or use a machine with more memory"
+            f"{_fewest(one_use)} sets of inputs and outputs need {need / 2**30:.1f} GiB, "
+            f"{available / 2**30:.1f} GiB are available; make the case smaller, or use a machine with more memory"
         )
 
 
-def available_bytes() -> int:
-    """Available memory of the machine, or of this process's cgroup if that is less."""
-    limits = [1 << 62]
-    for line in _text("/proc/meminfo").splitlines():
-        if line.startswith("MemAvailable:"):
-            limits.append(int(line.split()[1]) << 10)
-    limit, used = (_text(f"/sys/fs/cgroup/memory.{name}").strip() for name in ("max", "current"))
-    if limit.isdigit() and used.isdigit():
-        limits.append(max(0, int(limit) - int(used)))
-    return min(limits)
-
-
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="ascii")
-    except OSError:
-        return ""
+def _fewest(one_use: int) -> int:
+    return REPEATED_MIN + min(one_use, 1)

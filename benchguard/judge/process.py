@@ -166,6 +166,8 @@ class JudgeProcess:
         if isinstance(reply, kind):
             return reply, list(descriptors)
         _close(descriptors)
+        if isinstance(reply, Trouble) and reply.crowded:
+            raise BenchguardError(reply.text)
         if isinstance(reply, Trouble):
             raise UsageError(reply.text) if reply.usage else ProblemError(reply.text)
         raise self._fail(f"the judge answered with {type(reply).__name__}, expected {kind.__name__}")

@@ -12,7 +12,7 @@ from ..problem.suite import Suite, TestCase
 from ..problem.threads import as_in_this_thread, threads
 from ..problem.turns import Turns
 from ..problem.withheld import leave_submissions, withhold
-from .case import CaseJudge, Tools
+from .case import THROWAWAY_SETS, CaseJudge, Tools
 from .compare import check_tolerance
 from .contract import (
     Answer,
@@ -27,7 +27,7 @@ from .contract import (
     Throwaway,
 )
 from .making import Here, Maker
-from .plan import available_bytes
+from .room import ROOM, available_bytes
 from .troubles import FaultError, trouble_of
 from .workers import Workers, can_fork
 
@@ -68,7 +68,10 @@ class Session:
                 raise UsageError(f"no case {question.case}; the problem has {len(self._cases)} cases")
             what = {AskSecrets: "its secret inputs and references", AskExpected: "its expected outputs"}
             doing = f"case {self._names[question.case]}: {what.get(type(question), 'its samples')}"
-            return _of_case(self._cases[question.case], question)
+            answer = _of_case(self._cases[question.case], question)
+            if isinstance(question, AskSecrets):
+                ROOM.reserve(self._least_bytes())
+            return answer
         except (Exception, SystemExit) as error:
             return trouble_of(error, doing), []
 
@@ -80,6 +83,7 @@ class Session:
     def _open(self, ask: Ask) -> Opened:
         if self._suite is not None:
             raise UsageError("a problem is open; this process judges one")
+        ROOM.join(ask.locks)
         wish = {} if ask.device == "auto" else {"device": ask.device}
         problem = ask.problem
         if ask.submissions:
@@ -109,16 +113,24 @@ class Session:
             any(case.own_verdict or case.has_own_check for case in cases),
         )
 
+    def _least_bytes(self) -> int:
+        """Memory for the secret sets of any case that are not made yet."""
+        return max((each.least_bytes for each in self._cases), default=0)
+
     def _throwaway(self) -> tuple[Answer, list[int]]:
         layouts: list[Layout] = []
         offsets = [0]
         for case in self._cases:
             offsets.append(offsets[-1] + -(-case.throwaway_bytes // PAGE) * PAGE)
+        with ROOM.planning(offsets[-1] + self._least_bytes()):
+            ROOM.reserve(self._least_bytes())
+            ROOM.claim(offsets[-1] + self._least_bytes(), THROWAWAY_SETS * len(self._cases))
         shared = SharedMemory("neutrino-throwaway", offsets[-1])
         try:
             sets = [case.throwaway(shared, start) for case, start in zip(self._cases, offsets, strict=False)]
             assert self._maker is not None
-            results = iter(self._maker.make([order for _, orders in sets for order in orders], shared))
+            orders = [order for _, orders in sets for order in orders]
+            results = iter(self._maker.make(orders, shared))
             for name, case, (source, orders) in zip(self._names, self._cases, sets, strict=True):
                 try:
                     source.all_settled(orders, results)
@@ -127,6 +139,7 @@ class Session:
                     return trouble_of(error, f"case {name}: its throw-away inputs"), []
                 layouts.append(case.read)
             shared.seal(READ_ONLY)
+            ROOM.reserve(self._least_bytes())
         except BaseException:
             shared.close()
             raise

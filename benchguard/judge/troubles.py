@@ -6,6 +6,7 @@ from ..errors import BenchguardError, UsageError
 from ..ipc.text import one_line, place_of
 from .contract import Trouble
 from .process import is_library
+from .room import CrowdedError
 
 
 class FaultError(BenchguardError):
@@ -15,7 +16,11 @@ class FaultError(BenchguardError):
 def trouble_of(error: BaseException, doing: str) -> Trouble:
     """`doing` names the failed action, such as "case n=1024: its inputs for distribution normal"."""
     text = error_text(error)
-    return Trouble(one_line(f"{doing}: {text}" if doing else text), isinstance(error, UsageError))
+    return Trouble(
+        one_line(f"{doing}: {text}" if doing else text),
+        isinstance(error, UsageError),
+        isinstance(error, CrowdedError),
+    )
 
 
 def error_text(error: BaseException) -> str:

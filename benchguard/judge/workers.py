@@ -34,6 +34,7 @@ from ..problem.threads import shared_threads, threads
 from .formats import Array
 from .making import WIDE, Failed, Made, Maker, Order, expected_arrays, made_of, room_for
 from .reference import SpillError
+from .room import ROOM
 from .troubles import FaultError, error_text
 
 SHARE_OF_WORKERS = 4
@@ -178,6 +179,7 @@ class Workers:
                         reply = replies[busy.pop(worker)] = _decode_reply(data)
                         if isinstance(reply, _Fault):
                             due = iter(())  # give out no more orders
+                        ROOM.filled()
                         give(worker)
             except ClosedError:
                 _die_like(self._children[worker])

@@ -8,11 +8,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..errors import BenchguardError
+from ..ipc.claims import graders
+from ..ipc.lock_file import lock_folder
 from ..ipc.memory import machine_memory, memfd_bytes, resident_bytes
 from .sandbox.environment import CAPTURES
 
 _MACHINE_SHARE = 32
 """1/32 of the machine's memory stays free."""
+_HOGGED_SHARE = 4
+"""Beside other graders, only processes that use 1/4 of the machine's memory are blamed for a lack of it."""
+
 _DISK_FLOOR = 1 << 30
 _INODE_FLOOR = 10_000
 _DISK_MIN = 64 << 20
@@ -58,8 +63,8 @@ class Watch:
         """Why the processes must be killed; empty if they are within their limits.
 
         Raises ShortageError for a machine that other processes have filled: other grades, or the judge with its input
-        sets. A submission is blamed if half of what was there at its start is found with it. End it after the
-        exception, and ask blame(), because it may have hidden what it uses.
+        sets. A submission is blamed if half of what was there at its start is found with it; beside other graders, only
+        if 1/4 of all memory is. End it after the exception, and ask blame(), because it may have hidden what it uses.
         """
         if len(members) > self._processes:
             return f"{self._subject} had more than {self._processes} processes; start fewer"
@@ -73,8 +78,10 @@ class Watch:
         if available < total // _MACHINE_SHARE:
             used = max(used, memfd_bytes(members))
             fault = f"{self._subject} left {available >> 20} MiB of the machine's memory; use less"
-            if used < self._available // 2:
-                self._shortage = (lambda: machine_memory()[1]), available + self._available // 2, fault
+            others = graders(lock_folder()) - 1  # the judge of this grade is counted
+            if used < max(self._available // 2, total // _HOGGED_SHARE if others > 0 else 0):
+                if others <= 0:  # else their memory comes back, too
+                    self._shortage = (lambda: machine_memory()[1]), available + self._available // 2, fault
                 raise ShortageError(
                     f"the machine has {available >> 20} MiB of memory left, and {self._subject} uses {used >> 20} MiB; "
                     "grade fewer at once, give fewer --sets, or use a machine with more memory"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..gpu import identity
 from ..gpu.quiet import CPU_DRIVER
-from ..gpu.turns import FOLDER
+from ..ipc.lock_file import FOLDER
 from ..shim.driver import Driver, discover
 from ..shim.nvrtc import hiprtc_environment
 from ..shim.vendors import Api

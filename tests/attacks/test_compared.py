@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchguard import compare, compare_captures, grade
-from benchguard.gpu.turns import FOLDER
+from benchguard.ipc.lock_file import FOLDER
 from tests.attacks.catalogue import ATTACK_LIST, HONEST, PROBLEMS
 from tests.attacks.problems import DEEP
 from tests.attacks.running import placed

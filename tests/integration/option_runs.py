@@ -24,8 +24,9 @@ from benchguard.audit.log import FORMAT, LogWriter
 from benchguard.capture import Capture
 from benchguard.capture.layout import ARENA
 from benchguard.capture.model import Launch
-from benchguard.gpu.turns import FOLDER, Turns
+from benchguard.gpu.turns import Turns
 from benchguard.ipc.json_text import json_line
+from benchguard.ipc.lock_file import FOLDER
 from tests.conftest import ROOT
 from tests.support import logs
 from tests.support.captures import CAPTURES, GRANULE, Builder, Memory, floats, saxpy_launch, saxpy_values

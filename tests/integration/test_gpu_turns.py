@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from benchguard.fleet.grading import grade_all
-from benchguard.gpu.turns import FOLDER, WAITING, BusyError, Turns
+from benchguard.gpu.turns import WAITING, BusyError, Turns
 from benchguard.grade.grade import grade
 from benchguard.grade.options import GradeOptions
+from benchguard.ipc.lock_file import FOLDER
 from benchguard.quarantine import pause
 from benchguard.quarantine.contract import Quarantined
 from tests.conftest import ROOT

@@ -16,12 +16,12 @@ import pytest
 
 import benchguard
 from benchguard.errors import BenchguardError, UsageError
-from benchguard.gpu.turns import FOLDER
 from benchguard.grade import compare
 from benchguard.grade.beside import GradeBeside
 from benchguard.grade.grade import grade_beside
 from benchguard.grade.options import GradeOptions
 from benchguard.grade.result import GradeResult
+from benchguard.ipc.lock_file import FOLDER
 from benchguard.ipc.processes import living_descendants, process_start
 from benchguard.problem.errors import ProblemError
 

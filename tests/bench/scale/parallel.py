@@ -15,8 +15,8 @@ import tempfile
 import time
 
 from benchguard.fleet.grading import grade_all
-from benchguard.gpu.turns import FOLDER
 from benchguard.grade.options import GradeOptions
+from benchguard.ipc.lock_file import FOLDER
 from tests.support.mixed import KINDS, PROBLEM
 
 

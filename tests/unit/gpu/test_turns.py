@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from benchguard.errors import BenchguardError, UsageError
-from benchguard.gpu.turns import FOLDER, BusyError, Turns, lock_folder
+from benchguard.gpu.turns import BusyError, Turns
+from benchguard.ipc.lock_file import FOLDER, lock_folder
 from tests.conftest import ROOT
 
 GPU = "GPU-1"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchguard.ipc.slots import SLOTS_MAX, SlotPlan
-from benchguard.judge.plan import Sizes, available_bytes, check_room, is_worth_spilling, plan, spread
+from benchguard.judge.plan import Sizes, check_room, is_worth_spilling, plan, spread
 from benchguard.judge.troubles import FaultError
 
 
@@ -116,5 +116,4 @@ def test_sets_exceeding_memory_refused() -> None:
     with pytest.raises(FaultError, match=r"3 sets .* need 8\.0 GiB, 7\.0 GiB are available"):
         check_room(Sizes(1 << 30, 1 << 30, 1 << 30), 8, 7 << 30)
     check_room(Sizes(1, 1, 1), 8, 1 << 30)
-    assert 1 << 20 < available_bytes() < 1 << 60
     assert SlotPlan(2, 0, 2).sets == 2

@@ -102,12 +102,38 @@ def test_inodes_that_others_used_are_not_their_fault(tmp_path: Path, monkeypatch
     assert "1 files on its scratch disk" in watch.look([])
 
 
+def test_memory_that_ran_out_beside_other_graders_is_not_their_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The memory of the others comes back, too, when they end for the same reason."""
+    ours = [os.getpid()]
+    total, start = 64 << 30, 8 << 30
+    monkeypatch.setattr(module, "resident_bytes", lambda _: 5 << 30)
+    monkeypatch.setattr(module, "machine_memory", lambda: (total, start))
+    for others, blamed in ((1, True), (2, False)):  # one is the judge of this grade
+        monkeypatch.setattr(module, "machine_memory", lambda: (total, start))
+        watch = Watch(0, 1, tmp_path)
+        monkeypatch.setattr(module, "graders", lambda _, count=others: count)
+        monkeypatch.setattr(module, "machine_memory", lambda: (total, 1 << 30))
+        if blamed:
+            assert "left 1024 MiB of the machine" in watch.look(ours)
+            continue
+        with pytest.raises(ShortageError, match="grade fewer at once"):
+            watch.look(ours)
+        monkeypatch.setattr(module, "machine_memory", lambda: (total, total))
+        assert watch.blame() == ""
+    monkeypatch.setattr(module, "machine_memory", lambda: (total, 1 << 30))
+    monkeypatch.setattr(module, "resident_bytes", lambda _: total // 4)
+    assert "left 1024 MiB of the machine" in watch.look(ours)
+
+
 def test_memory_that_the_watched_used_is_their_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Anonymous files count, too: they are in no process's resident memory as long as nobody maps them."""
     ours = [os.getpid()]
     total, available = machine_memory()
     assert 0 < available < total
     start = 2 * resident_bytes(os.getpid()) + (64 << 20)
+    monkeypatch.setattr(module, "graders", lambda _: 1)
     monkeypatch.setattr(module, "machine_memory", lambda: (1 << 40, start))
     watch = Watch(0, 1, tmp_path)
     assert watch._available == start
