@@ -16,8 +16,9 @@ WAIT_SECONDS = 60.0
 """How long a judge waits for memory that other graders use. The submission is imported or compiled meanwhile."""
 
 _POLL_SECONDS = 0.2
-_OTHERS_SHARE = 8
-"""Beside other graders, 1/8 of the machine's memory is left to submissions, and to judges besides their input sets."""
+_GRADER_SHARE = 32
+"""Beside other graders, 1/32 of the machine's memory is left for each: for submissions, and for judges besides their
+input sets. Six graders used 32 of 128 GiB so (H200)."""
 
 
 class CrowdedError(BenchguardError):
@@ -40,9 +41,11 @@ class Room:
     def available(self) -> int:
         """Available bytes; beside other graders, without their claims and what all need besides input sets."""
         total, available = machine_memory()
-        if self._claims is None or not self._claims.others():
+        others = self.others()
+        if self._claims is None or not others:
             return available
-        return max(0, available - self._claims.of_others() - total // _OTHERS_SHARE)
+        left = min(total // 2, (1 + others) * total // _GRADER_SHARE)
+        return max(0, available - self._claims.of_others() - left)
 
     def others(self) -> int:
         """The number of other graders."""

@@ -29,7 +29,7 @@ sys.stdin.readline()
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Room:
-    monkeypatch.setattr(room, "machine_memory", lambda: (16 * GIB, 12 * GIB))
+    monkeypatch.setattr(room, "machine_memory", lambda: (32 * GIB, 12 * GIB))
     monkeypatch.setattr(room, "WAIT_SECONDS", 0.0)
     joined = Room()
     joined.join(str(tmp_path))
