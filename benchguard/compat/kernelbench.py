@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -118,7 +119,7 @@ def _read(path: Path) -> Speedup:
         if document.schema != "neutrino-bench/compare/1":
             raise ValueError(f"its schema is {document.schema!r}")
         ratios = [case.ratio for case in document.cases]
-        if not all(0 < ratio < math.inf for ratio in ratios):
+        if not all(sys.float_info.min <= ratio < math.inf for ratio in ratios):  # less has no finite inverse
             raise ValueError("a ratio is not a positive number")
     except (OSError, ValueError, *UNREADABLE) as error:
         raise UsageError(

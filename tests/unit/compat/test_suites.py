@@ -79,8 +79,9 @@ def test_other_documents_are_refused_by_name(tmp_path: Path, text: str) -> None:
         speedups(tmp_path)
 
 
-def test_impossible_ratio_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, "1", cases=[{"ratio": 0.0}])
+@pytest.mark.parametrize("ratio", [0.0, 5e-324])
+def test_impossible_ratio_is_refused(tmp_path: Path, ratio: float) -> None:
+    write(tmp_path, "1", cases=[{"ratio": ratio}])
     with pytest.raises(UsageError, match="not a positive number"):
         speedups(tmp_path)
 
