@@ -52,6 +52,21 @@ def test_closed_pipe_ends_with_70(words: list[str]) -> None:
     assert result.stderr.startswith(f"{LINE}Broken pipe") and result.stderr.count("\n") == 1
 
 
+def test_command_in_removed_folder_names_working_folder(tmp_path: Path) -> None:
+    """It said that standard output could not be written, which was not so."""
+    script = 'cd "$1" && rmdir "$1" && exec "$2" -m benchguard rewards --problem a=b'
+    result = subprocess.run(
+        ["sh", "-c", script, "sh", str(tmp_path), sys.executable],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert result.returncode == 70
+    assert "no working folder" in result.stderr and result.stderr.count("\n") == 1
+
+
 def test_failed_command_with_full_output_keeps_its_message() -> None:
     result = run(["verify-log", "/nonexistent"], ">/dev/full")
     assert result.returncode == 2
