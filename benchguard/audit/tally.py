@@ -103,6 +103,7 @@ class Tally:
         self._limits: dict[str, None] = {}
         self._failed_launches = self._captured = self._export_tables = self._other_calls = 0
         self._shapes = self._nodes = 0
+        self._launches = self._graph_launches = self._failed_calls = 0  # those without a row, too
         self._timeable = self._timed = self._timed_graphs = 0
         self._graph_times = GraphTimes(ROWS_MAX)
         self._lines = self._characters = 0
@@ -170,6 +171,7 @@ class Tally:
         self, entry: entries.CallEntry | entries.LaunchEntry | entries.GraphLaunchEntry, count: int
     ) -> None:
         """Count a call of any kind: its time, its result, and its failure."""
+        self._failed_calls += count * is_failure(entry.call, entry.result)
         if not self._has_room(self._calls, entry.call, "calls"):
             return
         calls = self._calls.setdefault(entry.call, _Calls())
@@ -260,6 +262,7 @@ class Tally:
         failed = entry.result != SUCCESS
         self._failed_launches += failed
         self._captured += entry.captured and not failed
+        self._launches += not failed and not entry.captured
         self._timeable += not failed and not entry.captured
         if (entry.captured and not failed) or not self._has_room(self._kernels, key, "kernels"):
             return
@@ -293,6 +296,7 @@ class Tally:
             return
         self._timeable += 1
         for (key, shape), count in self._graphs.get((entry.process, entry.graph), Counter()).items():
+            self._graph_launches += count
             if self._has_room(self._kernels, key, "kernels"):
                 kernel = self._kernels.setdefault(key, _Kernel())
                 kernel.graph_launches += count
@@ -360,12 +364,12 @@ class Tally:
             bad_frees=[bad for memory in memories for bad in memory.bad_frees if is_complete or bad.is_sure],
             unmapped=sorted(self._unmapped),
             other_calls=end.calls if end else self._other_calls,
-            launches=sum(kernel.launches for kernel in self._kernels.values()),
-            graph_launches=sum(kernel.graph_launches for kernel in self._kernels.values()),
+            launches=self._launches,
+            graph_launches=self._graph_launches,
             failed_launches=self._failed_launches,
             captured_launches=self._captured,
             captured_copies=self._captured_copies,
-            failed_calls=sum(calls.failed for calls in self._calls.values()),
+            failed_calls=self._failed_calls,
             denied_calls=self._denied,
             processes=end.processes if end else 0,
             export_tables=self._export_tables,

@@ -46,8 +46,11 @@ def _tables(summary: Summary) -> list[tuple[str, Sequence[Column], list[Row]]]:
 def closing_lines(summary: Summary, log: Path) -> list[str | Cell]:
     """The lines below the tables."""
     by_graphs = f" and {summary.graph_launches} by graphs" if summary.graph_launches else ""
+    listed = sum(row.launches + row.graph_launches for row in summary.kernels)
+    more = "more than " if listed < summary.launches + summary.graph_launches else ""
     first = (
-        f"{_count(summary.launches, 'launch', 'launches')}{by_graphs} of {_count(len(summary.kernels), 'kernel')} "
+        f"{_count(summary.launches, 'launch', 'launches')}{by_graphs} of {more}"
+        f"{_count(len(summary.kernels), 'kernel')} "
         f"from {_count(len(summary.images), 'image')}; {_count(summary.other_calls, 'other call')}; "
         f"{_count(summary.processes, 'process', 'processes')}; driver {summary.driver}"
     )
