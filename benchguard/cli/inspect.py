@@ -127,9 +127,10 @@ def _kind_of(path: Path) -> str:
     from ..capture.layout import CAPTURE_MAGIC, RAW_CAPTURE_MAGIC
     from ..images.image import format_of
     from ..images.source import is_log
+    from ..ipc.bounded_file import open_regular
 
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = file.read(1 << 16)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}; check the path") from error

@@ -16,6 +16,7 @@ from ..grade.compare import CompareResult
 from ..grade.compared_case import ComparedCase
 from ..grade.result import SCHEMA as GRADE_SCHEMA
 from ..grade.result import GradedCase, GradeResult
+from ..ipc.bounded_file import read_bounded
 from ..ipc.json_text import UNREADABLE, unique
 from .log_tables import columns
 from .page import PALETTE, ROWS_MAX, Badge, Cell, Chart, Page, Row, Section, first_rows, number, text
@@ -38,10 +39,7 @@ class _Head(msgspec.Struct):
 def read_result(path: Path) -> Result:
     """Read a document of `grade --json` or `compare --json`. Raises UsageError for other files."""
     try:
-        with path.open("rb") as file:
-            data = file.read(RESULT_MAX + 1)
-        if len(data) > RESULT_MAX:
-            raise UsageError(f"{path} has more than {RESULT_MAX} bytes; it is not a result")
+        data = read_bounded(path, RESULT_MAX)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}; check the path") from error
     try:

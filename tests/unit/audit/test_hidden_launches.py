@@ -21,7 +21,9 @@ def test_launches_behind_a_full_table_of_kernels_are_counted() -> None:
     hidden = [launch("hidden", None, None)] * 5
     nodes = [node("hidden", None, [1, 1, 1], [1, 1, 1])] * 2
     found = summary_of(*decoys, *hidden, graph(1, nodes), graph_launch(1, kernels=2))
-    assert len(found.kernels) == tally.ROWS_MAX and found.limits == ["only the first 4,096 kernels are listed"]
+    assert len(found.kernels) == tally.ROWS_MAX and found.limits == [
+        "only the first 4,096 kernels are listed"
+    ]
     assert (found.launches, found.graph_launches) == (tally.ROWS_MAX + 5, 2)
     assert first_line(*decoys, *hidden).startswith("4101 launches of more than 4096 kernels")
 
