@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from ..ipc.text import one_line
+from ..judge.ceilings import ceilings_of
+from ..replay.protocol import Device
 from ..replay.result import TimeBlock
 from ..replay.statistics import summarise
 from .evidence import KernelEvidence
@@ -40,6 +42,9 @@ def contradictions_in(stored: GradeResult, result: GradeResult) -> Iterator[str]
         place = f"case {one_line(case.name, 100)}: the stored"
         if case.time_us is not None and not _follows(case.time_us, case.scored, case.placements):
             yield f"{place} times do not follow from the samples"
+        # Another version may know other ceilings.
+        if stored.version == result.version and not _have_shares(case, stored.device):
+            yield f"{place} shares of the device's ceilings do not follow from the rates"
         if case.name in again:
             yield from (f"{place} {each}" for each in _contradicted(case, again[case.name]))
 
@@ -58,6 +63,18 @@ def _contradicted(stored: GradedCase, case: GradedCase) -> Iterator[str]:
     for name in ("gflops", "gbytes_per_s"):
         if not _is_equal(_work(stored, name), _work(case, name)):
             yield f"{name} does not follow from the median"
+
+
+def _have_shares(case: GradedCase, device: Device | None) -> bool:
+    """Whether the shares are those of the rates of a case on a device."""
+    ceilings = ceilings_of(device.name) if device is not None else None
+    rates = (case.gflops, case.share_of_compute), (case.gbytes_per_s, case.share_of_memory)
+    if ceilings is None:
+        return all(share is None for _, share in rates)
+    return all(
+        _is_equal(share, None if rate is None else rate * 1e9 / ceiling)
+        for (rate, share), ceiling in zip(rates, (ceilings.tensor, ceilings.copy), strict=True)
+    )
 
 
 def _follows(block: TimeBlock, samples: tuple[float, ...], placements: Placements | None) -> bool:

@@ -22,6 +22,7 @@ from benchguard.grade.options import GradeOptions
 from benchguard.grade.regrade import regrade
 from benchguard.grade.regrade_result import RegradeResult, compared
 from benchguard.grade.result import GradeResult
+from benchguard.judge.ceilings import ceilings_of
 from tests.conftest import ROOT
 from tests.support.mixed import PROBLEM
 
@@ -252,6 +253,10 @@ def forged_rate_slightly(result: Any) -> None:
     result["cases"][0]["gflops"] *= 1.01
 
 
+def forged_share(result: Any) -> None:
+    result["cases"][0]["share_of_memory"] = 99.0
+
+
 def forged_hash(result: Any) -> None:
     for kernels in (result["kernels"], result["cases"][0]["kernels"]):
         kernels[0]["image_sha256"] = "0" * 64
@@ -290,6 +295,7 @@ def score_without_a_logarithm(result: Any) -> None:
         (no_samples, "times do not follow from the samples"),
         (forged_rate, "gbytes_per_s does not follow from the median"),
         (forged_rate_slightly, "gflops does not follow from the median"),
+        (forged_share, "shares of the device's ceilings do not follow from the rates"),
         (forged_score, "the stored score does not follow"),
         (score_without_a_logarithm, "the stored score does not follow"),
         (forged_hash, "kernels are not those of the captures"),
@@ -306,6 +312,20 @@ def test_forged_fact_is_not_confirmed_on_any_machine(
     found = compared_with_forged(confirmed, change)
     assert not found.times_compared
     assert not found.confirmed and said in found.reason
+
+
+def test_true_shares_of_another_device_are_confirmed(confirmed: tuple[GradeResult, RegradeResult]) -> None:
+    """The honest control: a bundle of an H200."""
+
+    def of_an_h200(result: Any) -> None:
+        result["device"]["name"] = "NVIDIA H200"
+        for case in result["cases"]:
+            case["share_of_compute"] = case["gflops"] * 1e9 / ceilings.tensor
+            case["share_of_memory"] = case["gbytes_per_s"] * 1e9 / ceilings.copy
+
+    ceilings = ceilings_of("NVIDIA H200")
+    assert ceilings is not None
+    assert compared_with_forged(confirmed, of_an_h200).confirmed
 
 
 def forged_consistently(result: Any) -> None:
