@@ -19,8 +19,6 @@ def print_lines(path: Path, first: int, last: int | None) -> None:
 
     Raises UsageError for a log without such a line, and LogError for a line that was altered.
     """
-    if not path.is_file():
-        raise UsageError(f"--lines needs a log in a file, and {path} is not a file; save the log first")
     with busy(f"reading {path.name}"):
         if first < 0:
             first = max(1, count_lines(path) + 1 + first)

@@ -91,4 +91,4 @@ def test_log_in_a_pipe_is_refused() -> None:
     command = [sys.executable, "-m", "benchguard", "inspect", "/dev/stdin", "--lines", "1"]
     first = json.dumps(session(), separators=(",", ":")).encode()
     result = subprocess.run(command, input=first, capture_output=True, timeout=120, check=False)
-    assert result.returncode == 2 and b"--lines needs a log in a file" in result.stderr
+    assert result.returncode == 2 and b"it is not a regular file" in result.stderr
