@@ -149,9 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
                 f"{error.filename}: {error.strerror}; check the path, its rights and free space",
                 exit_status.INTERNAL,
             )
-        if isinstance(
-            error, FileNotFoundError
-        ):  # os.getcwd and tempfile raise it without a name; no write does
+        if isinstance(error, FileNotFoundError):  # of os.getcwd and tempfile; no write raises it
             _fail(
                 f"no working folder, or none for temporary files: {error.strerror}; change to a folder that exists, "
                 "or name a writable one in TMPDIR",
