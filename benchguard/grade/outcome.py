@@ -89,8 +89,8 @@ def _outcomes(findings: Findings, require_evidence: bool) -> Iterator[Outcome]:
     if mismatch := _count_mismatch(replay, checked):
         yield Outcome("failed", mismatch)
     yield from _of_calls_in_a_row(findings)
-    if checked.unchanged:
-        yield Outcome("unproven", checked.unchanged)
+    if unshown := checked.unchanged or checked.of_other_inputs:
+        yield Outcome("unproven", unshown)
     evidence = evidence_of(findings)
     for each in evidence:
         if each.state == "failed" and each.check != IN_A_ROW:

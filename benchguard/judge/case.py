@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 import msgspec
 import numpy as np
@@ -21,11 +22,12 @@ from ..problem.suite import TestCase
 from .arrays import elements_of
 from .compare import compare
 from .contract import Ask, Checked, Expected, Mismatch, Secrets, Slots
-from .formats import Array, is_float
+from .formats import Array, decoded, is_float
 from .inputs import SEED_BITS, Seen, chance_for, write_set
 from .making import Made, Maker, Order, Source
 from .narrowing import Narrowing
 from .nearby import answers_nearby
+from .other_inputs import Outputs, disturbed, drawn, other_inputs_reason
 from .own_check import OwnCheck
 from .plan import Sizes, check_room, is_worth_spilling, least_bytes, plan, slot_count, spread
 from .precision import errors_of, note
@@ -33,7 +35,7 @@ from .reference import SpillError, as_output, check_answers, kept_bytes
 from .room import ROOM, available_bytes
 from .samples import Copy, Place, Right, Samples, places_of
 from .secret_sets import SecretSets
-from .slack import baseline_of, widened
+from .slack import baseline_of, in_own_precision, widened
 from .streaming import Stream, Supply
 from .troubles import FaultError
 from .unchanged import unchanged_reason
@@ -361,6 +363,7 @@ class CaseJudge:
             unchanged = unchanged_reason(
                 self._spec, self._returned, known, self._sets.memory_of, partial(self._accepts, copies)
             )
+        of_other_inputs = "" if wrong or unchanged else self._of_other_inputs(samples, copies)
         is_check_asked = self._case.own_verdict and not (wrong or self._rounds_left)
         same = (each for state in samples.sets if state.mismatch is not None for each in state.same)
         count = sum(each < timed for each in same)
@@ -381,6 +384,7 @@ class CaseJudge:
                 else narrowing.stored.open
             ),
             unchanged=unchanged,
+            of_other_inputs=of_other_inputs,
             of_parts=(
                 narrowing.outputs_open_to_parts(copies, own_check.ask_of_right)
                 if is_check_asked
@@ -390,6 +394,64 @@ class CaseJudge:
             decided_by_rounding=samples.decided_by_rounding,
             rounding_factor=max(samples.rounding_factor, own_check.largest_factor),
         )
+
+    def _of_other_inputs(self, samples: Samples, copies: Mapping[int, Copy]) -> str:
+        """Why nothing shows that the call computes its outputs; empty if they show it (other_inputs.py)."""
+        assert self._sets is not None
+        sets, tolerances = self._sets, self._case.tolerances
+        numbers = [each for each in sets.own_in_memory() if copies.get(each)]
+        in_turn = list(zip(numbers, [*numbers[1:], *numbers[:1]], strict=True))
+        pairs = [*in_turn, *((other, number) for number, other in in_turn)]
+        outputs = [
+            drawn(
+                samples.places,
+                copies[number],
+                (samples.expected[number], samples.expected[other]),
+                tolerances,
+                self._part_seed(len(pairs)),
+            )
+            for number, other in pairs
+        ]
+
+        def within(at: int) -> Outputs:
+            number, other = pairs[at]
+            if self._case.own_verdict:
+                return outputs[at] if self._accepts_disturbed(samples, copies[number], number, other) else []
+            accepted = widened(tolerances, sets.factors[number])
+            return [each.within(accepted[each.place.buffer.name]) for each in outputs[at]]
+
+        return other_inputs_reason(outputs, within, lambda at: self._answers_in_other_roundings(pairs[at][0]))
+
+    def _accepts_disturbed(self, samples: Samples, copy: Copy, number: int, other: int) -> bool:
+        """Whether the problem's own check accepts errors as large as those of an output, in any direction."""
+        assert self._own_check is not None
+        answers = samples.expected[number], samples.expected[other]
+        given = {each.name: as_output(each, answers[0][each.name]) for each in self._spec.checked}
+        buffers = {each.name: each for each in self._spec.checked}
+        for place in samples.places:
+            name = place.buffer.name
+            if place.is_comparable and is_float(place.expected):
+                pair = answers[0][name], answers[1][name]
+                moved = disturbed(place.buffer.dtype, copy[name], pair, self._part_seed(number))
+                given[name] = as_output(buffers[name], moved)
+        try:
+            return self._own_check.ask_of_right(number, given) is None
+        except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
+            return False
+
+    def _answers_in_other_roundings(self, number: int) -> Iterator[Mapping[str, Array]]:
+        """The reference's answers in the submission's precision, or else to inputs a few roundings away."""
+        assert self._sets is not None
+        try:
+            given = in_own_precision(self._case, self._sets.arrays_of(number), self._tools.problem)
+        except (Exception, SystemExit):  # of the problem's code
+            given = {}
+        own = {
+            each.name: decoded(each.dtype, given[each.name])
+            for each in self._spec.checked
+            if each.name in given and is_float(each.dtype)
+        }
+        yield from [own] if own else islice(self._nearby(number), 2)
 
     def _accepts(
         self, copies: Mapping[int, Copy], number: int, buffer: Buffer, form: Form, elements: Array

@@ -46,6 +46,7 @@ CONTROLS = {
     "RowMeanUnits": "row_mean.py",
     "Largest": "largest.cu",
     "Shares": "shares.cu",
+    "Gradient": "gradient.cu",
     "Product": "product.py",
     "MeanSquare": "mean_square.cu",
 }
@@ -351,6 +352,10 @@ ATTACK_LIST = (
     ),
     Attack(
         23, "23_zeros.cu", "zeros for small numbers", "semantics", "none", only("wrong"), problem="Shares",
+    ),
+    Attack(
+        23, "23_small_numbers.cu", "zeros for small numbers beside a large one", "semantics", "fast",
+        only("unproven"), problem="Gradient",
     ),
     Attack(24, "24_left_in_shared.cu", "left in shared memory", "device", true_time=True, where="gpu"),
     Attack(

@@ -242,6 +242,40 @@ class Shares(RowMean):
         return x / x.sum(axis=1, keepdims=True)
 
 
+class Gradient(Problem):
+    """The gradient of a cross entropy by the numbers of long rows: shares near zero, and -1 at each row's label."""
+
+    parameters = (
+        {"name": "x", "type": "float", "pointer": True, "const": True},
+        {"name": "label", "type": "int", "pointer": True, "const": True},
+        {"name": "y", "type": "float", "pointer": True, "const": False},
+        {"name": "rows", "type": "size_t", "pointer": False, "const": False},
+        {"name": "columns", "type": "size_t", "pointer": False, "const": False},
+    )
+    distributions = ("own",)
+
+    def __init__(self) -> None:
+        super().__init__("gradient")
+
+    def reference_solution(self, x: np.ndarray, label: np.ndarray) -> np.ndarray:
+        y = np.exp(x) / np.exp(x).sum(axis=1, keepdims=True)
+        y[np.arange(len(label)), label] -= 1
+        return y
+
+    def generate_test_cases(self) -> list[TestCaseDict]:
+        def make(name: str, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+            random = np.random.default_rng(self.get_seed(f"gradient {name}"))
+            return random.random((rows, columns), np.float32), random.integers(0, columns, rows, np.int32)
+
+        return [
+            case(name, lambda shape=(name, rows, columns): make(*shape), rows=rows, columns=columns)
+            for name, rows, columns in (("small", 2, 1 << 18), ("large", 64, 1 << 20))
+        ]
+
+    def get_extra_params(self, test_case: TestCaseDict) -> list[Any]:
+        return [test_case["rows"], test_case["columns"]]
+
+
 class MeanSquare(Problem):
     """The mean of (a - b)^2, of numbers whose size is drawn, too. The problem gives no tolerance."""
 

@@ -111,14 +111,17 @@ import numba.cuda
 import numpy as np
 
 @numba.cuda.jit
-def store(out):
-    out[0] = 1.015
+def store(x, out):
+    total = np.float32(0)
+    for place in range(x.shape[0]):
+        total += x[place]
+    out[0] = MEAN
 
 made = []
 
 def custom_kernel(x):
     made or made.append(numba.cuda.device_array(1, np.float32))
-    store[1, 1](made[0])
+    store[1, 1](x, made[0])
     return made[0]
 """
 
@@ -343,15 +346,18 @@ GAPS = """numba.cuda.device_array((8, 2 * outputs), np.float32)[:, ::2]"""
 
 
 @pytest.mark.timeout(300)
-def test_gpu_mode_check_that_accepts_a_stored_answer_is_noted(native: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("mean", "verdict"), [("total / x.shape[0]", "pass"), ("1.015", "unproven")])
+def test_gpu_mode_check_that_accepts_a_stored_answer_is_noted(
+    native: Path, tmp_path: Path, mean: str, verdict: str
+) -> None:
     assert (native / "sim").is_dir()
     task, submission = tmp_path / "task", tmp_path / "submission.py"
     task.mkdir()
     (task / "task.yml").write_text(MEAN_TASK)
     (task / "reference.py").write_text(MEAN_REFERENCE)
-    submission.write_text(MEAN_SUBMISSION)
+    submission.write_text(MEAN_SUBMISSION.replace("MEAN", mean))
     _, result = grade(tmp_path, task, submission, "--case", "test.0")
-    assert result["verdict"] == "pass", result["reason"]
+    assert result["verdict"] == verdict, result["reason"]
     assert any("a kernel that reads no input could pass" in each for each in result["cases"][0]["notes"])
 
 
@@ -411,7 +417,7 @@ def test_submission_is_imported_while_the_task_of_another_suite_is_opened(
     task.mkdir()
     (task / "task.yml").write_text(MEAN_TASK)
     (task / "reference.py").write_text(f"MARK = {str(mark)!r}\n{WAITS}{MEAN_REFERENCE}")
-    (tmp_path / "submission.py").write_text(MEAN_SUBMISSION)
+    (tmp_path / "submission.py").write_text(MEAN_SUBMISSION.replace("MEAN", "total / x.shape[0]"))
 
     def note(progress: GradeProgress) -> None:
         if progress.phase == "import":
