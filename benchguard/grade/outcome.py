@@ -175,6 +175,11 @@ def _slower_in_a_row(found: Findings) -> str:
     """A reason if calls take longer on the memory that another call left; else empty."""
     tests = _tests(found)
     longer = next(filter(None, map(tests.in_a_row_reason, found.replay.in_a_row)), "")
+    if longer and (disturbed := _disturbance(found.replay)):
+        return (
+            f"{disturbed}, and {longer}: time it again on an idle machine; if it takes longer there, too, something "
+            "outside of the calls makes memory ready: do that in each call"
+        )
     return longer and f"{longer}: something outside of the calls may make memory ready; do that in each call"
 
 
