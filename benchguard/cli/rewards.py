@@ -156,8 +156,12 @@ def tasks_of(problems: dict[str, str], baselines: dict[str, str]) -> dict[str, R
 
 
 def token_in(path: Path) -> str:
-    """The token in a file. Raises UsageError for a token that can be guessed or cannot be sent in a header."""
-    token = path.read_bytes().strip().decode("ascii", "replace")
+    """The token in a file. Raises UsageError for a file that cannot be read, and for a token that can be guessed or
+    cannot be sent in a header."""
+    try:
+        token = path.read_bytes().strip().decode("ascii", "replace")
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}; check --token-file") from error
     if len(token) < TOKEN_MIN or not token.isascii() or not token.isprintable() or " " in token:
         raise UsageError(
             f"{path} must hold one word of at least {TOKEN_MIN} ASCII characters; make one with `openssl rand -hex 32`"
