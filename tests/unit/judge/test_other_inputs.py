@@ -87,11 +87,33 @@ def test_answers_of_few_sets_are_not_reported() -> None:
 
 
 def test_constant_for_a_single_number_counts_in_half_of_the_pairs() -> None:
-    pairs = [
-        [replace(each[0], differing=each[0].differing[:1], counted=each[0].counted[:1])]
-        for each in outputs_of(lambda right: 0 * right + 2.2)
-    ]
+    def pairs_of(sets: int) -> list[Outputs]:
+        return [
+            [replace(each[0], differing=each[0].differing[:1], counted=each[0].counted[:1])]
+            for each in outputs_of(lambda right: 0 * right + 2.2, sets)
+        ]
+
+    pairs = pairs_of(20)
     assert sum(each[0].counted.sum() for each in pairs) == len(pairs) / 2 and are_many(pairs)
+    assert not are_many(pairs_of(4))  # so few numbers may be nearer by chance
+
+
+def test_coarse_mean_is_reported_by_chance_only_without_many_numbers() -> None:
+    """Sums one after the other in float32, whose error is half of the distance between the means of two sets."""
+    random = np.random.default_rng(5)
+    place = Place(Buffer("y", "float32", (1,), "output"), 0, "float32")
+    reported = 0
+    for _ in range(20):
+        inputs = [1 + np.float32(0.03) * random.random(65536, np.float32) for _ in range(20)]
+        right = [np.array([each.mean(dtype=np.float64)]) for each in inputs]
+        own = [np.cumsum(each)[-1:] / np.float32(65536) for each in inputs]
+        turns = [(each, (each + 1) % 20) for each in range(20)]
+        pairs = [
+            drawn([place], {"y": own[one]}, ({"y": right[one]}, {"y": right[other]}), TOLERANCES, 3)
+            for one, other in (*turns, *(pair[::-1] for pair in turns))
+        ]
+        reported += are_many(pairs)
+    assert reported == 0
 
 
 def test_large_outputs_are_drawn_and_equal_answers_do_not_count() -> None:
