@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import BenchguardError
-from ..ipc.lock_file import is_at, is_locked, lock_folder, open_lock
+from ..ipc.lock_file import is_at, lock_folder, open_lock, try_lock
 
 POLL_SECONDS = 0.02
 WAIT_SECONDS, WAIT_SECONDS_MAX = 600.0, 1e6
@@ -88,7 +88,7 @@ class Turns:
         for gpu in self.gpus:
             descriptor = open_lock(self._queue_of(gpu))
             try:
-                if not is_locked(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB):
+                if not try_lock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB):
                     return True
             finally:
                 os.close(descriptor)
@@ -137,7 +137,7 @@ class _Waiting:
             descriptor = open_lock(path)
             kept = False
             try:
-                while not is_locked(descriptor, operation):
+                while not try_lock(descriptor, operation):
                     self._wait(descriptor, path)
                 kept = is_at(descriptor, path)  # else a cleaner of old files has removed it meanwhile
             finally:

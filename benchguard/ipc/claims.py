@@ -18,14 +18,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .lock_file import is_locked, open_lock
+from .lock_file import open_lock, try_lock
 
 _NAME = "neutrino-memory.lock"
 _MIB = 20
 _FLOCK = struct.Struct("hhqqi0q")
 """struct flock: type, whence, start, length, process."""
 
-_PLANS = 2
+_PLANNED = 2
 """The fewest bytes that a grader locks which has planned; others lock one byte."""
 
 _POLL_SECONDS = 0.02
@@ -47,7 +47,7 @@ class Claims:
     def planning(self) -> Iterator[None]:
         """No other process makes or extends a claim in the context."""
         until = time.monotonic() + _WAIT_SECONDS
-        while not is_locked(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB) and time.monotonic() < until:
+        while not try_lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB) and time.monotonic() < until:
             time.sleep(_POLL_SECONDS)
         try:
             yield
@@ -56,15 +56,15 @@ class Claims:
 
     def claim(self, size: int) -> None:
         """Claim so many bytes instead of those before. For more of them, only within `planning`."""
-        self._claim(_PLANS + (size >> _MIB))
+        self._claim(_PLANNED + (size >> _MIB))
 
     def of_others(self) -> int:
         """Bytes that other processes have claimed."""
-        return sum(max(0, length - _PLANS) for _, length in _ranges(self._file)) << _MIB
+        return sum(max(0, length - _PLANNED) for _, length in _ranges(self._file)) << _MIB
 
     def unplanned(self) -> int:
         """The number of other graders that have not planned yet."""
-        return sum(length < _PLANS for _, length in _ranges(self._file))
+        return sum(length < _PLANNED for _, length in _ranges(self._file))
 
     def others(self) -> int:
         """The number of other graders."""

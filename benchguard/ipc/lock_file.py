@@ -58,8 +58,8 @@ def _create(path: Path, flags: int) -> int:
     return descriptor
 
 
-def is_locked(descriptor: int, operation: int) -> bool:
-    """Try flock()."""
+def try_lock(descriptor: int, operation: int) -> bool:
+    """Take a flock(2) lock, if no other process holds it. Returns whether it was taken. `operation` has LOCK_NB."""
     try:
         fcntl.flock(descriptor, operation)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Commands that read a file twice, or at most so many bytes, do not wait for the writer of a pipe."""
+"""Commands that need a regular file refuse a pipe at once, instead of waiting for its writer."""
 
 from __future__ import annotations
 
