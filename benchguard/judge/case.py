@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import islice
 
 import msgspec
 import numpy as np
@@ -17,28 +15,25 @@ from ..errors import UsageError
 from ..ipc.shared_memory import FIXED, READ_ONLY, SharedMemory
 from ..ipc.slots import SlotError, SlotPlan, SlotReader
 from ..problem.returned import ReturnedError, replayed_case
-from ..problem.spec import NO_SEED, Buffer, Form, Layout, Returned, layout_of
+from ..problem.spec import NO_SEED, Layout, Returned, layout_of
 from ..problem.suite import TestCase
 from .arrays import elements_of
-from .compare import compare
 from .contract import Ask, Checked, Expected, Mismatch, Secrets, Slots
-from .formats import Array, decoded, is_float
+from .formats import Array
 from .inputs import SEED_BITS, Seen, chance_for, write_set
 from .making import Made, Maker, Order, Source
 from .narrowing import Narrowing
 from .nearby import answers_nearby
-from .other_inputs import Outputs, disturbed, drawn, other_inputs_reason
 from .own_check import OwnCheck
 from .plan import Sizes, check_room, is_worth_spilling, least_bytes, plan, slot_count, spread
-from .precision import errors_of, note
 from .reference import SpillError, as_output, check_answers, kept_bytes
+from .right_outputs import RightOutputs
 from .room import ROOM, available_bytes
-from .samples import Copy, Place, Right, Samples, places_of
+from .samples import Place, Right, Samples, places_of
 from .secret_sets import SecretSets
-from .slack import baseline_of, in_own_precision, widened
+from .slack import widened
 from .streaming import Stream, Supply
 from .troubles import FaultError
-from .unchanged import unchanged_reason
 
 THROWAWAY_SETS = 2
 SETS_SHARE = 2
@@ -79,6 +74,7 @@ class CaseJudge:
         self._sets: SecretSets | None = None
         self._own_check: OwnCheck | None = None
         self._narrowing: Narrowing | None = None
+        self._right_outputs: RightOutputs | None = None
         self._right: Sequence[list[Right]] = ()
         self._returned: Returned | None = None
         self._samples: Samples | None = None
@@ -167,6 +163,7 @@ class CaseJudge:
         self._own_check = OwnCheck(case, sets, self._answers, tools.problem, tools.parts, tools.threads)
         self._narrowing = Narrowing(case, sets, self._part_seed, tools.problem)
         self._narrowing.narrow()
+        self._right_outputs = RightOutputs(case, sets, self._own_check, self._part_seed, tools.problem)
         self._right = self._remembered(sets.plan)
         return sets
 
@@ -259,7 +256,7 @@ class CaseJudge:
         if self._rounds_left == 0 and self._sets is not None:
             self._sets.free()
             self._sets, self._right = None, ()
-            self._own_check = self._narrowing = None
+            self._own_check = self._narrowing = self._right_outputs = None
 
     def _make(self) -> SecretSets:
         """Make the sets. If memory is short, try references in float32 first, if these allow more sets."""
@@ -348,8 +345,8 @@ class CaseJudge:
         return answers_nearby(self._case, self._sets.arrays_of(of_set), self._tools.problem)
 
     def _summary(self, samples: Samples, by_set: list[int], in_a_row: int) -> Checked:
-        assert self._sets is not None and self._own_check is not None and self._narrowing is not None
-        own_check, narrowing = self._own_check, self._narrowing
+        own_check, narrowing, right = self._own_check, self._narrowing, self._right_outputs
+        assert own_check is not None and narrowing is not None and right is not None
         own_check.ask_of_all(samples, self._tools.sets)
         firsts = [state.mismatch for state in samples.sets if state.mismatch is not None]
         timed = sum(by_set) - in_a_row
@@ -357,13 +354,8 @@ class CaseJudge:
         later = [each for each in samples.wrong_later if each.sample < timed]
         wrong: list[Mismatch] = [each for each in in_order if each.sample < timed]
         copies = {number: state.copy for number, state in enumerate(samples.sets) if state.same}
-        unchanged = ""
-        if not wrong:
-            known = [number for number, each in enumerate(self._sets.expected) if each and copies.get(number)]
-            unchanged = unchanged_reason(
-                self._spec, self._returned, known, self._sets.memory_of, partial(self._accepts, copies)
-            )
-        of_other_inputs = "" if wrong or unchanged else self._of_other_inputs(samples, copies)
+        unchanged = "" if wrong else right.unchanged(copies, self._returned)
+        of_other_inputs = "" if wrong or unchanged else right.of_other_inputs(samples, copies)
         is_check_asked = self._case.own_verdict and not (wrong or self._rounds_left)
         same = (each for state in samples.sets if state.mismatch is not None for each in state.same)
         count = sum(each < timed for each in same)
@@ -374,7 +366,7 @@ class CaseJudge:
             max_absolute_error=samples.max_absolute,
             max_relative_error=samples.max_relative,
             nondeterministic=sum(any(each < timed for each in state.differing) for state in samples.sets),
-            precision="" if wrong or self._rounds_left else self._precision(samples),
+            precision="" if wrong or self._rounds_left else right.precision(samples),
             counts=tuple((number, count) for number, count in enumerate(by_set) if count),
             factors=self._factors(),
             own_verdict=self._case.own_verdict,
@@ -395,108 +387,9 @@ class CaseJudge:
             rounding_factor=max(samples.rounding_factor, own_check.largest_factor),
         )
 
-    def _of_other_inputs(self, samples: Samples, copies: Mapping[int, Copy]) -> str:
-        """Why nothing shows that the call computes its outputs; empty if they show it (other_inputs.py)."""
-        assert self._sets is not None
-        sets, tolerances = self._sets, self._case.tolerances
-        numbers = [each for each in sets.own_in_memory() if copies.get(each)]
-        in_turn = list(zip(numbers, [*numbers[1:], *numbers[:1]], strict=True))
-        pairs = [*in_turn, *((other, number) for number, other in in_turn)]
-        outputs = [
-            drawn(
-                samples.places,
-                copies[number],
-                (samples.expected[number], samples.expected[other]),
-                tolerances,
-                self._part_seed(len(pairs)),
-            )
-            for number, other in pairs
-        ]
-
-        def within(at: int) -> Outputs:
-            number, other = pairs[at]
-            if self._case.own_verdict:
-                return outputs[at] if self._accepts_disturbed(samples, copies[number], number, other) else []
-            accepted = widened(tolerances, sets.factors[number])
-            return [each.within(accepted[each.place.buffer.name]) for each in outputs[at]]
-
-        return other_inputs_reason(outputs, within, lambda at: self._answers_in_other_roundings(pairs[at][0]))
-
-    def _accepts_disturbed(self, samples: Samples, copy: Copy, number: int, other: int) -> bool:
-        """Whether the problem's own check accepts errors as large as those of an output, in any direction."""
-        assert self._own_check is not None
-        answers = samples.expected[number], samples.expected[other]
-        given = {each.name: as_output(each, answers[0][each.name]) for each in self._spec.checked}
-        buffers = {each.name: each for each in self._spec.checked}
-        for place in samples.places:
-            name = place.buffer.name
-            if place.is_comparable and is_float(place.expected):
-                pair = answers[0][name], answers[1][name]
-                moved = disturbed(place.buffer.dtype, copy[name], pair, self._part_seed(number))
-                given[name] = as_output(buffers[name], moved)
-        try:
-            return self._own_check.ask_of_right(number, given) is None
-        except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
-            return False
-
-    def _answers_in_other_roundings(self, number: int) -> Iterator[Mapping[str, Array]]:
-        """The reference's answers in the submission's precision, or else to inputs a few roundings away."""
-        assert self._sets is not None
-        try:
-            given = in_own_precision(self._case, self._sets.arrays_of(number), self._tools.problem)
-        except (Exception, SystemExit):  # of the problem's code
-            given = {}
-        own = {
-            each.name: decoded(each.dtype, given[each.name])
-            for each in self._spec.checked
-            if each.name in given and is_float(each.dtype)
-        }
-        yield from [own] if own else islice(self._nearby(number), 2)
-
-    def _accepts(
-        self, copies: Mapping[int, Copy], number: int, buffer: Buffer, form: Form, elements: Array
-    ) -> bool:
-        """Whether elements are right for a buffer, as a part of the submission's outputs of a set."""
-        assert self._sets is not None and self._own_check is not None
-        if self._case.own_verdict:
-            try:
-                return self._own_check.ask(number, {**copies[number], buffer.name: elements}) is None
-            except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
-                return False
-        expected = self._sets.expected[number][buffer.name]
-        if form.dtype != buffer.dtype or elements.shape != expected.shape:
-            return False
-        tolerance = widened(self._case.tolerances, self._sets.factors[number])[buffer.name]
-        return not compare(elements, expected, buffer.dtype, tolerance).wrong
-
     def _factors(self) -> dict[str, float]:
         """The largest factor of each buffer's tolerance over all sets."""
         assert self._sets is not None
         named = {name for factors in self._sets.factors for name in factors}
         largest = {name: max(each.get(name, 1.0) for each in self._sets.factors) for name in named}
         return {name: factor for name, factor in largest.items() if factor != 1}
-
-    def _precision(self, samples: Samples) -> str:
-        """The note on precision, from the problem's own distribution only: others are chosen to be difficult."""
-        assert self._sets is not None
-        numbers = [each for each in self._sets.own_in_memory() if samples.sets[each].same]
-        if not numbers:
-            return ""
-        baseline = baseline_of(self._case, self._sets.arrays_of(numbers[0]), self._tools.problem)
-        for place in samples.places:
-            buffer = place.buffer
-            if not is_float(buffer.dtype) or not place.is_comparable:
-                continue
-            tolerance = self._case.tolerances[buffer.name]
-            pairs = [
-                (samples.sets[each].copy[buffer.name], samples.expected[each][buffer.name])
-                for each in numbers
-            ]
-            honest = None
-            if buffer.name in baseline:
-                honest_pair = (baseline[buffer.name], samples.expected[numbers[0]][buffer.name])
-                honest = errors_of([honest_pair], buffer.dtype, tolerance)
-            text = note(buffer.name, buffer.dtype, errors_of(pairs, buffer.dtype, tolerance), honest)
-            if text:
-                return text
-        return ""

@@ -1,0 +1,145 @@
+"""Look at the right outputs of a case: what shows that the call computes them, and in which precision it does.
+
+unchanged.py, other_inputs.py and precision.py say how. This module gives them the sets, the outputs, and the problem's
+own check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from itertools import islice
+
+from ..problem.spec import Buffer, Form, Returned
+from ..problem.suite import TestCase
+from .compare import compare
+from .formats import Array, decoded, is_float
+from .nearby import answers_nearby
+from .other_inputs import Outputs, disturbed, drawn, other_inputs_reason
+from .own_check import OwnCheck
+from .precision import errors_of, note
+from .reference import as_output
+from .samples import Copy, Samples
+from .secret_sets import SecretSets
+from .slack import baseline_of, in_own_precision, widened
+from .unchanged import unchanged_reason
+
+
+class RightOutputs:
+    """The right outputs of one case. `own_check` is the problem's, and `part_seed` and `problem` are Narrowing's."""
+
+    def __init__(
+        self,
+        case: TestCase,
+        sets: SecretSets,
+        own_check: OwnCheck,
+        part_seed: Callable[[int], int],
+        problem: AbstractContextManager[object],
+    ) -> None:
+        self._case, self._sets, self._own_check = case, sets, own_check
+        self._part_seed, self._problem = part_seed, problem
+
+    def unchanged(self, copies: Mapping[int, Copy], returned: Returned | None) -> str:
+        """Why results in an input's memory do not show that the call computes them; empty if they show it.
+
+        `copies` has the submission's outputs by set.
+        """
+        known = [number for number, each in enumerate(self._sets.expected) if each and copies.get(number)]
+
+        def is_right(number: int, buffer: Buffer, form: Form, elements: Array) -> bool:
+            return self._accepts(copies[number], number, buffer, form, elements)
+
+        return unchanged_reason(self._case.spec, returned, known, self._sets.memory_of, is_right)
+
+    def of_other_inputs(self, samples: Samples, copies: Mapping[int, Copy]) -> str:
+        """Why numbers near to the answers to other inputs do not show that the call computes them; empty if they do."""
+        sets, tolerances = self._sets, self._case.tolerances
+        numbers = [each for each in sets.own_in_memory() if copies.get(each)]
+        in_turn = list(zip(numbers, [*numbers[1:], *numbers[:1]], strict=True))
+        pairs = [*in_turn, *((other, number) for number, other in in_turn)]
+        outputs = [
+            drawn(
+                samples.places,
+                copies[number],
+                (samples.expected[number], samples.expected[other]),
+                tolerances,
+                self._part_seed(len(pairs)),
+            )
+            for number, other in pairs
+        ]
+
+        def within(at: int) -> Outputs:
+            number, other = pairs[at]
+            if self._case.own_verdict:
+                return outputs[at] if self._accepts_disturbed(samples, copies[number], number, other) else []
+            accepted = widened(tolerances, sets.factors[number])
+            return [each.within(accepted[each.place.buffer.name]) for each in outputs[at]]
+
+        return other_inputs_reason(outputs, within, lambda at: self._in_other_roundings(pairs[at][0]))
+
+    def precision(self, samples: Samples) -> str:
+        """The note on precision, from the problem's own distribution only: others are chosen to be difficult."""
+        numbers = [each for each in self._sets.own_in_memory() if samples.sets[each].same]
+        if not numbers:
+            return ""
+        baseline = baseline_of(self._case, self._sets.arrays_of(numbers[0]), self._problem)
+        for place in samples.places:
+            buffer = place.buffer
+            if not is_float(buffer.dtype) or not place.is_comparable:
+                continue
+            tolerance = self._case.tolerances[buffer.name]
+            pairs = [
+                (samples.sets[each].copy[buffer.name], samples.expected[each][buffer.name])
+                for each in numbers
+            ]
+            honest = None
+            if buffer.name in baseline:
+                honest_pair = (baseline[buffer.name], samples.expected[numbers[0]][buffer.name])
+                honest = errors_of([honest_pair], buffer.dtype, tolerance)
+            text = note(buffer.name, buffer.dtype, errors_of(pairs, buffer.dtype, tolerance), honest)
+            if text:
+                return text
+        return ""
+
+    def _accepts(self, copy: Copy, number: int, buffer: Buffer, form: Form, elements: Array) -> bool:
+        """Whether elements are right for a buffer, as a part of the submission's outputs of a set."""
+        if self._case.own_verdict:
+            try:
+                return self._own_check.ask(number, {**copy, buffer.name: elements}) is None
+            except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
+                return False
+        expected = self._sets.expected[number][buffer.name]
+        if form.dtype != buffer.dtype or elements.shape != expected.shape:
+            return False
+        tolerance = widened(self._case.tolerances, self._sets.factors[number])[buffer.name]
+        return not compare(elements, expected, buffer.dtype, tolerance).wrong
+
+    def _accepts_disturbed(self, samples: Samples, copy: Copy, number: int, other: int) -> bool:
+        """Whether the problem's own check accepts errors as large as those of an output, in any direction."""
+        answers = samples.expected[number], samples.expected[other]
+        buffers = {each.name: each for each in self._case.spec.checked}
+        given = {name: as_output(each, answers[0][name]) for name, each in buffers.items()}
+        for place in samples.places:
+            name = place.buffer.name
+            if place.is_comparable and is_float(place.expected):
+                pair = answers[0][name], answers[1][name]
+                moved = disturbed(place.buffer.dtype, copy[name], pair, self._part_seed(number))
+                given[name] = as_output(buffers[name], moved)
+        try:
+            return self._own_check.ask_of_right(number, given) is None
+        except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
+            return False
+
+    def _in_other_roundings(self, number: int) -> Iterator[Mapping[str, Array]]:
+        """The reference's answers in the submission's precision, or else to inputs a few roundings away."""
+        arrays = self._sets.arrays_of(number)
+        try:
+            given = in_own_precision(self._case, arrays, self._problem)
+        except (Exception, SystemExit):  # of the problem's code
+            given = {}
+        own = {
+            each.name: decoded(each.dtype, given[each.name])
+            for each in self._case.spec.checked
+            if each.name in given and is_float(each.dtype)
+        }
+        yield from [own] if own else islice(answers_nearby(self._case, arrays, self._problem), 2)
