@@ -39,7 +39,7 @@ statuses, which `benchguard/exit_status.py` defines.
 | 70 | verdict `error`: neutrino-bench or this machine failed; a capture is damaged |
 | 124 | verdict `timeout`; `--timeout` has killed the command |
 | 126, 127 | the command cannot be executed, does not exist |
-| 130 | interrupted by Ctrl-C |
+| 129, 130, 143 | ended by SIGHUP, Ctrl-C, SIGTERM |
 """
 
 

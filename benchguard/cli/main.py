@@ -16,7 +16,7 @@ from .. import __version__, exit_status
 from ..errors import BenchguardError
 from .output import notify
 from .streams import ClosedPipeError, closed_pipes_renamed, exit_unwritable, exit_with, replace_closed_output
-from .termination import raise_on_termination, status_of
+from .termination import end_watch, interrupted_status, raise_on_termination
 
 SUMMARIES = {
     "observe": "Run a command and log every kernel that it launches.",
@@ -119,9 +119,9 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit with its status (benchguard/exit_status.py). Its context's `obj` is when it began."""
     began = time.monotonic()
-    replace_closed_output()
-    raise_on_termination()
     try:
+        raise_on_termination()
+        replace_closed_output()
         status = cli.main(
             list(arguments) if arguments is not None else None,
             "neutrino-bench",
@@ -132,8 +132,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         exit_with(exit_status.USAGE)
-    except click.Abort as error:
-        exit_with(status_of(error.__cause__))
+    except (click.Abort, KeyboardInterrupt, RuntimeError) as error:
+        # click turns an interrupt into an Abort, and Python 3.11 one in __set_name__ into a RuntimeError.
+        status = interrupted_status(error)
+        if status is None and not isinstance(error, click.Abort):
+            raise
+        exit_with(exit_status.INTERRUPTED if status is None else status)
     except click.ClickException as error:
         hint = (
             error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "neutrino-bench"
@@ -158,6 +162,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         exit_unwritable(error)
     except ClosedPipeError as error:
         exit_unwritable(error)
+    finally:
+        end_watch()
 
 
 def _fail(message: str, status: int) -> NoReturn:

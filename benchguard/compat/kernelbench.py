@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from ..errors import UsageError
 from ..grade.compare import CompareResult, compare
 from ..grade.result import RESULT_MAX
 from ..ipc.bounded_file import read_bounded
+from ..ipc.folders import temporary_folder
 from ..ipc.json_text import UNREADABLE, unique
 
 _EAGER = """
@@ -92,8 +92,8 @@ def speedup(
     Raises:
         The exceptions of benchguard.compare().
     """
-    with tempfile.TemporaryDirectory(prefix="neutrino-reference-") as folder:
-        reference = Path(folder) / ("compiled.py" if compiled else "eager.py")
+    with temporary_folder("neutrino-reference-") as folder:
+        reference = folder / ("compiled.py" if compiled else "eager.py")
         reference.write_text(reference_submission(problem, compiled=compiled), encoding="utf-8")
         return compare(problem, reference, submission, **{"adapter": "kernelbench", **options})
 

@@ -7,12 +7,12 @@ import contextlib
 import os
 import signal
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import BenchguardError
 from ..grade.beside import GRACE_SECONDS
+from ..ipc.folders import temporary_folder
 from ..ipc.memory_file import memory_file
 from ..ipc.one_answer import END_SECONDS, answer_once
 from ..ipc.own_python import own_python
@@ -96,9 +96,9 @@ def _answer(order: Order, submission: Path) -> Answer:
 
 def _graded(data: bytes) -> Answer:
     order = parse_order(data)
-    with tempfile.TemporaryDirectory(prefix="neutrino-job-") as folder:
+    with temporary_folder("neutrino-job-") as folder:
         try:
-            return _answer(order, order.job.write(Path(folder)))
+            return _answer(order, order.job.write(folder))
         except BenchguardError as error:
             return Answer(trouble=one_line(f"{type(error).__name__}: {error}"))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -15,6 +14,7 @@ import msgspec
 
 from ..capture import Capture, CaptureError
 from ..errors import BenchguardError, UsageError
+from ..ipc.folders import temporary_folder
 from ..ipc.json_text import json_document
 from ..judge.contract import Ask, AskSecrets, Opened
 from ..judge.process import JudgeProcess
@@ -114,9 +114,7 @@ def compare(
     check_inputs(options, problem, a, b)
     began = time.monotonic()
     with ExitStack() as stack:
-        folder = options.keep or Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="neutrino-compare-"))
-        )
+        folder = options.keep or stack.enter_context(temporary_folder("neutrino-compare-"))
         target = target_of(api_of(options, a, b), options.driver)
         sim = target.driver.is_sim
         blocks = blocks or (SIM_BLOCKS if sim else BLOCKS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +19,7 @@ from ..capture import Capture, CaptureError
 from ..capture.layout import Vendor
 from ..errors import BenchguardError, UsageError
 from ..inline.supervise import Inline
+from ..ipc.folders import temporary_folder
 from ..ipc.json_text import UNREADABLE, unique
 from ..ipc.text import one_line
 from ..problem.returned import ReturnedError, replayed_cases
@@ -139,7 +139,7 @@ def regrade(
             f"and {problem} has {digest}; give that problem"
         )
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="neutrino-regrade-")))
+        folder = stack.enter_context(temporary_folder("neutrino-regrade-"))
         loaded = load(stored, folder, time.monotonic() + options.seconds)
         api_in(options, [loaded.language])
         if options.forbid_library or options.allow_images:

@@ -17,6 +17,7 @@ from ..adapters.calling import Calling
 from ..adapters.detect import adapter_of
 from ..errors import BenchguardError
 from ..gpu.turns import WAIT_WORTH_A_NOTE, WAITING, Turns
+from ..ipc.folders import temporary_folder
 from ..ipc.lock_file import lock_folder
 from ..judge.contract import Ask, AskThrowaway, Opened
 from ..judge.process import JudgeProcess
@@ -222,7 +223,7 @@ class GradeRun:
     def folder(self) -> Path:
         keep = self.options.keep
         if keep is None:
-            return Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="neutrino-grade-")))
+            return self._stack.enter_context(temporary_folder("neutrino-grade-"))
         keep.mkdir(parents=True, exist_ok=True)
         return keep.resolve()
 

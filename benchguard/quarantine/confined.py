@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -14,13 +13,14 @@ import msgspec
 
 from ..errors import BenchguardError
 from ..ipc.deadline import Deadline
+from ..ipc.folders import unused_name
 from ..ipc.json_text import UNREADABLE
 from ..ipc.lines import LineError
 from ..ipc.text import describe_exit, last_line, one_line
 from .attend import Attendant
 from .contract import LINE_MAX, Broke, Confined, Task, missing_features
 from .group import Group
-from .private import REMOVE_SECONDS_MIN, remove
+from .private import REMOVE_SECONDS_MIN, make_private, remove
 from .sandbox.keeper import STATUS_LEFT
 from .start import Sandbox, command, request
 from .watch import Watch
@@ -71,13 +71,9 @@ class Ended:
 @contextmanager
 def scratch_folder(user: int | None) -> Iterator[Path]:
     """A writable folder for one confined program that runs as `user`. Raises BenchguardError."""
+    base = unused_name("neutrino-quarantine-")
     try:
-        base = Path(tempfile.mkdtemp(prefix="neutrino-quarantine-")).resolve()
-    except OSError as error:
-        raise BenchguardError(
-            f"cannot make a folder in {tempfile.gettempdir()}: {error.strerror}; name another in TMPDIR"
-        ) from error
-    try:
+        make_private(base)
         base.chmod(0o700 if user is None else 0o711)
         scratch = base / "scratch"
         scratch.mkdir(mode=0o700)

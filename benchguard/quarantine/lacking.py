@@ -7,9 +7,8 @@ that need a compiler can lack one: Python runs on every machine, and would claim
 from __future__ import annotations
 
 import subprocess
-import tempfile
-from pathlib import Path
 
+from ..ipc.folders import temporary_folder
 from .contract import Broke, Language
 from .runner.compilers import NO_HOST_COMPILER, NO_NVCC, NO_NVRTC, compiler_environment, find_nvcc, find_nvrtc
 
@@ -35,8 +34,8 @@ def _rejects_empty_file(seconds: float) -> bool:
     if nvcc is None:
         return True
     try:
-        with tempfile.TemporaryDirectory(prefix="neutrino-compiler-") as folder:
-            source = Path(folder, "empty.cu")
+        with temporary_folder("neutrino-compiler-") as folder:
+            source = folder / "empty.cu"
             source.touch()
             done = subprocess.run(
                 [nvcc, "--ptx", source, "-o", source.with_suffix(".ptx")],

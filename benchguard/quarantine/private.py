@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..errors import BenchguardError
 from ..ipc.deadline import Deadline
+from ..ipc.folders import unused_name
 from ..shim.interposer import Interposer
 from .submission import Submission, copy_to
 
@@ -53,14 +54,10 @@ def private(
     If the quarantine runs as another user who cannot enter `folder`, they are made in the system's temporary folder.
     """
     parent = folder if not other_user or _is_open(folder) else Path(tempfile.gettempdir())
+    folders = Private(unused_name("neutrino-quarantine-", parent))
+    base = folders.base
     try:
-        base = Path(tempfile.mkdtemp(prefix="neutrino-quarantine-", dir=parent)).resolve()
-    except OSError as error:
-        raise BenchguardError(
-            f"cannot make a folder in {parent}: {error.strerror}; name another in TMPDIR"
-        ) from error
-    try:
-        folders = Private(base)
+        make_private(base)
         base.chmod(0o711 if other_user else 0o700)
         # The other half is for the sandbox: otherwise a large submission could pass for a machine that is slow.
         copy_to(submission, folders.submission, Deadline(time.monotonic() + deadline.left() / 2))
@@ -101,6 +98,16 @@ def _copy_files(files: Mapping[str, Path], target: Path) -> None:
     except OSError as error:
         raise BenchguardError(
             f"cannot copy the problem's file {error.filename} to {target}: {error.strerror}"
+        ) from error
+
+
+def make_private(base: Path) -> None:
+    """Make a folder that only this user can enter. Raises BenchguardError."""
+    try:
+        base.mkdir(mode=0o700)
+    except OSError as error:
+        raise BenchguardError(
+            f"cannot make a folder in {base.parent}: {error.strerror}; name another in TMPDIR"
         ) from error
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 from pathlib import Path
 
 import msgspec
 
 from ..errors import BenchguardError
+from ..ipc.folders import temporary_folder
 from ..ipc.json_text import UNREADABLE
 from .contract import LINE_MAX, Confine, Confined, Event, Order
 from .group import Group
@@ -24,14 +24,14 @@ def features() -> dict[str, str]:
     """For each name in contract.FEATURES: "on", or the reason why it is off. Raises BenchguardError."""
     with (
         identity.claimed_user() as user,
-        tempfile.TemporaryDirectory(prefix="neutrino-probe-") as folder,
+        temporary_folder("neutrino-probe-") as folder,
         Group(64) as group,
     ):
-        Path(folder).chmod(0o755)
-        scratch = Path(folder, "scratch")
+        folder.chmod(0o755)
+        scratch = folder / "scratch"
         scratch.mkdir(mode=0o700)
         order = Order(
-            submission=folder,
+            submission=str(folder),
             language="python",
             entry="solution",
             convention="arguments",

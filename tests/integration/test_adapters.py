@@ -282,10 +282,18 @@ def test_tests_of_a_ranked_task_are_sampled_in_one_process(
     assert native
     monkeypatch.setattr(grades, "SIM_PLACEMENTS", 2)
     task, cases = EXAMPLES / "gpumode", ("test.0", "benchmark.0")
-    result = grades.grade(task / "rowscale", task / "submission.py", driver="sim", samples=24, cases=cases)
-    assert result.verdict == "pass", result.reason
-    assert [case.placements is not None for case in result.cases] == [False, True]
-    assert result.settings is not None and result.settings.processes == 2
+    for _ in range(
+        5
+    ):  # few samples on one-use inputs may make the time, and then no process has five of them
+        result = grades.grade(
+            task / "rowscale", task / "submission.py", driver="sim", samples=60, cases=cases
+        )
+        assert result.verdict == "pass", result.reason
+        assert result.cases[0].placements is None
+        assert result.settings is not None and result.settings.processes == 2
+        if result.cases[1].placements is not None:
+            break
+    assert result.cases[1].placements is not None
 
 
 @pytest.mark.timeout(600)
