@@ -102,7 +102,8 @@ class GradeOptions:
         memory_bytes: host memory limit of the submission's processes together, and of each process that reads or
             replays its captures. 0: half of this machine's memory.
         sets: secret input sets per case.
-        one_use: further input sets that serve one sample each: a submission that caches results is slower on them.
+        one_use: further input sets that serve one sample each: a submission that caches results is slower on them. If
+            both numbers are the defaults, and a reference is slow, 4 and 8 sets are made.
         placements: processes in which the samples of a case are taken, each with other memory and another context; one
             where their states together would take more than 4 GiB of the device. Times of kernels of a few microseconds
             differ by 1 % between them. The time is the geometric mean of their medians, and its interval covers them.

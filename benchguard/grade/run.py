@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 OWN_CALLING = Calling("solution", "arguments")
 """The calling of problems in the format of this package."""
 
+PATIENCE_SECONDS = 2.0
+"""If 12 input sets take longer because of their references, the other 8 are not made."""
+
 EXAMINER = f"{__package__}.examine:examine"
 SUBMISSIONS_DEVICE = 0
 """The device of a quarantine, by number (quarantine/runner/driver.py)."""
@@ -212,6 +215,7 @@ class GradeRun:
             smallest=self._smallest,
             sets_max=options.sets,
             one_use=options.one_use,
+            patience=PATIENCE_SECONDS if _has_default_sets(options) else None,
             pool_bytes=POOL_BYTES,
             seed=options.seed,
             device=options.reference_device,
@@ -294,6 +298,10 @@ class GradeRun:
 def _close(descriptors: Iterable[int]) -> None:
     for each in descriptors:
         os.close(each)
+
+
+def _has_default_sets(options: GradeOptions) -> bool:
+    return (options.sets, options.one_use) == (GradeOptions.sets, GradeOptions.one_use)
 
 
 def _folder_of(problem: str) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 Bytes = NDArray[np.uint8]
 
 _FIXED = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW
+_COPIED = 1 << 26
 READ_ONLY = _FIXED | fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SEAL
 FIXED = _FIXED | fcntl.F_SEAL_SEAL
 """The size is sealed: a process that truncated the file would kill its readers with SIGBUS."""
@@ -43,6 +44,12 @@ class SharedMemory:
         while view:
             count = os.pwrite(self.descriptor, view[: 1 << 30], offset)
             view, offset = view[count:], offset + count
+
+    def copy(self, size: int, source: int, target: int) -> None:
+        """Copy bytes to an offset that is not after `source`."""
+        for done in range(0, size if target < source else 0, _COPIED):
+            part = os.pread(self.descriptor, min(_COPIED, size - done), source + done)
+            self.write(np.frombuffer(part, np.uint8), target + done)
 
     def writable(self, offset: int, size: int) -> Bytes:
         """A mapping of a part of the file, which lives as long as the array and its views. Before the file is sealed

@@ -178,6 +178,11 @@ class SlotPlan:
         """The number of sets that are in memory at once."""
         return self.sets - self.one_use + 1 if self.streamed else self.sets
 
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The numbers of repeated and of one-use sets."""
+        return self.sets - self.one_use, self.one_use
+
     def place_of(self, number: int) -> int:
         """Where input set `number` is in memory, in sets."""
         return min(number, self.stored - 1)

@@ -15,29 +15,27 @@ from ..errors import UsageError
 from ..ipc.shared_memory import FIXED, READ_ONLY, SharedMemory
 from ..ipc.slots import SlotError, SlotPlan, SlotReader
 from ..problem.returned import ReturnedError, replayed_case
-from ..problem.spec import NO_SEED, Layout, Returned, layout_of
+from ..problem.spec import Layout, Returned, layout_of
 from ..problem.suite import TestCase
 from .arrays import elements_of
 from .contract import Ask, Checked, Expected, Mismatch, Secrets, Slots
+from .filling import Filling
 from .formats import Array
 from .inputs import SEED_BITS, Seen, chance_for, write_set
 from .making import Made, Maker, Order, Source
 from .narrowing import Narrowing
 from .nearby import answers_nearby
 from .own_check import OwnCheck
-from .plan import Sizes, check_room, is_worth_spilling, least_bytes, plan, slot_count, spread
-from .reference import SpillError, as_output, check_answers, kept_bytes
+from .plan import slot_count
+from .reference import as_output
 from .right_outputs import RightOutputs
-from .room import ROOM, available_bytes
 from .samples import Place, Right, Samples, places_of
 from .secret_sets import SecretSets
 from .slack import widened
-from .streaming import Stream, Supply
+from .streaming import Stream
 from .troubles import FaultError
 
 THROWAWAY_SETS = 2
-SETS_SHARE = 2
-"""The secret sets of a case use at most half of the available memory, and less while other graders plan theirs."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,9 @@ class CaseJudge:
         self._known = Seen(case.spec)
         self.read = layout_of(case.spec.read)
         self._checked = layout_of(case.spec.checked)
+        self._filling = Filling(
+            index, case, ask, self._known, tools.maker, self.read, self._checked, pool_bytes
+        )
         self._rounds_left = ask.rounds
         self._is_made = False
         self._sets: SecretSets | None = None
@@ -89,7 +90,7 @@ class CaseJudge:
     @property
     def least_bytes(self) -> int:
         """Memory that the secret sets take at least; 0 if they are made."""
-        return 0 if self._is_made else least_bytes(self._sizes(spill=False), self._ask.one_use)
+        return 0 if self._is_made else self._filling.least_bytes
 
     def throwaway(self, shared: SharedMemory, start: int) -> tuple[Source, list[Order]]:
         """Throw-away sets: one of the problem's own distribution, one of another.
@@ -159,7 +160,8 @@ class CaseJudge:
     def _begin_judging(self) -> SecretSets:
         """Make the secret sets, and narrow their tolerances."""
         case, tools = self._case, self._tools
-        self._sets = sets = self._make()
+        self._is_made = True
+        self._sets = sets = self._filling.sets()
         self._own_check = OwnCheck(case, sets, self._answers, tools.problem, tools.parts, tools.threads)
         self._narrowing = Narrowing(case, sets, self._part_seed, tools.problem)
         self._narrowing.narrow()
@@ -257,84 +259,6 @@ class CaseJudge:
             self._sets.free()
             self._sets, self._right = None, ()
             self._own_check = self._narrowing = self._right_outputs = None
-
-    def _make(self) -> SecretSets:
-        """Make the sets. If memory is short, try references in float32 first, if these allow more sets."""
-        with ROOM.planning(self.least_bytes):
-            plans = [self._plan(spill=False)]
-            if plans[0].sets < max(self._ask.sets_max, 2) + self._ask.one_use:
-                spilled = self._plan(spill=True)
-                if is_worth_spilling(plans[0], spilled):
-                    plans.insert(0, spilled)
-            sizes = self._sizes(spill=False)
-            count = 1 + max(each.stored for each in plans)  # a set is drawn and computed before it is stored
-            ROOM.claim(count * (sizes.inputs + sizes.expected), count)
-        try:
-            for number, each in enumerate(plans):
-                try:
-                    return self._fill(each, spill=number < len(plans) - 1)
-                except SpillError:
-                    continue
-        finally:
-            self._is_made = True
-        raise AssertionError("the last plan spills nothing")
-
-    def _sizes(self, spill: bool) -> Sizes:
-        return Sizes(self.read.stride, kept_bytes(self._spec, spill), self._checked.stride)
-
-    def _plan(self, spill: bool) -> SlotPlan:
-        sizes = self._sizes(spill)
-        available = available_bytes()
-        check_room(sizes, self._ask.one_use, available)
-        share = available // max(SETS_SHARE, 1 + ROOM.unplanned())
-        return plan(sizes, self._ask.sets_max, self._ask.one_use, self._pool_bytes, share)
-
-    def _fill(self, plan: SlotPlan, spill: bool) -> SecretSets:
-        chance = chance_for(self._ask.seed, f"secrets {self._index}")
-        counts = (plan.sets - plan.one_use, plan.one_use)
-        names = spread(self._case.distributions, counts, chance, self._ask.others_every)
-        pool = SharedMemory("neutrino-secrets", plan.stored * self.read.stride)
-        stored = plan.sets - plan.one_use if plan.streamed else plan.sets
-        try:
-            source = Source(self._tools.maker, self._known, chance, pool)
-            orders = [
-                Order(
-                    self._index,
-                    name,
-                    source.seed(),
-                    plan.place_of(number) * self.read.stride,
-                    answers=True,
-                    spill=spill,
-                )
-                for number, name in enumerate(names)
-            ]
-            now, later = orders[:stored], orders[stored:]
-            results = source.all_settled(now, iter(self._tools.maker.make(now, pool)))
-            expected, factors = [each.answers for each in results], [each.factors for each in results]
-            if not self._case.own_verdict and NO_SEED not in self._spec.notes:
-                check_answers(self._spec, expected)
-            pool.seal(FIXED if later else READ_ONLY)
-        except BaseException:
-            pool.close()
-            raise
-        digests = [each.digests for each in results]
-        distributions = (*(each.distribution for each in results), *(each.distribution for each in later))
-        supply = Supply(source, self._tools.maker, later, digests, pool) if later else None
-        expected += [{} for _ in later]
-        factors += [{} for _ in later]
-        zeros = frozenset() if later else frozenset.intersection(*(each.zeros for each in results))
-        return SecretSets(
-            self._case,
-            self.read,
-            plan,
-            distributions,
-            pool,
-            pool.view(),
-            expected,
-            factors,
-            supply,
-            zeros,
-        )
 
     def _answers(self, of_set: int) -> Mapping[str, Array]:
         assert self._sets is not None

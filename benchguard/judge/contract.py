@@ -25,6 +25,8 @@ class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
     sets_max: int = 8
     one_use: int = 8
     """The number of one-use input sets, besides `sets_max` repeated ones."""
+    patience: float | None = None
+    """If the fewest sets that tests of the time need take more seconds than this, no others are made. None: all are."""
     pool_bytes: int = 1 << 30
     """Limit for each of: input sets, expected outputs, output slots."""
     seed: int | None = None

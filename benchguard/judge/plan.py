@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..ipc.slots import SLOTS_MAX, SlotPlan
 from .carried import ONE_USE_WISHED, untestable
@@ -56,6 +56,21 @@ def plan(sizes: Sizes, sets_max: int, one_use: int, pool_bytes: int, available: 
     repeated = min(most, REPEATED_WISHED if total >= wished else REPEATED_MIN)
     once = min(one_use, total - repeated, max(ONE_USE_WISHED, total // 2))
     return SlotPlan(min(total, most + once), once, slots)
+
+
+def fewest(plan: SlotPlan) -> SlotPlan:
+    """The plan with the fewest sets with which the test for caching can tell; `plan` itself if it has no more."""
+    repeated, once = plan.counts
+    if plan.streamed or not once:
+        return plan
+    repeated, once = min(repeated, REPEATED_WISHED), min(once, ONE_USE_WISHED)
+    return replace(plan, sets=repeated + once, one_use=once)
+
+
+def numbers_in(few: SlotPlan, plan: SlotPlan) -> list[int]:
+    """The first sets of each kind of `plan`, as many as `few` has. Their numbers are ascending."""
+    (repeated, once), first_once = few.counts, plan.counts[0]
+    return [*range(repeated), *range(first_once, first_once + once)]
 
 
 def is_worth_spilling(kept: SlotPlan, spilled: SlotPlan) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-import benchguard.judge.case as judge_case
+import benchguard.judge.filling as judge_filling
 import benchguard.judge.narrowing as judge_narrowing
 import benchguard.judge.session as judge_session
 from benchguard.problem.spec import Buffer, CaseSpec, Scalar, Tolerance
@@ -154,7 +154,7 @@ def load(problem: str, adapter: str, options: Mapping[str, str]) -> Suite:
     if adapter == "import":
         raise SyntaxError("no problem", (problem, 5, 1, "text"))
     if "memory" in options:  # this is the judge's process
-        for module in (judge_case, judge_narrowing, judge_session):
+        for module in (judge_filling, judge_narrowing, judge_session):
             module.__dict__["available_bytes"] = lambda: int(options["memory"])
     if problem == "fails later":  # sets are made in this process, streamed ones in a thread
         judge_session.__dict__["can_fork"] = lambda: False

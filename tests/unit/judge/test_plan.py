@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchguard.ipc.slots import SLOTS_MAX, SlotPlan
-from benchguard.judge.plan import Sizes, check_room, is_worth_spilling, plan, spread
+from benchguard.judge.plan import Sizes, check_room, fewest, is_worth_spilling, numbers_in, plan, spread
 from benchguard.judge.troubles import FaultError
 
 
@@ -90,6 +90,30 @@ def test_plan_stays_within_bounds(
     assert result.streamed or result.sets == 2 or in_pool or (result.sets <= 12 and in_memory)
     assert result.one_use >= min(one_use, 8)
     assert result.slots == 2 or result.slots * sizes.outputs <= pool_bytes
+
+
+@pytest.mark.parametrize(
+    ("sets", "one_use", "few", "numbers"),
+    [
+        (20, 12, (4, 8), [0, 1, 2, 3, *range(8, 16)]),
+        (13, 8, (4, 8), [0, 1, 2, 3, *range(5, 13)]),
+        (12, 8, (4, 8), list(range(12))),
+        (5, 3, (2, 3), list(range(5))),
+        (8, 0, (8, 0), list(range(8))),
+    ],
+)
+def test_fewest_sets_are_the_first_of_each_kind(
+    sets: int, one_use: int, few: tuple[int, int], numbers: list[int]
+) -> None:
+    whole = SlotPlan(sets, one_use, slots=3)
+    part = fewest(whole)
+    assert (part.counts, part.slots) == (few, 3)
+    assert numbers_in(part, whole) == numbers
+
+
+def test_streamed_sets_stay_as_planned() -> None:
+    streamed = SlotPlan(20, 12, slots=2, streamed=True)
+    assert fewest(streamed) == streamed
 
 
 @given(st.integers(1, 9), st.lists(st.integers(0, 20), min_size=1, max_size=3), st.integers())
