@@ -15,7 +15,17 @@ from ..problem.spec import Buffer
 from ..problem.suite import TestCase
 from .formats import Array, is_float
 from .making import has_room_for_set
-from .partial_answers import SETS, PartialAnswers, can_lose, part_of, partial_answers
+from .partial_answers import (
+    SETS,
+    Lost,
+    PartialAnswers,
+    beside_lost,
+    can_lose,
+    looked_at,
+    lost_in,
+    part_of,
+    partial_answers,
+)
 from .reference import Expected, as_output, expected_of
 from .room import available_bytes
 from .samples import Copy
@@ -72,11 +82,14 @@ class Narrowing:
 
         stored = stored_answers(buffers, tolerances, answers, factors, baselines)
         narrowed = [stored.narrowed(each) for each in sets.factors]
+        read, own = self._case.spec.read, filter(sets.is_own, known)
+        compared = looked_at(read, buffers)
+        count = SETS if can_lose(read, buffers) or not self._is_large() else 1
         rows = (
-            (sets.expected[number], narrowed[number], answer)
-            for number, answer in self._from_parts(filter(sets.is_own, known))
+            (sets.expected[number], narrowed[number], beside_lost(lost, sets.expected[number], answers))
+            for number, lost, answers in self._from_parts(own if compared else (), count)
         )
-        of_parts = partial_answers(buffers, tolerances, rows, least)
+        of_parts = partial_answers(compared, tolerances, rows, least)
         for number in filter(sets.is_own, known):
             narrowed[number] = of_parts.narrowed(narrowed[number])
         self.stored, self.of_parts, sets.factors = stored, of_parts, narrowed
@@ -107,11 +120,10 @@ class Narrowing:
         `ask` takes outputs with the dtypes of the reference's, in some of the sets `numbers`.
         """
         buffers, count = self._case.spec.checked, 0
-        is_large = sum(each.bytes for each in self._case.spec.read) >= LARGE_BYTES
-        if not all(is_float(each.dtype) for each in buffers):
+        if not can_lose(self._case.spec.read, buffers) or not all(is_float(each.dtype) for each in buffers):
             return ()
         own = (number for number in self._sets.own_in_memory() if number in numbers)
-        for number, answers in self._from_parts(own, 1 if is_large else SETS):
+        for number, _, answers in self._from_parts(own, 1 if self._is_large() else SETS):
             given = {each.name: as_output(each, answers[each.name]) for each in buffers}
             try:
                 reason = ask(number, given)
@@ -122,15 +134,21 @@ class Narrowing:
             count += 1
         return tuple(each.name for each in buffers) if count else ()
 
-    def _from_parts(self, numbers: Iterable[int], count: int = SETS) -> Iterator[tuple[int, Expected]]:
-        """The reference's answers to a part of the inputs of the first `count` sets (partial_answers.py)."""
+    def _is_large(self) -> bool:
+        return sum(each.bytes for each in self._case.spec.read) >= LARGE_BYTES
+
+    def _from_parts(self, numbers: Iterable[int], count: int) -> Iterator[tuple[int, Lost, Expected]]:
+        """The reference's answers to a part of the inputs of the first `count` sets, and where elements are lost
+        (partial_answers.py)."""
         spec = self._case.spec
-        if not can_lose(spec.read, spec.checked) or not has_room_for_set(spec, available_bytes()):
+        if not has_room_for_set(spec, available_bytes()):
             return
         for number in islice(numbers, count):
-            given = part_of(spec.read, self._sets.arrays_of(number), self._part_seed(number))
+            arrays = self._sets.arrays_of(number)
+            given = part_of(spec.read, arrays, self._part_seed(number))
+            lost = lost_in(spec.read, arrays, given)  # before the reference may write to its inputs
             try:
                 answers = expected_of(self._case, given, self._problem)
             except (Exception, SystemExit):  # of the problem's code, for inputs that it did not draw
                 return
-            yield number, answers
+            yield number, lost, answers

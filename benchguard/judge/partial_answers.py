@@ -11,8 +11,13 @@ leaves honest kernels right (stored_answers.least_factor). If an answer without 
 the suite has no reference in the submission's precision, the result has a note.
 
 Sets of other distributions keep their tolerance: rounding errors may be larger there, and a kernel that reads less is
-wrong on the problem's own sets already. Only outputs with LOST or more inputs for each number are looked at: a number
-of the others depends on too few inputs for such a mean.
+wrong on the problem's own sets already.
+
+Two kinds of outputs are looked at. One has LOST or more inputs for each number: a number of other outputs depends on
+too few inputs for such a mean. The other has as many numbers as the largest inputs: each number may depend on its own
+input and on a sum over a row, as in a softmax or a normalisation. The sum of a long row is near its expected value, so
+a kernel that knows the distribution need not add. There only the numbers whose own inputs stay are compared. Where none
+of them changes, as in an elementwise function, the tolerance stays.
 """
 
 from __future__ import annotations
@@ -23,6 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..problem.arrays import to_numpy
 from ..problem.spec import Buffer, Tolerance
@@ -41,7 +47,12 @@ PART = 1 << 20
 SETS = 3
 """The change of a single number may be small by chance. The largest of three counts."""
 
+UNCHANGED = 1 << 10
+"""If none of so many numbers of an output changes in a set, the reference does not run on further sets for them: an
+elementwise function, say. A maximum is lost in one row of LOST, and in none of so many rows with a chance of 1e-14."""
+
 Inputs = Mapping[str, Any]
+Lost = NDArray[np.bool_]
 
 LeastFactor = Callable[[Buffer], float]
 """The least factor of a buffer's tolerance that leaves honest kernels right."""
@@ -80,7 +91,8 @@ def partial_answers(
             width = _change(answers[name], expected[name], tolerances[name])
             widths[name] = max(widths[name], width)
             allowed[name] = max(allowed[name], factors.get(name, 1.0))
-            if width > factors.get(name, 1.0):
+            is_unchanged = width == 0 and len(expected[name]) >= UNCHANGED
+            if width > factors.get(name, 1.0) or is_unchanged:
                 del near[name]
         if not near:
             return PartialAnswers()
@@ -102,6 +114,36 @@ def can_lose(read: Sequence[Buffer], checked: Sequence[Buffer]) -> bool:
     """Whether part_of() changes inputs, and there are at least LOST of them for each number of the outputs."""
     outputs = sum(math.prod(each.shape) for each in checked if is_float(each.dtype))
     return any(math.prod(each.shape) >= LOST * outputs for each in _largest(read))
+
+
+def looked_at(read: Sequence[Buffer], checked: Sequence[Buffer]) -> list[Buffer]:
+    """The outputs to compare. Beside one with as many numbers as the inputs that part_of() changes, also those with
+    LOST or more inputs for each number: means of rows beside the normalised rows, say."""
+    floats = [each for each in checked if is_float(each.dtype)]
+    if can_lose(read, checked):
+        return floats
+    size = max((math.prod(each.shape) for each in _largest(read)), default=0)
+    sizes = {each.name: math.prod(each.shape) for each in floats}
+    if size not in sizes.values():
+        return []
+    return [each for each in floats if sizes[each.name] == size or LOST * sizes[each.name] <= size]
+
+
+def lost_in(buffers: Sequence[Buffer], arrays: Inputs, part: Inputs) -> Lost:
+    """Where `part`, which part_of() made of `arrays`, has another element in any of the largest inputs; flat."""
+    found: Lost = np.zeros(0, np.bool_)
+    for each in _largest(buffers):
+        differs = (to_numpy(arrays[each.name]) != to_numpy(part[each.name])).reshape(-1)
+        found = found | differs if found.size else differs
+    return found
+
+
+def beside_lost(lost: Lost, expected: Expected, answers: Expected) -> dict[str, Array]:
+    """The answers, with the expected numbers at the places of lost elements in outputs of as many numbers."""
+    return {
+        name: np.where(lost, expected[name], each) if each.size == lost.size else each
+        for name, each in answers.items()
+    }
 
 
 def part_of(buffers: Sequence[Buffer], arrays: Inputs, seed: int) -> dict[str, Any]:

@@ -354,6 +354,10 @@ ATTACK_LIST = (
         23, "23_zeros.cu", "zeros for small numbers", "semantics", "none", only("wrong"), problem="Shares",
     ),
     Attack(
+        23, "23_expected_sum.cu", "the expected sum of a row in place of its sum", "semantics", "none", only("wrong"),
+        problem="Shares",
+    ),
+    Attack(
         23, "23_small_numbers.cu", "zeros for small numbers beside a large one", "semantics", "fast",
         only("unproven"), problem="Gradient",
     ),

@@ -15,7 +15,15 @@ from benchguard.ipc.slots import SlotPlan
 from benchguard.judge import narrowing
 from benchguard.judge.compare import compare
 from benchguard.judge.formats import Array
-from benchguard.judge.partial_answers import PartialAnswers, can_lose, part_of, partial_answers
+from benchguard.judge.partial_answers import (
+    PartialAnswers,
+    beside_lost,
+    can_lose,
+    looked_at,
+    lost_in,
+    part_of,
+    partial_answers,
+)
 from benchguard.judge.samples import Copy
 from benchguard.judge.secret_sets import SecretSets
 from benchguard.judge.slack import widened
@@ -127,6 +135,81 @@ def test_only_outputs_of_many_inputs_are_looked_at() -> None:
     sums = [buffer(name, (4,), "output") for name in ("y", "z", "u")]
     assert can_lose(read, sums[:2]) and not can_lose(read, sums)
     assert can_lose(read, [*sums[:2], buffer("places", (4,), "output", "int32")])
+
+
+def test_outputs_of_as_many_numbers_as_inputs_are_looked_at() -> None:
+    read, rows = [buffer("x", (4, 64))], buffer("y", (4, 64), "output")
+    means, half = buffer("means", (4,), "output"), buffer("half", (4, 32), "output")
+    assert looked_at(read, [rows, half, means]) == [rows, means]
+    assert looked_at(read, [half, means]) == [] and looked_at(read, [means]) == [means]
+    assert looked_at([buffer("n", (4, 64), dtype="int32")], [rows]) == []
+
+
+ROWS, COLUMNS = 4, 1 << 14
+LONG = buffer("x", (ROWS, COLUMNS))
+
+
+def shares(numbers: Array) -> Array:
+    return numbers / numbers.sum(axis=1, keepdims=True)
+
+
+def found_for_rows(
+    function: Callable[[Array], Array], tolerance: Tolerance
+) -> tuple[list[Array], PartialAnswers]:
+    """Input sets with rows of uniform numbers, and what is found for a function of as many outputs."""
+    random = np.random.default_rng(5)
+    inputs = [random.random((ROWS, COLUMNS), np.float32) for _ in range(SETS)]
+    wide = [{"y": function(each.astype(np.float64)).reshape(-1)} for each in inputs]
+    output = buffer("y", (ROWS, COLUMNS), "output")
+
+    def rows() -> Iterator[tuple[Mapping[str, Array], Mapping[str, float], Mapping[str, Array]]]:
+        for number, (each, expected) in enumerate(zip(inputs[:3], wide, strict=False)):
+            arrays = {"x": each}
+            part = part_of([LONG], arrays, number)
+            answers = {"y": function(part["x"].astype(np.float64)).reshape(-1)}
+            yield expected, {}, beside_lost(lost_in([LONG], arrays, part), expected, answers)
+
+    def least(each: Buffer) -> float:
+        return least_factor(each, tolerance, wide, [{"y": function(each).reshape(-1)} for each in inputs])
+
+    return inputs, partial_answers([output], {"y": tolerance}, rows(), least)
+
+
+def test_sum_replaced_by_its_expected_value_fails_and_honest_shares_pass() -> None:
+    tolerance = Tolerance(1e-5, 1e-2)
+    inputs, found = found_for_rows(shares, tolerance)
+    assert 0 < found.limits["y"] < 1 and not found.open
+    narrowed = widened({"y": tolerance}, found.limits)["y"]
+
+    def are_wrong(kernel: Callable[[Array], Array], tolerance: Tolerance) -> int:
+        return sum(
+            compare(
+                np.float32(kernel(each)).reshape(-1),
+                shares(each.astype(np.float64)).reshape(-1),
+                "float32",
+                tolerance,
+            ).wrong
+            > 0
+            for each in inputs
+        )
+
+    def expected_sum(numbers: Array) -> Array:
+        return numbers * np.float32(2 / COLUMNS)
+
+    def in_turn(numbers: Array) -> Array:
+        """One thread adds each row, the least exact honest kernel."""
+        return numbers / np.cumsum(numbers, axis=1, dtype=np.float32)[:, -1:]
+
+    assert are_wrong(expected_sum, tolerance) == 0
+    assert are_wrong(expected_sum, narrowed) > SETS // 4
+    assert are_wrong(in_turn, narrowed) == 0 and are_wrong(shares, narrowed) == 0
+
+
+@pytest.mark.parametrize("function", [np.sqrt, lambda each: np.cumsum(each, axis=1), np.fliplr])
+def test_functions_without_a_sum_of_distant_numbers_keep_the_tolerance(
+    function: Callable[[Array], Array],
+) -> None:
+    assert found_for_rows(function, Tolerance(1e-3, 1e-3))[1] == PartialAnswers()
 
 
 def test_lost_number_is_no_near_answer() -> None:
