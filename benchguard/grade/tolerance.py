@@ -25,7 +25,7 @@ def tolerance_notes(checked: Checked) -> Iterator[str]:
         if factor < 1:
             why = (
                 "zeros, one stored answer for all inputs, or an answer from a part of the inputs would pass under the "
-                "problem's"
+                "problem's, or no kernel rounds these numbers, which are numbers of the inputs"
             )
         else:
             why = (

@@ -6,17 +6,18 @@ narrow: the check is asked about such answers, and the result has a note if it a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from itertools import islice
 
-from ..problem.spec import Buffer
 from ..problem.suite import TestCase
 from .formats import Array, is_float
 from .making import has_room_for_set
 from .partial_answers import (
     SETS,
+    LeastFactor,
     Lost,
     PartialAnswers,
     beside_lost,
@@ -30,6 +31,7 @@ from .reference import Expected, as_output, expected_of
 from .room import available_bytes
 from .samples import Copy
 from .secret_sets import SecretSets
+from .selected import selected
 from .slack import Factors, baseline_of, default_baseline_of
 from .stored_answers import SETS_MIN, StoredAnswers, least_factor, stored_answers
 
@@ -70,29 +72,45 @@ class Narrowing:
         answers, factors = [sets.expected[each] for each in known], [sets.factors[each] for each in known]
 
         @cache
-        def baselines() -> list[dict[str, Array]]:
-            case, problem = self._case, self._problem
-            return [
-                baseline_of(case, arrays, problem) or default_baseline_of(case, arrays, problem=problem)
-                for arrays in map(sets.arrays_of, known)
-            ]
+        def baseline(number: int) -> Mapping[str, Array]:
+            case, problem, arrays = self._case, self._problem, sets.arrays_of(number)
+            return baseline_of(case, arrays, problem) or default_baseline_of(case, arrays, problem=problem)
 
-        def least(buffer: Buffer) -> float:
-            return least_factor(buffer, tolerances[buffer.name], answers, baselines())
+        def baselines() -> list[Mapping[str, Array]]:
+            return [baseline(each) for each in known]
 
-        stored = stored_answers(buffers, tolerances, answers, factors, baselines)
-        narrowed = [stored.narrowed(each) for each in sets.factors]
-        read, own = self._case.spec.read, filter(sets.is_own, known)
-        compared = looked_at(read, buffers)
-        count = SETS if can_lose(read, buffers) or not self._is_large() else 1
-        rows = (
-            (sets.expected[number], narrowed[number], beside_lost(lost, sets.expected[number], answers))
-            for number, lost, answers in self._from_parts(own if compared else (), count)
+        @cache
+        def least(name: str) -> float:
+            buffer = next(each for each in buffers if each.name == name)
+            return least_factor(buffer, tolerances[name], answers, baselines(), is_exact=name in exact)
+
+        own = list(filter(sets.is_own, known))
+        exact = selected(
+            self._case.spec.read,
+            buffers,
+            ((sets.arrays_of(each), sets.expected[each], partial(baseline, each)) for each in own[:SETS]),
+            self._part_seed(0),
         )
-        of_parts = partial_answers(compared, tolerances, rows, least)
-        for number in filter(sets.is_own, known):
+        stored = stored_answers(buffers, tolerances, answers, factors, baselines, exact)
+        narrowed = [stored.narrowed(each) for each in sets.factors]
+        of_parts = self._narrowed_for_parts(own, narrowed, lambda buffer: least(buffer.name))
+        limits = {**of_parts.limits, **{name: least(name) for name in exact}}
+        of_parts = replace(of_parts, limits=limits)
+        for number in own:
             narrowed[number] = of_parts.narrowed(narrowed[number])
         self.stored, self.of_parts, sets.factors = stored, of_parts, narrowed
+
+    def _narrowed_for_parts(
+        self, own: Sequence[int], factors: Sequence[Factors], least: LeastFactor
+    ) -> PartialAnswers:
+        read, checked, sets = self._case.spec.read, self._case.spec.checked, self._sets
+        compared = looked_at(read, checked)
+        count = SETS if can_lose(read, checked) or not self._is_large() else 1
+        rows = (
+            (sets.expected[number], factors[number], beside_lost(lost, sets.expected[number], answers))
+            for number, lost, answers in self._from_parts(own if compared else (), count)
+        )
+        return partial_answers(compared, self._case.tolerances, rows, least)
 
     def factors_of(self, number: int, factors: Factors) -> dict[str, float]:
         """The narrowed factors of a set that is made later. `factors` are those of slack.py."""

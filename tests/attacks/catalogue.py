@@ -45,6 +45,7 @@ CONTROLS = {
     "RowMeanChecked": "row_mean.py",
     "RowMeanUnits": "row_mean.py",
     "Largest": "largest.cu",
+    "Maximum": "maximum.cu",
     "Shares": "shares.cu",
     "Gradient": "gradient.cu",
     "Product": "product.py",
@@ -351,6 +352,10 @@ ATTACK_LIST = (
         problem="Largest",
     ),
     Attack(
+        23, "23_maximum_of_part.cu", "the largest of an eighth of all numbers", "semantics", "none", only("wrong"),
+        problem="Maximum",
+    ),
+    Attack(
         23, "23_zeros.cu", "zeros for small numbers", "semantics", "none", only("wrong"), problem="Shares",
     ),
     Attack(
@@ -359,7 +364,7 @@ ATTACK_LIST = (
     ),
     Attack(
         23, "23_small_numbers.cu", "zeros for small numbers beside a large one", "semantics", "fast",
-        only("unproven"), problem="Gradient",
+        only("wrong", "unproven"), problem="Gradient",
     ),
     Attack(24, "24_left_in_shared.cu", "left in shared memory", "device", true_time=True, where="gpu"),
     Attack(

@@ -232,6 +232,16 @@ class Largest(RowMean):
         return -np.partition(-x, np.arange(8), axis=1)[:, :8]
 
 
+class Maximum(RowMean):
+    """The largest value of each row. The problem gives no tolerance; the default accepts that of a part of a row."""
+
+    distributions = ("own",)
+    shapes = (("small", 1, 1 << 20), ("large", 64, 1 << 22))
+
+    def reference_solution(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(x.max(axis=1))
+
+
 class Shares(RowMean):
     """The share of each element in the sum of its row. The problem gives no tolerance; the default accepts zeros."""
 

@@ -1,0 +1,92 @@
+"""Outputs whose numbers are numbers of the inputs: a maximum, a sorted array, the largest numbers of rows.
+
+No honest kernel rounds them, so a tolerance for rounding errors permits only work that is left out. The maximum of a
+part of many uniform numbers is near that of all, and numbers need not be sorted by their last bits. The tolerance of a
+suite, and a default one, are therefore narrowed to a few units in the last place. A tolerance that a problem gives
+itself stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..problem.arrays import to_numpy
+from ..problem.spec import Buffer
+from ..problem.threads import in_parts
+from .compare import CHUNK
+from .formats import FLOATS, Array, Doubles, decoded, is_float
+from .nearby import EXACT_BITS
+from .reference import Expected
+
+SPARE_BITS = 2
+"""Errors of 2 to 4 units in the last place of the largest number pass."""
+
+DRAWN = 64
+"""So many numbers are looked for among the inputs. Then the whole outputs are compared with the reference's."""
+
+Set = tuple[Mapping[str, Any], Expected, Callable[[], Mapping[str, Array]]]
+"""A set's inputs, its expected outputs, and those of the reference in the submission's precision."""
+
+
+def selected(
+    read: Sequence[Buffer], checked: Sequence[Buffer], sets: Iterable[Set], seed: int
+) -> frozenset[str]:
+    """The outputs whose numbers are numbers of the inputs, or 0, in all `sets`, and which the reference does not round.
+
+    Outputs of numbers with few bits do not count: sums of small whole numbers are among the inputs by chance.
+    """
+    found = {each.name: each for each in checked if has_more_bits(each)}
+    random, count = np.random.default_rng(seed), 0
+    for arrays, expected, own in sets:
+        for name, buffer in list(found.items()):
+            numbers = _drawn(expected[name], random)
+            is_selected = _have_bits(numbers) and _are_in(numbers, read, arrays)
+            if not is_selected or not _is_exact(buffer, own().get(name), expected[name]):
+                del found[name]
+        if not found:
+            break
+        count += 1
+    return frozenset(found) if count else frozenset()
+
+
+def has_more_bits(buffer: Buffer) -> bool:
+    """Whether numbers of the output can have more than EXACT_BITS significant bits."""
+    return is_float(buffer.dtype) and FLOATS[buffer.dtype].digits > EXACT_BITS
+
+
+def _drawn(expected: Array, random: np.random.Generator) -> Doubles:
+    """Some numbers of an output that are not 0, each once and in ascending order."""
+    numbers = expected if expected.size <= DRAWN else expected[random.integers(0, expected.size, DRAWN)]
+    return np.unique(numbers[np.isfinite(numbers) & (numbers != 0)].astype(np.float64))
+
+
+def _have_bits(numbers: Doubles) -> bool:
+    """Whether at least half of the numbers have more than EXACT_BITS significant bits."""
+    mantissas = np.frexp(numbers)[0] * 2.0**EXACT_BITS
+    return 0 < len(numbers) <= 2 * int(np.count_nonzero(mantissas != np.rint(mantissas)))
+
+
+def _are_in(numbers: Doubles, read: Sequence[Buffer], arrays: Mapping[str, Any]) -> bool:
+    """Whether all numbers are among the floats of the inputs."""
+    is_found = np.zeros(len(numbers), np.bool_)
+    for each in read:
+        if not is_float(each.dtype):
+            continue
+        given = to_numpy(arrays[each.name]).reshape(-1)
+
+        def look(start: int, given: Array = given) -> None:
+            part = given[start : start + CHUNK].astype(np.float64)
+            places = np.minimum(np.searchsorted(numbers, part), len(numbers) - 1)
+            is_found[places[numbers[places] == part]] = True
+
+        in_parts(look, len(given), CHUNK)
+        if is_found.all():
+            return True
+    return False
+
+
+def _is_exact(buffer: Buffer, own: Array | None, expected: Array) -> bool:
+    return own is not None and np.array_equal(decoded(buffer.dtype, own), expected, equal_nan=True)
