@@ -12,6 +12,8 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
 
+import numpy as np
+
 from ..problem.suite import TestCase
 from .formats import Array, is_float
 from .making import has_room_for_set
@@ -138,11 +140,14 @@ class Narrowing:
         `ask` takes outputs with the dtypes of the reference's, in some of the sets `numbers`.
         """
         buffers, count = self._case.spec.checked, 0
-        if not can_lose(self._case.spec.read, buffers) or not all(is_float(each.dtype) for each in buffers):
+        if not looked_at(self._case.spec.read, buffers) or not all(is_float(each.dtype) for each in buffers):
             return ()
         own = (number for number in self._sets.own_in_memory() if number in numbers)
-        for number, _, answers in self._from_parts(own, 1 if self._is_large() else SETS):
-            given = {each.name: as_output(each, answers[each.name]) for each in buffers}
+        for number, lost, answers in self._from_parts(own, 1 if self._is_large() else SETS):
+            shown = self._answers_to_show(number, lost, answers)
+            if not shown:
+                return ()
+            given = {each.name: as_output(each, shown[each.name]) for each in buffers}
             try:
                 reason = ask(number, given)
             except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
@@ -151,6 +156,19 @@ class Narrowing:
                 return ()
             count += 1
         return tuple(each.name for each in buffers) if count else ()
+
+    def _answers_to_show(self, number: int, lost: Lost, answers: Expected) -> Expected:
+        """The answers to a part of a set's inputs, but the expected numbers of outputs that are not looked at, and at
+        the places of lost inputs. Empty if these are all numbers, as for an elementwise function."""
+        read, checked, expected = self._case.spec.read, self._case.spec.checked, self._sets.expected[number]
+        if can_lose(read, checked):
+            return answers
+        names = {each.name for each in looked_at(read, checked)}
+        if not expected:
+            return {}
+        beside = beside_lost(lost, expected, {name: answers[name] for name in names})
+        is_same = all(np.array_equal(each, expected[name], equal_nan=True) for name, each in beside.items())
+        return {} if is_same else {**expected, **beside}
 
     def _is_large(self) -> bool:
         return sum(each.bytes for each in self._case.spec.read) >= LARGE_BYTES

@@ -256,6 +256,51 @@ def asked_sets(
     return asked, open_outputs
 
 
+def asked_about_rows(function: Callable[[Array], Array]) -> tuple[list[Array], tuple[str, ...]]:
+    """Have a check that accepts everything asked about outputs of as many numbers as inputs.
+
+    Returns the differences of these outputs from the right ones, and the outputs that it accepts.
+    """
+    output, random = buffer("y", (ROWS, COLUMNS), "output"), np.random.default_rng(5)
+    spec = CaseSpec("rows", (LONG, output))
+
+    def expected(inputs: Mapping[str, Any]) -> dict[str, Array]:
+        return {"y": function(inputs["x"].astype(np.float64))}
+
+    case: Any = SimpleNamespace(spec=spec, own_verdict=True, distributions=("own",), expected=expected)
+    layout = layout_of(spec.read)
+    pool = SharedMemory("test-secrets", 2 * layout.stride)
+    pool.seal(FIXED)
+    answers: list[dict[str, Array]] = [{}, {}]
+    plan = SlotPlan(2, 0, 2)
+    sets = SecretSets(case, layout, plan, ("own", "own"), pool, pool.view(), answers, [{}, {}])
+    for number in range(2):
+        x = random.random((ROWS, COLUMNS), np.float32)
+        pool.write(x, layout.place("x", number)[0])
+        answers[number]["y"] = expected({"x": x})["y"].reshape(-1)
+    errors: list[Array] = []
+
+    def ask(number: int, copy: Copy) -> str | None:
+        errors.append(np.abs(copy["y"] - answers[number]["y"]))
+        return None
+
+    found = narrowing.Narrowing(
+        case, sets, lambda number: number, contextlib.nullcontext()
+    ).outputs_open_to_parts(range(2), ask)
+    sets.free()
+    return errors, found
+
+
+def test_own_check_is_asked_about_sums_of_a_part_beside_right_numbers() -> None:
+    errors, found = asked_about_rows(shares)
+    assert found == ("y",) and len(errors) == 2
+    assert all(0 < each.max() < 1e-5 for each in errors)
+
+
+def test_own_check_is_not_asked_about_elementwise_functions() -> None:
+    assert asked_about_rows(np.sqrt) == ([], ())
+
+
 def test_own_check_is_asked_about_three_sets_until_it_rejects_one() -> None:
     assert asked_sets() == ([0, 2, 3], ("y",))
     assert asked_sets(frozenset({2})) == ([0, 2], ())
