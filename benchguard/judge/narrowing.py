@@ -14,6 +14,7 @@ from itertools import islice
 
 import numpy as np
 
+from ..problem.spec import Buffer
 from ..problem.suite import TestCase
 from .formats import Array, is_float
 from .making import has_room_for_set
@@ -35,7 +36,7 @@ from .samples import Copy
 from .secret_sets import SecretSets
 from .selected import selected
 from .slack import Factors, baseline_of, default_baseline_of
-from .stored_answers import SETS_MIN, StoredAnswers, least_factor, stored_answers
+from .stored_answers import SETS_MIN, StoredAnswers, least_factor, margin_of, stored_answers
 
 LARGE_BYTES = 1 << 30
 """With as many bytes of inputs in a set, the problem's own check is asked about a part of one set's inputs instead of
@@ -81,38 +82,46 @@ class Narrowing:
         def baselines() -> list[Mapping[str, Array]]:
             return [baseline(each) for each in known]
 
-        @cache
-        def least(name: str) -> float:
-            buffer = next(each for each in buffers if each.name == name)
-            return least_factor(buffer, tolerances[name], answers, baselines(), is_exact=name in exact)
+        def least(buffer: Buffer) -> float:
+            return least_factor(buffer, tolerances[buffer.name], answers, baselines())
 
         own = list(filter(sets.is_own, known))
         exact = selected(
             self._case.spec.read,
             buffers,
+            tolerances,
             ((sets.arrays_of(each), sets.expected[each], partial(baseline, each)) for each in own[:SETS]),
             self._part_seed(0),
         )
-        stored = stored_answers(buffers, tolerances, answers, factors, baselines, exact)
+        computed = [each for each in buffers if each.name not in exact]
+        stored = stored_answers(computed, tolerances, answers, factors, baselines)
         narrowed = [stored.narrowed(each) for each in sets.factors]
-        of_parts = self._narrowed_for_parts(own, narrowed, lambda buffer: least(buffer.name))
-        limits = {**of_parts.limits, **{name: least(name) for name in exact}}
-        of_parts = replace(of_parts, limits=limits)
+        of_parts = self._narrowed_for_parts(computed, own, narrowed, least)
+        of_parts = replace(of_parts, limits={**of_parts.limits, **exact})
         for number in own:
             narrowed[number] = of_parts.narrowed(narrowed[number])
         self.stored, self.of_parts, sets.factors = stored, of_parts, narrowed
 
     def _narrowed_for_parts(
-        self, own: Sequence[int], factors: Sequence[Factors], least: LeastFactor
+        self, computed: Sequence[Buffer], own: Sequence[int], factors: Sequence[Factors], least: LeastFactor
     ) -> PartialAnswers:
         read, checked, sets = self._case.spec.read, self._case.spec.checked, self._sets
-        compared = looked_at(read, checked)
+        compared = [each for each in looked_at(read, checked) if each in computed]
         count = SETS if can_lose(read, checked) or not self._is_large() else 1
+        if not can_lose(read, checked):
+            compared = [each for each in compared if self._is_wide(each, own, factors)]
         rows = (
             (sets.expected[number], factors[number], beside_lost(lost, sets.expected[number], answers))
             for number, lost, answers in self._from_parts(own if compared else (), count)
         )
         return partial_answers(compared, self._case.tolerances, rows, least)
+
+    def _is_wide(self, buffer: Buffer, own: Sequence[int], factors: Sequence[Factors]) -> bool:
+        """Whether a tolerance is wider than honest errors need, so that it can be narrowed."""
+        if not own:
+            return False
+        margin = margin_of(buffer, self._case.tolerances[buffer.name], [self._sets.expected[own[0]]])
+        return margin < max(factors[each].get(buffer.name, 1.0) for each in own)
 
     def factors_of(self, number: int, factors: Factors) -> dict[str, float]:
         """The narrowed factors of a set that is made later. `factors` are those of slack.py."""

@@ -6,6 +6,7 @@ own check.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from itertools import islice
@@ -15,7 +16,7 @@ from ..problem.suite import TestCase
 from .compare import compare
 from .formats import Array, decoded, is_float
 from .nearby import answers_nearby
-from .other_inputs import Outputs, disturbed, drawn, other_inputs_reason
+from .other_inputs import DRAWN, Outputs, disturbed, drawn, other_inputs_reason, pairs_of
 from .own_check import OwnCheck
 from .precision import errors_of, note
 from .reference import as_output
@@ -55,8 +56,8 @@ class RightOutputs:
         """Why numbers near to the answers to other inputs do not show that the call computes them; empty if they do."""
         sets, tolerances = self._sets, self._case.tolerances
         numbers = [each for each in sets.own_in_memory() if copies.get(each)]
-        in_turn = list(zip(numbers, [*numbers[1:], *numbers[:1]], strict=True))
-        pairs = [*in_turn, *((other, number) for number, other in in_turn)]
+        drawn_numbers = sum(min(DRAWN, math.prod(each.buffer.shape)) for each in samples.places)
+        pairs = pairs_of(numbers, drawn_numbers)
         outputs = [
             drawn(
                 samples.places,
@@ -75,7 +76,10 @@ class RightOutputs:
             accepted = widened(tolerances, sets.factors[number])
             return [each.within(accepted[each.place.buffer.name]) for each in outputs[at]]
 
-        return other_inputs_reason(outputs, within, lambda at: self._in_other_roundings(pairs[at][0]))
+        of_each = len(pairs) // max(1, len(numbers))
+        return other_inputs_reason(
+            outputs, within, lambda at: self._in_other_roundings(pairs[at][0]), of_each
+        )
 
     def precision(self, samples: Samples) -> str:
         """The note on precision, from the problem's own distribution only: others are chosen to be difficult."""

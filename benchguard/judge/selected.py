@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..problem.arrays import to_numpy
-from ..problem.spec import Buffer
+from ..problem.spec import Buffer, Tolerance
 from .compare import CHUNK
 from .formats import FLOATS, Array, Doubles, decoded, is_float
 from .nearby import EXACT_BITS
@@ -31,24 +31,36 @@ Set = tuple[Mapping[str, Any], Expected, Callable[[], Mapping[str, Array]]]
 
 
 def selected(
-    read: Sequence[Buffer], checked: Sequence[Buffer], sets: Iterable[Set], seed: int
-) -> frozenset[str]:
+    read: Sequence[Buffer],
+    checked: Sequence[Buffer],
+    tolerances: Mapping[str, Tolerance],
+    sets: Iterable[Set],
+    seed: int,
+) -> dict[str, float]:
     """The outputs whose numbers are numbers of the inputs, or 0, in all `sets`, and which the reference does not round.
 
+    Each has the factor with which its tolerance permits SPARE_BITS of the largest number, in the set where it is most.
     Outputs of numbers with few bits do not count: sums of small whole numbers are among the inputs by chance.
     """
     found = {each.name: each for each in checked if has_more_bits(each)}
-    random, count = np.random.default_rng(seed), 0
+    random, factors = np.random.default_rng(seed), dict[str, float]()
     for arrays, expected, own in sets:
         for name, buffer in list(found.items()):
             numbers = _drawn(expected[name], random)
             is_selected = _have_bits(numbers) and _are_in(numbers, read, arrays)
             if not is_selected or not _is_exact(buffer, own().get(name), expected[name]):
                 del found[name]
+            else:
+                factors[name] = max(factors.get(name, 0.0), _factor(buffer, tolerances[name], expected[name]))
         if not found:
             break
-        count += 1
-    return frozenset(found) if count else frozenset()
+    return {name: each for name, each in factors.items() if name in found and each < 1}
+
+
+def _factor(buffer: Buffer, tolerance: Tolerance, expected: Array) -> float:
+    largest = float(np.abs(expected[np.isfinite(expected)]).max())
+    bound = tolerance.atol + tolerance.rtol * largest
+    return largest * 2.0 ** (SPARE_BITS - FLOATS[buffer.dtype].digits) / bound if bound else np.inf
 
 
 def has_more_bits(buffer: Buffer) -> bool:

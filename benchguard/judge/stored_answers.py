@@ -13,7 +13,7 @@ stays and the result has a note.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,7 +22,6 @@ from ..problem.spec import Buffer, Tolerance
 from .compare import CHUNK
 from .formats import FLOATS, Array, is_float
 from .reference import Expected
-from .selected import SPARE_BITS
 from .slack import MULTIPLE, Factors, error_of
 
 SETS_MIN = 4
@@ -53,10 +52,8 @@ def stored_answers(
     sets: Sequence[Expected],
     factors: Sequence[Factors],
     baselines: Baselines,
-    exact: Collection[str] = (),
 ) -> StoredAnswers:
-    """Look for buffers for which one stored answer would pass in all sets. `factors` are those of slack.py, by set,
-    and `exact` the outputs that no honest kernel rounds (selected.py)."""
+    """Look for buffers for which one stored answer would pass in all sets. `factors` are those of slack.py, by set."""
     if len(sets) < SETS_MIN:
         return StoredAnswers()
     widths, near = {}, []
@@ -71,7 +68,7 @@ def stored_answers(
     limits: dict[str, float] = {}
     for buffer in near:
         name, width = buffer.name, widths[buffer.name]
-        least = least_factor(buffer, tolerances[name], sets, own, is_exact=name in exact)
+        least = least_factor(buffer, tolerances[name], sets, own)
         if least < width:
             limits[name] = max(SHARE * width, least)
     return StoredAnswers(limits, tuple(each.name for each in near if each.name not in limits))
@@ -96,12 +93,7 @@ def _width(answers: Sequence[Array], tolerance: Tolerance, enough: float) -> flo
 
 
 def least_factor(
-    buffer: Buffer,
-    tolerance: Tolerance,
-    sets: Sequence[Expected],
-    own: Sequence[Mapping[str, Array]],
-    *,
-    is_exact: bool = False,
+    buffer: Buffer, tolerance: Tolerance, sets: Sequence[Expected], own: Sequence[Mapping[str, Array]]
 ) -> float:
     """The least factor that leaves honest kernels right; infinite without a reference in the submission's precision."""
     if not all(buffer.name in each for each in own):
@@ -110,15 +102,15 @@ def least_factor(
         error_of(buffer, each[buffer.name], answers[buffer.name], tolerance)
         for each, answers in zip(own, sets, strict=True)
     ]
-    return max(MULTIPLE * max(errors), _margin(buffer, tolerance, sets, is_exact=is_exact))
+    return max(MULTIPLE * max(errors), margin_of(buffer, tolerance, sets))
 
 
-def _margin(buffer: Buffer, tolerance: Tolerance, sets: Sequence[Expected], *, is_exact: bool) -> float:
-    """In tolerances: 2^-16 of the largest expected number in float32, 2^-7 in float16; of a selected one, 2^-22.
+def margin_of(buffer: Buffer, tolerance: Tolerance, sets: Sequence[Expected]) -> float:
+    """The room for honest errors, in tolerances: 2^-16 of the largest expected number in float32, 2^-7 in float16.
 
     A sum of 2^20 numbers, one after the other, is off by 2^-15.6 in float32.
     """
-    arrays, digits = [each[buffer.name] for each in sets], FLOATS[buffer.dtype].digits
+    arrays = [each[buffer.name] for each in sets]
     largest = max(float(np.abs(each[np.isfinite(each)]).max(initial=0.0)) for each in arrays)
-    margin = largest * 2.0 ** -(digits - SPARE_BITS if is_exact else digits * 2 // 3)
+    margin = largest * 2.0 ** -(FLOATS[buffer.dtype].digits * 2 // 3)
     return margin / (tolerance.atol + tolerance.rtol * largest) if margin else 0.0

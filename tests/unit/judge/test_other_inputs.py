@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchguard.judge import other_inputs
 from benchguard.judge.formats import Array
 from benchguard.judge.other_inputs import DRAWN, Outputs, are_many, disturbed, drawn, other_inputs_reason
 from benchguard.judge.samples import Place
@@ -98,6 +99,24 @@ def test_constant_for_a_single_number_counts_in_half_of_the_pairs() -> None:
     assert not are_many(pairs_of(4))  # so few numbers may be nearer by chance
 
 
+@pytest.mark.parametrize(
+    ("count", "numbers", "of_each"), [(20, 1, 18), (9, 1, 8), (20, 300, 10), (20, DRAWN, 2)]
+)
+def test_sets_are_compared_with_all_others_if_they_have_few_numbers(
+    count: int, numbers: int, of_each: int
+) -> None:
+    sets = [3 * each for each in range(count)]
+    pairs = other_inputs.pairs_of(sets, numbers)
+    assert len(set(pairs)) == len(pairs) and {pair[::-1] for pair in pairs} == set(pairs)
+    assert all(sum(one == each for one, _ in pairs) == of_each for each in sets)
+    assert all(one != other for one, other in pairs)
+
+
+def test_single_set_is_compared_with_none() -> None:
+    assert other_inputs.pairs_of([], 1) == []
+    assert {one == other for one, other in other_inputs.pairs_of([4], 1)} == {True}
+
+
 def test_coarse_mean_is_reported_by_chance_only_without_many_numbers() -> None:
     """Sums one after the other in float32, whose error is half of the distance between the means of two sets."""
     random = np.random.default_rng(5)
@@ -107,12 +126,11 @@ def test_coarse_mean_is_reported_by_chance_only_without_many_numbers() -> None:
         inputs = [1 + np.float32(0.03) * random.random(65536, np.float32) for _ in range(20)]
         right = [np.array([each.mean(dtype=np.float64)]) for each in inputs]
         own = [np.cumsum(each)[-1:] / np.float32(65536) for each in inputs]
-        turns = [(each, (each + 1) % 20) for each in range(20)]
         pairs = [
             drawn([place], {"y": own[one]}, ({"y": right[one]}, {"y": right[other]}), TOLERANCES, 3)
-            for one, other in (*turns, *(pair[::-1] for pair in turns))
+            for one, other in other_inputs.pairs_of(range(20), 1)
         ]
-        reported += are_many(pairs)
+        reported += are_many(pairs, of_each=18)
     assert reported == 0
 
 

@@ -10,10 +10,11 @@ import pytest
 
 from benchguard.judge.formats import Array
 from benchguard.judge.selected import Set, selected
-from benchguard.problem.spec import Buffer
+from benchguard.problem.spec import Buffer, Tolerance
 
 SETS = 3
 SHAPE = (4, 4096)
+WIDE = {"y": Tolerance(1e-2, 0.0)}
 INPUT = Buffer("x", "float32", SHAPE, "input")
 
 
@@ -34,7 +35,10 @@ def found_for(
         own, expected = function(x), function(x.astype(np.float64)).astype(np.float64)
         shape = own.shape
         sets.append(({"x": x}, {"y": expected.reshape(-1)}, partial(dict, y=own.reshape(-1))))
-    return selected([INPUT], [Buffer("y", "float32", shape, "output")], sets, 1) == {"y"}
+    found = selected([INPUT], [Buffer("y", "float32", shape, "output")], WIDE, sets, 1)
+    largest = max(float(np.abs(expected["y"]).max()) for _, expected, _ in sets)
+    assert found in ({}, {"y": pytest.approx(largest * 2.0**-22 / 1e-2)})
+    return bool(found)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +89,16 @@ def test_output_without_a_reference_in_its_precision_is_not_selected() -> None:
     x = uniform(np.random.default_rng(1))
     output = Buffer("y", "float32", (4,), "output")
     expected = {"y": x.max(axis=1).astype(np.float64)}
-    assert selected([INPUT], [output], [({"x": x}, expected, dict)], 1) == frozenset()
-    assert selected([INPUT], [output], [], 1) == frozenset()
+    assert selected([INPUT], [output], WIDE, [({"x": x}, expected, dict)], 1) == {}
+    assert selected([INPUT], [output], WIDE, [], 1) == {}
     half = Buffer("y", "float16", (4,), "output")
-    assert selected([INPUT], [half], [({"x": x}, expected, dict)], 1) == frozenset()
+    assert selected([INPUT], [half], WIDE, [({"x": x}, expected, dict)], 1) == {}
+
+
+def test_tolerance_that_is_narrower_already_stays() -> None:
+    x = uniform(np.random.default_rng(1))
+    own = {"y": x.max(axis=1)}
+    sets: list[Set] = [({"x": x}, {"y": own["y"].astype(np.float64)}, lambda: own)]
+    output = Buffer("y", "float32", (4,), "output")
+    assert "y" in selected([INPUT], [output], WIDE, sets, 1)
+    assert selected([INPUT], [output], {"y": Tolerance(0.0, 0.0)}, sets, 1) == {}
