@@ -66,7 +66,12 @@ def _raise(number: int, _: FrameType | None) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a second Ctrl-C may
     signal.signal(signal.SIGALRM, _Watch(number).look)
     signal.setitimer(signal.ITIMER_REAL, LOOK_SECONDS, LOOK_SECONDS)
-    raise Terminated(number)
+    raise _interrupt(number)
+
+
+def _interrupt(number: int) -> KeyboardInterrupt:
+    """subprocess lets a command that got Ctrl-C from the terminal, too, go on; it knows this exact class."""
+    return KeyboardInterrupt() if number == signal.SIGINT else Terminated(number)
 
 
 class _Watch:
@@ -78,7 +83,7 @@ class _Watch:
     def look(self, _: int, frame: FrameType | None) -> None:
         handled = sys.exc_info()[1]
         if handled is None or not any(isinstance(each, _ON_THE_WAY) for each in _causes(handled)):
-            raise Terminated(self._number)
+            raise _interrupt(self._number)
         if time.monotonic() > self._until:
             kill_all(with_descendants(os.getpid())[1:])
             with suppress(OSError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -49,6 +50,13 @@ def slow(*_, **__):
         time.sleep(1.5)
         print("cleaned up", flush=True)
 
+def waits(*_, **__):
+    quiet = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with subprocess.Popen(["sleep", "300"], **quiet) as child:
+        print(child.pid, flush=True)
+        os.kill(os.getpid(), signal.SIGINT)
+        child.wait()
+
 termination.LOOK_SECONDS, termination.CLEAN_UP_SECONDS = 0.1, float(sys.argv[2])
 program.cli.main = globals()[sys.argv[1]]
 program.main([])
@@ -80,6 +88,14 @@ def test_hanging_clean_up_is_ended_with_its_processes() -> None:
 def test_slow_clean_up_is_not_interrupted() -> None:
     done = run("slow")
     assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGINT, "cleaned up\n", "")
+
+
+def test_command_that_ctrl_c_did_not_end_goes_on() -> None:
+    """A trainer beside `rewards` gets Ctrl-C from the terminal, too, and may write a checkpoint then."""
+    done = run("waits")
+    command = int(done.stdout)
+    assert (done.returncode, process_start(command) is not None) == (128 + signal.SIGINT, True)
+    os.kill(command, signal.SIGKILL)
 
 
 def test_interrupt_during_imports_ends_without_a_traceback(tmp_path: Path) -> None:
