@@ -14,9 +14,9 @@ import pytest
 from benchguard.ipc.processes import process_start, with_descendants
 from tests.conftest import ROOT
 from tests.support.captures import CAPTURES
+from tests.support.signals import ENDING, take_signals
 
 PROBLEM = ROOT / "examples" / "problems" / "vector_add.py"
-SIGNALS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
 START_SECONDS = 60
 END_SECONDS = 60
 
@@ -39,12 +39,6 @@ def slow_compiler(path: Path, compiles: Path) -> str:
     return str(path)
 
 
-def take_signals() -> None:
-    """Undo nohup's and a background job's SIG_IGN, which the command would respect."""
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_DFL)
-
-
 def wait_for(condition: object, seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():  # type: ignore[operator]
@@ -55,7 +49,7 @@ def wait_for(condition: object, seconds: float) -> bool:
 
 
 @pytest.mark.usefixtures("native")
-@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
+@pytest.mark.parametrize("number", ENDING, ids=lambda number: number.name)
 @pytest.mark.parametrize("command", ["replay", "grade", "compare", "build"])
 def test_signal_ends_all_processes_and_removes_temporary_files(
     command: str, number: signal.Signals, tmp_path: Path

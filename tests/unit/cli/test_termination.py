@@ -14,6 +14,7 @@ import pytest
 from benchguard.cli.termination import Terminated, interrupted_status
 from benchguard.ipc.processes import process_start
 from tests.conftest import ROOT
+from tests.support.signals import take_signals
 
 SECONDS = 30
 
@@ -64,8 +65,19 @@ program.main([])
 
 
 def run(name: str, clean_up: float = SECONDS) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-c", COMMAND, name, str(clean_up)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, cwd=ROOT, check=False)
+    return started([sys.executable, "-c", COMMAND, name, str(clean_up)])
+
+
+def started(words: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        cwd=ROOT,
+        check=False,
+        preexec_fn=take_signals,
+    )
 
 
 def test_exception_lost_in_a_destructor_is_raised_again() -> None:
@@ -105,7 +117,7 @@ def test_interrupt_during_imports_ends_without_a_traceback(tmp_path: Path) -> No
         "-c",
         f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(ROOT)!r}]; from benchguard.__main__ import main",
     ]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+    done = started(words)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
 
 
