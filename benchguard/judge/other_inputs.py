@@ -45,7 +45,7 @@ COMPARED = 1 << 16
 one other set for each of 10 sets, 72 % of 2000 simulated constants for the mean above were found, with all 92 %."""
 
 DRAWN = 1 << 14
-"""From so many numbers the share in a pair of sets is known to a percent."""
+"""Numbers that are drawn from a larger output. They give the share in a pair of sets with an error of a percent."""
 
 Outputs = Sequence["Drawn"]
 

@@ -48,8 +48,8 @@ SETS = 3
 """The change of a single number may be small by chance. The largest of three counts."""
 
 UNCHANGED = 1 << 10
-"""If none of so many numbers of an output changes in a set, the reference does not run on further sets for them: an
-elementwise function, say. A maximum is lost in one row of LOST, and in none of so many rows with a chance of 1e-14."""
+"""An output of at least this many numbers, of which none changes in a set, needs no run on further sets: it may be that
+of an elementwise function. One maximum in LOST is lost, and none of this many with a chance of 1e-14."""
 
 Inputs = Mapping[str, Any]
 Lost = NDArray[np.bool_]

@@ -24,7 +24,7 @@ SPARE_BITS = 2
 """Errors of 2 to 4 units in the last place of the largest number pass."""
 
 DRAWN = 16
-"""So many numbers are looked for among the inputs. Then the whole outputs are compared with the reference's."""
+"""Numbers of an output that are looked up among the inputs. If all are there, the whole output is compared."""
 
 Set = tuple[Mapping[str, Any], Expected, Callable[[], Mapping[str, Array]]]
 """A set's inputs, its expected outputs, and those of the reference in the submission's precision."""
@@ -39,7 +39,8 @@ def selected(
 ) -> dict[str, float]:
     """The outputs whose numbers are numbers of the inputs, or 0, in all `sets`, and which the reference does not round.
 
-    Each has the factor with which its tolerance permits SPARE_BITS of the largest number, in the set where it is most.
+    Each has the factor that narrows its tolerance to an error in the last SPARE_BITS bits of its largest number, or the
+    largest such factor of all sets.
     Outputs of numbers with few bits do not count: sums of small whole numbers are among the inputs by chance.
     """
     found = {each.name: each for each in checked if has_more_bits(each)}
