@@ -96,7 +96,9 @@ class Narrowing:
         computed = [each for each in buffers if each.name not in exact]
         stored = stored_answers(computed, tolerances, answers, factors, baselines)
         narrowed = [stored.narrowed(each) for each in sets.factors]
-        of_parts = self._narrowed_for_parts(computed, own, narrowed, least)
+        # Sums that cancel, say: a number would pass anyway, and honest errors are as large as the numbers that are added.
+        guarded = [each for each in computed if each.name not in stored.open]
+        of_parts = self._narrowed_for_parts(guarded, own, narrowed, least)
         of_parts = replace(of_parts, limits={**of_parts.limits, **exact})
         for number in own:
             narrowed[number] = of_parts.narrowed(narrowed[number])

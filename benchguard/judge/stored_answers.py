@@ -108,9 +108,10 @@ def least_factor(
 def margin_of(buffer: Buffer, tolerance: Tolerance, sets: Sequence[Expected]) -> float:
     """The room for honest errors, in tolerances: 2^-16 of the largest expected number in float32, 2^-7 in float16.
 
-    A sum of 2^20 numbers, one after the other, is off by 2^-15.6 in float32.
+    A sum of 2^20 numbers, one after the other, is off by 2^-15.6 in float32. Infinite for a tolerance of zero.
     """
     arrays = [each[buffer.name] for each in sets]
     largest = max(float(np.abs(each[np.isfinite(each)]).max(initial=0.0)) for each in arrays)
     margin = largest * 2.0 ** -(FLOATS[buffer.dtype].digits * 2 // 3)
-    return margin / (tolerance.atol + tolerance.rtol * largest) if margin else 0.0
+    bound = tolerance.atol + tolerance.rtol * largest
+    return (margin / bound if bound else np.inf) if margin else 0.0

@@ -115,6 +115,23 @@ def test_one_use_inputs_that_take_little_longer_make_the_time_and_no_accusation(
     assert all(row.one_use for row in reported(rows, doubt)) is (slower > 1.0)
 
 
+@pytest.mark.parametrize(("one_use", "unprimed"), [(8, False), (12, True)])
+def test_noise_of_two_speeds_accuses_nobody_where_samples_are_few_or_none_is_queued(
+    one_use: int, unprimed: bool
+) -> None:
+    """All one-use samples are slow by chance, or because the host is. The time is theirs, so a cheat gains nothing."""
+    speeds = table(100, lambda new, draw: 66.0 if new or draw.random() < 0.45 else 58.0, one_use)
+    rows = [dataclasses.replace(each, unprimed=unprimed) for each in speeds]
+    doubt = carried_doubt(rows, first_use_of(rows))
+    assert carried_reason(rows, first_use_of(rows)) == "" and doubt
+    assert all(row.one_use for row in reported(rows, doubt))
+
+
+def test_results_that_are_kept_are_seen_where_no_sample_is_queued() -> None:
+    rows = [dataclasses.replace(each, unprimed=True) for each in table(200, remembers)]
+    assert carried_reason(rows, first_use_of(rows))
+
+
 @pytest.mark.parametrize("n", [1, 5, 12, 20, 31])
 def test_few_samples_report_one_use_inputs_only(n: int) -> None:
     rows = reported(table(n, remembers))

@@ -9,7 +9,7 @@ import numpy as np
 from benchguard.judge.compare import compare
 from benchguard.judge.formats import Array
 from benchguard.judge.slack import Factors, widened
-from benchguard.judge.stored_answers import SETS_MIN, StoredAnswers, stored_answers
+from benchguard.judge.stored_answers import SETS_MIN, StoredAnswers, margin_of, stored_answers
 from benchguard.problem.spec import Buffer, Tolerance
 
 SETS = 20
@@ -103,3 +103,9 @@ def test_narrowed_factor_is_the_smaller_one_by_buffer() -> None:
     limit = StoredAnswers({"y": 0.2})
     assert limit.narrowed({"y": 0.1, "z": 3.0}) == {"y": 0.1, "z": 3.0}
     assert limit.narrowed({}) == {"y": 0.2}
+
+
+def test_tolerance_of_zero_has_room_for_no_honest_error_and_is_not_narrowed() -> None:
+    expected = [{"y": np.ones(SHAPE[0])}]
+    assert margin_of(BUFFER, Tolerance(0.0, 0.0), expected) == np.inf
+    assert margin_of(BUFFER, Tolerance(0.0, 0.0), [{"y": np.zeros(SHAPE[0])}]) == 0
