@@ -162,7 +162,8 @@ def simulate(measured: Measured, fleet: Fleet, seed: int = 1) -> Outcome:
 
     def grade(cores: Any, gpu: _Gpu, row: dict[str, float]) -> Iterator[Any]:
         yield from work(cores, row["start"], "cores")
-        yield from gpu.run(row["compile"] + row["quarantine"], cores, used)
+        yield from work(cores, row["compile"], "cores")
+        yield from gpu.run(row["quarantine"], cores, used)
         yield from work(cores, row["references"], "cores")
         yield from gpu.replay(work(cores, row["replay"], "cores", "GPU"))
 
@@ -265,8 +266,8 @@ def _cost(measured: Measured) -> Iterator[str]:
 
 NEEDS = {
     "start": "a core: processes, imports, reading the captures",
-    "compile": "a core; stopped while another grade replays on its GPU",
-    "quarantine": "a core, and the GPU beside others; stopped as well",
+    "compile": "a core",
+    "quarantine": "a core, and the GPU beside others; stopped while another grade replays there",
     "references": "a core; hidden behind the quarantine if it is 0",
     "replay": "a core, and the GPU alone",
 }
@@ -296,7 +297,7 @@ job of its own, and {ray:.2f} ms in Ray{where}, so it can give out at most {limi
 
 Machines have 8 GPUs and 8 cores for each GPU. The Ray engine has one grade in flight for each GPU, which waits while
 the submission is compiled and captured. `--parallel` of the local engine has more. Replays do not overlap, and a replay
-stops the other submissions on its GPU, so only their start and the work between replays overlap.
+stops the other submissions on its GPU, so only their start, their compilation and the work between replays overlap.
 
 | GPUs | grades a second, 1 in flight | 2 in flight | 3 in flight | GPUs replay (3) | dispatcher works (3) |
 | --- | --- | --- | --- | --- | --- |
@@ -305,8 +306,7 @@ stops the other submissions on its GPU, so only their start and the work between
 SATURATION = """
 ## Where it saturates
 
-- **The GPUs** first: each replays one grade at a time, and its submissions are compiled and captured between
-  replays.
+- **The GPUs** first: each replays one grade at a time, and its submissions are captured between replays.
 - **The dispatcher** at {limit:.0f} grades a second: {serial:.0f} GPUs with one grade in flight. Beyond that, run
   several batches, each with a part of the submissions: jobs do not depend on one another.
 - **The network** does not: at {per_second:.0f} grades a second, answers are {megabytes:.1f} MB a second.

@@ -96,7 +96,7 @@ class Narrowing:
         computed = [each for each in buffers if each.name not in exact]
         stored = stored_answers(computed, tolerances, answers, factors, baselines)
         narrowed = [stored.narrowed(each) for each in sets.factors]
-        # Sums that cancel, say: a number would pass anyway, and honest errors are as large as the numbers that are added.
+        # Sums that cancel, say: one number passes anyway, and honest errors are as large as those of the summands.
         guarded = [each for each in computed if each.name not in stored.open]
         of_parts = self._narrowed_for_parts(guarded, own, narrowed, least)
         of_parts = replace(of_parts, limits={**of_parts.limits, **exact})

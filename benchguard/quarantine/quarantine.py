@@ -177,7 +177,7 @@ class _Run:
         watch = Watch(confine.memory_bytes, confine.processes, self._where.scratch)
         pause = None
         if self._turn is not None:
-            pause = Pause(self._turn, group, lambda: any(each.uses_gpu for each in waiting))
+            pause = Pause(self._turn, group, watch.look, lambda: any(each.uses_gpu for each in waiting))
         attendant = Attendant(
             events_end, output_end, deadline, events.handle, watch, group, pause=pause, paused=events.paused
         )

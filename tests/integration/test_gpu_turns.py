@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +17,7 @@ import pytest
 
 from benchguard.fleet.grading import grade_all
 from benchguard.gpu.turns import WAITING, BusyError, Turns
+from benchguard.gpu.users import may_use_gpu
 from benchguard.grade.grade import grade
 from benchguard.grade.options import GradeOptions
 from benchguard.ipc.lock_file import FOLDER
@@ -141,8 +143,61 @@ def test_quarantine_stops_for_a_replay(locks: Path, tmp_path: Path, delay: float
     took = time.monotonic() - began
     assert GOT in result.output and result.trouble == "" and result.status == 0
     assert replay.began < replay.ended < ticks[-1]
-    assert not [at for at in ticks if replay.began < at < replay.ended]
+    assert not ticks_during(replay, ticks)
     assert result.wall_s <= took - STOP_SECONDS
+
+
+def goes_on(monkeypatch: pytest.MonkeyPatch, may_use_gpu: Callable[[int], bool] = may_use_gpu) -> None:
+    """Have the lock of the CPU driver, which has no device file, treated as that of a GPU."""
+    monkeypatch.setattr(pause, "CPU_DRIVER", "")
+    monkeypatch.setattr(pause, "RUNNING_MAX", 8)
+    monkeypatch.setattr(pause, "may_use_gpu", may_use_gpu)
+
+
+def ticks_during(replay: Replay, ticks: Sequence[float]) -> list[float]:
+    return [at for at in ticks if replay.began < at < replay.ended]
+
+
+def test_processes_without_a_device_go_on_during_a_replay(
+    locks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on(monkeypatch)
+    replay = Replay(locks, seconds=2.0)
+    result, ticks = quarantined_beside(replay, tmp_path, program_of(TICKS))
+    assert GOT in result.output and result.trouble == ""
+    assert ticks_during(replay, ticks)
+
+
+def test_process_that_opens_a_device_during_a_replay_is_stopped(
+    locks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replay = Replay(locks, seconds=4.0)
+    goes_on(monkeypatch, lambda _: 0 < replay.began < time.monotonic() - 1.0)
+    result, ticks = quarantined_beside(replay, tmp_path, program_of(TICKS))
+    assert GOT in result.output and result.trouble == ""
+    assert ticks_during(replay, ticks)
+    assert max(ticks_during(replay, ticks)) < replay.began + 2.0
+    assert replay.ended < ticks[-1]
+
+
+def test_processes_that_keep_the_processors_busy_are_stopped(
+    locks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on(monkeypatch)
+    monkeypatch.setattr(pause, "running_threads", lambda _: pause.RUNNING_MAX + 1)
+    replay = Replay(locks, seconds=2.0)
+    result, ticks = quarantined_beside(replay, tmp_path, program_of(TICKS))
+    assert GOT in result.output and result.trouble == ""
+    assert not ticks_during(replay, ticks)
+
+
+def test_limits_hold_during_a_replay(locks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A submission that allocates memory while another grade's replay runs is ended then, not after it."""
+    goes_on(monkeypatch)
+    replay = Replay(locks, seconds=STOP_SECONDS)
+    hoard = "time.sleep(1.5)\nkept = bytearray(b'x') * (1 << 30)\ntime.sleep(60)\n"
+    result, _ = quarantined_beside(replay, tmp_path, program_of(hoard), memory_bytes=256 << 20)
+    assert "memory" in result.trouble, result
 
 
 def test_quarantine_that_wakes_itself_is_killed(locks: Path, tmp_path: Path) -> None:

@@ -37,6 +37,10 @@ from . import (
 ORDER_MAX = 64 << 20
 STATUS_REFUSED = 3
 
+NICE = 5
+"""A thread of a replay gets three times the time of a submission's thread. With more, a submission would get too little
+on a machine that also runs programs of others."""
+
 
 def main(arguments: list[str]) -> None:
     """Fork: the parent becomes the keeper, the child the quarantine. Does not return."""
@@ -96,6 +100,8 @@ def _confine(
     confine = order.confine
     variables = order.variables if isinstance(order, Task) else ()
     on = {"identity": who.feature, "environment": environment.check(os.environ, variables)}
+    if isinstance(order, Order) and order.inline_order is None:
+        _step_back()
     privileges.bound()
     shared = isinstance(order, Order) and shared_memory.make_private(
         f"{confine.scratch}/{environment.SHARED}", who.user
@@ -118,6 +124,13 @@ def _confine(
     on["processes"] = _processes(who)
     on["system calls"], on["network"] = system_calls.confine(confine.network, who.user is None)
     return {name: on[name] for name in FEATURES}
+
+
+def _step_back() -> None:
+    """Lower the priority below that of replays and judges of other grades. An idle machine runs it as before."""
+    with contextlib.suppress(OSError):
+        os.nice(NICE)
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def _processes(who: identity.Identity) -> str:
