@@ -1,11 +1,12 @@
 """Turns on a GPU: times are measured alone, and other work of grades is done together.
 
 A turn is a lock (flock) on a file of the GPU. The kernel releases it when its process ends, in whatever way. A process
-that waits for a turn holds a second lock, and nobody begins to wait meanwhile: otherwise work that is done together
-would keep out a measurement for ever. Work that is done together can see that a measurement waits, and step aside.
+that waits for a turn alone announces that by a second lock. No other work begins meanwhile, because work that is done
+together could keep out a measurement for ever. That work sees the announcement, and steps aside. Its processes are
+stopped then, but their kernels may go on, so a turn alone begins when the GPU is quiet.
 
-The lock keeps apart those who ask for it. It does not stop a program that uses the GPU without asking, or that holds
-the lock on purpose (docs/threat-model.md).
+The locks keep apart those who ask for them. They do not stop a program that uses the GPU without asking, or that holds
+a lock on purpose (docs/threat-model.md).
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from ..errors import BenchguardError
 from ..ipc.lock_file import is_at, lock_folder, open_lock, try_lock
+from .quiet import wait_until_quiet
 
 POLL_SECONDS = 0.02
 WAIT_SECONDS, WAIT_SECONDS_MAX = 600.0, 1e6
@@ -29,6 +32,10 @@ WAITING = "waiting for the GPU"
 WAIT_WORTH_A_NOTE = 0.1
 """Seconds."""
 HOLDERS_MAX = 4
+
+QUIET_SECONDS, RETRY_SECONDS = 1.5, 2.5
+"""Time for the GPU to end what stopped processes have given it, and time in which they go on if it does not. A
+submission that never lets the GPU rest so works for most of the time, and its time-out comes."""
 
 Kind = Literal["alone", "together"]
 
@@ -72,27 +79,46 @@ class Turns:
         deadline = began + max(0.0, self._seconds - self.waited)
         try:
             for gpu in self.gpus:
-                waiting = _Waiting(gpu, deadline, self._seconds, on_wait, look)
-                with ExitStack() as queue:
-                    waiting.lock(self._queue_of(gpu), "alone", queue)
-                    waiting.lock(self._folder / f"neutrino-{gpu}.lock", kind, held)
-                    on_wait = waiting.on_wait
+                waiting = _Waiting(Files(self._folder, gpu), deadline, self._seconds, on_wait, look)
+                waiting.lock_alone(held) if kind == "alone" else waiting.lock_together(held)
+                on_wait = waiting.on_wait
         finally:
             self.waited += time.monotonic() - began
 
-    def _queue_of(self, gpu: str) -> Path:
-        return self._folder / f"neutrino-{gpu}.next"
+    def is_announced(self) -> bool:
+        """Whether a process waits for a turn alone on one of the GPUs at this moment."""
+        return any(_is_locked(Files(self._folder, gpu).announced) for gpu in self.gpus)
 
-    def is_queued(self) -> bool:
-        """Whether a process waits for a turn on one of the GPUs at this moment."""
+    def note_pause(self, stack: ExitStack) -> None:
+        """Let those who take a turn alone know, until `stack` ends, that stopped processes may have work on the GPU."""
         for gpu in self.gpus:
-            descriptor = open_lock(self._queue_of(gpu))
-            try:
-                if not try_lock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB):
-                    return True
-            finally:
-                os.close(descriptor)
-        return False
+            while not _try(Files(self._folder, gpu).paused, "together", stack):
+                time.sleep(POLL_SECONDS)
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a GPU's locks. `announced` is locked while a process waits for a turn alone, `paused` while
+    processes with a context on the GPU are stopped, and `busy` while these go on because their kernels did."""
+
+    folder: Path
+    gpu: str
+
+    @property
+    def turn(self) -> Path:
+        return self.folder / f"neutrino-{self.gpu}.lock"
+
+    @property
+    def announced(self) -> Path:
+        return self.folder / f"neutrino-{self.gpu}.next"
+
+    @property
+    def paused(self) -> Path:
+        return self.folder / f"neutrino-{self.gpu}.paused"
+
+    @property
+    def busy(self) -> Path:
+        return self.folder / f"neutrino-{self.gpu}.busy"
 
 
 class Turn:
@@ -106,53 +132,77 @@ class Turn:
         return self._turns.gpus
 
     def is_wanted(self) -> bool:
-        """Whether another process waits for this one. Those that are together wait for nobody but one alone."""
-        return self._turns.is_queued()
+        """Whether another process waits for a turn alone."""
+        return self._turns.is_announced()
 
     def step_aside(self, began: float, look: Callable[[], None]) -> None:
         """Give the turn away, and wait for the next one. Calls `look` again and again during the wait.
 
         The wait counts from `began`, of the monotonic clock. Raises as Turns.take. There is no turn then.
         """
-        self._held.close()
-        self._turns._lock(self._kind, self._held, began, None, look)
+        with ExitStack() as paused:
+            self._turns.note_pause(paused)
+            self._held.close()
+            self._turns._lock(self._kind, self._held, began, None, look)
 
 
 class _Waiting:
     def __init__(
         self,
-        gpu: str,
+        files: Files,
         deadline: float,
         seconds: float,
         on_wait: Callable[[], None] | None,
         look: Callable[[], None] | None,
     ) -> None:
-        self._gpu, self._deadline, self._seconds, self.on_wait = gpu, deadline, seconds, on_wait
+        self._files, self._deadline, self._seconds, self.on_wait = files, deadline, seconds, on_wait
         self._look = look
 
-    def lock(self, path: Path, kind: Kind, stack: ExitStack) -> None:
-        """Lock the file at `path` until `stack` ends."""
-        operation = (fcntl.LOCK_EX if kind == "alone" else fcntl.LOCK_SH) | fcntl.LOCK_NB
+    def lock_together(self, stack: ExitStack) -> None:
+        """Lock the GPU until `stack` ends, once no process waits for a turn alone."""
+        files = self._files
         while True:
-            descriptor = open_lock(path)
-            kept = False
-            try:
-                while not try_lock(descriptor, operation):
-                    self._wait(descriptor, path)
-                kept = is_at(descriptor, path)  # else a cleaner of old files has removed it meanwhile
-            finally:
-                if not kept:
-                    os.close(descriptor)
-            if kept:
-                stack.callback(os.close, descriptor)
+            if _is_locked(files.announced):
+                self._wait(files.announced)
+            elif _try(files.turn, "together", stack):
                 return
+            else:
+                self._wait(files.turn)
 
-    def _wait(self, descriptor: int, path: Path) -> None:
+    def lock_alone(self, stack: ExitStack) -> None:
+        """Lock the GPU until `stack` ends, and wait until it is quiet if processes were stopped for that."""
+        files = self._files
+        while True:
+            with ExitStack() as taken:
+                with ExitStack() as announced:
+                    while _is_locked(files.busy) or not _try(files.turn, "alone", taken):
+                        self._announce(announced)
+                        self._wait(files.turn)
+                if not _is_paused(files) or wait_until_quiet([files.gpu], QUIET_SECONDS):
+                    stack.enter_context(taken.pop_all())
+                    return
+                busy = ExitStack()
+                _try(
+                    files.busy, "alone", busy
+                )  # while this process still has the turn: no other one takes it meanwhile
+            with busy:
+                until = time.monotonic() + RETRY_SECONDS
+                while time.monotonic() < until:
+                    self._wait(files.turn)
+
+    def _announce(self, announced: ExitStack) -> None:
+        """Announce the wait, unless another process does, or the GPU is busy: then nobody shall."""
+        if _is_locked(self._files.busy):
+            announced.close()
+        elif not _is_locked(self._files.announced):
+            _try(self._files.announced, "alone", announced)
+
+    def _wait(self, path: Path) -> None:
         if time.monotonic() >= self._deadline:
-            others = ", ".join(map(str, holders(descriptor)))
+            others = ", ".join(map(str, _holders_at(path)))
             raise BusyError(
-                f"GPU {self._gpu} is in use by {f'process {others}' if others else 'another grade'}, after a wait of "
-                f"{self._seconds:g} s ({path}); wait longer with --wait-for-gpu, or use another GPU"
+                f"GPU {self._files.gpu} is in use by {f'process {others}' if others else 'another grade'}, after a "
+                f"wait of {self._seconds:g} s ({path}); wait longer with --wait-for-gpu, or use another GPU"
             )
         if self.on_wait is not None:
             self.on_wait()
@@ -160,6 +210,42 @@ class _Waiting:
         if self._look is not None:
             self._look()
         time.sleep(POLL_SECONDS)
+
+
+def _try(path: Path, kind: Kind, stack: ExitStack) -> bool:
+    """Lock the file at `path` until `stack` ends, if no other process keeps it from that."""
+    descriptor = open_lock(path)
+    kept = False
+    try:
+        operation = (fcntl.LOCK_EX if kind == "alone" else fcntl.LOCK_SH) | fcntl.LOCK_NB
+        # Otherwise a cleaner of old files has removed it meanwhile.
+        kept = try_lock(descriptor, operation) and is_at(descriptor, path)
+    finally:
+        if not kept:
+            os.close(descriptor)
+    if kept:
+        stack.callback(os.close, descriptor)
+    return kept
+
+
+def _is_locked(path: Path) -> bool:
+    """Whether a process has locked the file alone."""
+    with ExitStack() as lock:
+        return not _try(path, "together", lock)
+
+
+def _is_paused(files: Files) -> bool:
+    """Whether processes are stopped. Only the process that has the turn alone may ask: none is stopped meanwhile."""
+    with ExitStack() as lock:
+        return not _try(files.paused, "alone", lock)
+
+
+def _holders_at(path: Path) -> list[int]:
+    descriptor = open_lock(path)
+    try:
+        return holders(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def holders(descriptor: int) -> list[int]:

@@ -11,7 +11,7 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 
-from ..gpu.quiet import CPU_DRIVER, wait_until_quiet
+from ..gpu.quiet import CPU_DRIVER
 from ..gpu.turns import Turn
 from ..gpu.users import may_use_gpu, running_threads
 from ..ipc.processes import is_stopped, kill_all, signal_all
@@ -19,9 +19,6 @@ from .group import Group
 
 STOP_SECONDS = 1.0
 """Time for all threads to stop. A thread in a call of the kernel driver stops at the end of the call."""
-
-QUIET_SECONDS = 2.0
-"""Time for the GPU to end what the processes have given it."""
 
 RETRY_SECONDS = 1.0
 LOOK_SECONDS = 0.1
@@ -39,7 +36,7 @@ RESUMED = (
 class Pause:
     """A quarantine that steps aside for replays. Its processes keep their memory and their contexts meanwhile.
 
-    A quarantine keeps its turn if its processes do not stop in time, or if the GPU goes on working: the replay waits.
+    A quarantine keeps its turn if its processes do not stop in time, and gets it back if the GPU goes on working.
     `excess` says why the processes were killed; empty if they were not.
     """
 
@@ -70,7 +67,7 @@ class Pause:
             return 0.0
         if not self._members.members(keeper):  # the keeper is about to start the first one, or all have ended
             return 0.0
-        if not (self._stop(keeper) and wait_until_quiet(self._turn.gpus, QUIET_SECONDS)):
+        if not self._stop(keeper):
             self._resume(keeper)
             self._again = time.monotonic() + RETRY_SECONDS
             return 0.0

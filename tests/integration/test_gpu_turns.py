@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from benchguard.fleet.grading import grade_all
+from benchguard.gpu import turns
 from benchguard.gpu.turns import WAITING, BusyError, Turns
 from benchguard.gpu.users import may_use_gpu
 from benchguard.grade.grade import grade
@@ -210,7 +211,7 @@ def test_quarantine_that_wakes_itself_is_killed(locks: Path, tmp_path: Path) -> 
 
 def test_busy_gpu_keeps_the_turn(locks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels go on when their process is stopped. As long as they run, no replay begins."""
-    monkeypatch.setattr(pause, "wait_until_quiet", lambda *_: False)
+    monkeypatch.setattr(turns, "wait_until_quiet", lambda *_: False)
     replay = Replay(locks)
     result, ticks = quarantined_beside(replay, tmp_path, program_of(TICKS))
     assert GOT in result.output and result.trouble == ""

@@ -9,12 +9,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
 from benchguard.errors import BenchguardError, UsageError
+from benchguard.gpu import turns as turns_module
 from benchguard.gpu.turns import BusyError, Turns
 from benchguard.ipc.lock_file import FOLDER, lock_folder
 from tests.conftest import ROOT
@@ -121,6 +122,49 @@ def test_measurement_goes_before_later_work_that_is_done_together(tmp_path: Path
         first.join()
         second.join()
     assert order == ["measurement", "later"]
+
+
+@pytest.mark.parametrize("is_paused", [True, False])
+def test_turn_alone_waits_for_a_quiet_gpu_only_where_processes_are_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_paused: bool
+) -> None:
+    asked: list[object] = []
+    answers = iter([False, False, True])
+    monkeypatch.setattr(turns_module, "RETRY_SECONDS", 0.1)
+    monkeypatch.setattr(turns_module, "wait_until_quiet", lambda gpus, _: asked.append(gpus) or next(answers))
+    with ExitStack() as stack:
+        if is_paused:
+            turns(tmp_path).note_pause(stack)
+        with turns(tmp_path, 30).take("alone"):
+            assert asked == ([[GPU]] * 3 if is_paused else [])
+
+
+def test_busy_gpu_is_given_back_between_the_looks_of_all_who_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them alone would look in turn, and stopped submissions would never go on, nor reach their time-outs."""
+    monkeypatch.setattr(turns_module, "RETRY_SECONDS", 1.0)
+    monkeypatch.setattr(turns_module, "wait_until_quiet", lambda *_: time.sleep(0.5) or done.is_set())
+    done = threading.Event()
+
+    def work() -> None:
+        with turns(tmp_path, 60).take("alone"):
+            pass
+
+    with ExitStack() as stack:
+        turns(tmp_path).note_pause(stack)
+        waiting = [threading.Thread(target=work) for _ in range(4)]
+        for each in waiting:
+            each.start()
+        time.sleep(0.3)
+        try:
+            with turns(tmp_path, 4).take("together"):
+                pass
+        finally:
+            done.set()
+        for each in waiting:
+            each.join(30)
+            assert not each.is_alive()
 
 
 def test_other_gpu_is_free(tmp_path: Path) -> None:
