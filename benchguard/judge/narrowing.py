@@ -21,12 +21,10 @@ from .making import has_room_for_set
 from .partial_answers import (
     SETS,
     LeastFactor,
-    Lost,
     PartialAnswers,
     beside_lost,
-    can_lose,
-    looked_at,
-    lost_in,
+    groups_of,
+    is_sum,
     part_of,
     partial_answers,
 )
@@ -35,7 +33,7 @@ from .room import available_bytes
 from .samples import Copy
 from .secret_sets import SecretSets
 from .selected import selected
-from .slack import Factors, baseline_of, default_baseline_of
+from .slack import Factors, baseline_of, default_baseline_of, widened
 from .stored_answers import SETS_MIN, StoredAnswers, least_factor, margin_of, stored_answers
 
 LARGE_BYTES = 1 << 30
@@ -107,16 +105,36 @@ class Narrowing:
     def _narrowed_for_parts(
         self, computed: Sequence[Buffer], own: Sequence[int], factors: Sequence[Factors], least: LeastFactor
     ) -> PartialAnswers:
-        read, checked, sets = self._case.spec.read, self._case.spec.checked, self._sets
-        compared = [each for each in looked_at(read, checked) if each in computed]
-        count = SETS if can_lose(read, checked) or not self._is_large() else 1
-        if not can_lose(read, checked):
-            compared = [each for each in compared if self._is_wide(each, own, factors)]
-        rows = (
-            (sets.expected[number], factors[number], beside_lost(lost, sets.expected[number], answers))
-            for number, lost, answers in self._from_parts(own if compared else (), count)
-        )
-        return partial_answers(compared, self._case.tolerances, rows, least)
+        floats = [each for each in computed if is_float(each.dtype)]
+        wide = [each for each in floats if self._is_wide(each, own, factors)]
+        found = PartialAnswers()
+        for group in groups_of(self._case.spec.read):
+            sums = [each for each in floats if is_sum(each, group)]
+            compared = [*sums, *(each for each in wide if each not in sums)]
+            count = SETS if sums or not self._is_large() else 1
+            rows = self._rows(group, compared, own if compared else (), factors, count)
+            found = found.with_others(partial_answers(compared, self._case.tolerances, rows, least))
+        return found
+
+    def _rows(
+        self,
+        group: Sequence[Buffer],
+        compared: Sequence[Buffer],
+        numbers: Iterable[int],
+        factors: Sequence[Factors],
+        count: int,
+    ) -> Iterator[tuple[Expected, Factors, Expected]]:
+        for number, answers in self._from_parts(group, numbers, count):
+            expected, tolerances = (
+                self._sets.expected[number],
+                widened(self._case.tolerances, factors[number]),
+            )
+            beside = {
+                each.name: beside_lost(expected[each.name], answers[each.name], tolerances[each.name])
+                for each in compared
+                if not is_sum(each, group)
+            }
+            yield expected, factors[number], {**answers, **beside}
 
     def _is_wide(self, buffer: Buffer, own: Sequence[int], factors: Sequence[Factors]) -> bool:
         """Whether a tolerance is wider than honest errors need, so that it can be narrowed."""
@@ -151,11 +169,12 @@ class Narrowing:
         `ask` takes outputs with the dtypes of the reference's, in some of the sets `numbers`.
         """
         buffers, count = self._case.spec.checked, 0
-        if not looked_at(self._case.spec.read, buffers) or not all(is_float(each.dtype) for each in buffers):
+        groups = groups_of(self._case.spec.read)[:1]
+        if not groups or not all(is_float(each.dtype) for each in buffers):
             return ()
         own = (number for number in self._sets.own_in_memory() if number in numbers)
-        for number, lost, answers in self._from_parts(own, 1 if self._is_large() else SETS):
-            shown = self._answers_to_show(number, lost, answers)
+        for number, answers in self._from_parts(groups[0], own, 1 if self._is_large() else SETS):
+            shown = self._answers_to_show(groups[0], number, answers)
             if not shown:
                 return ()
             given = {each.name: as_output(each, shown[each.name]) for each in buffers}
@@ -168,34 +187,35 @@ class Narrowing:
             count += 1
         return tuple(each.name for each in buffers) if count else ()
 
-    def _answers_to_show(self, number: int, lost: Lost, answers: Expected) -> Expected:
-        """The answers to a part of a set's inputs, but the expected numbers of outputs that are not looked at, and at
-        the places of lost inputs. Empty if these are all numbers, as for an elementwise function."""
-        read, checked, expected = self._case.spec.read, self._case.spec.checked, self._sets.expected[number]
-        if can_lose(read, checked):
-            return answers
-        names = {each.name for each in looked_at(read, checked)}
+    def _answers_to_show(self, group: Sequence[Buffer], number: int, answers: Expected) -> Expected:
+        """The answers to a part of a set's inputs, but the expected numbers where these inputs are lost. Empty if these
+        are all numbers, as for an elementwise function."""
+        expected = self._sets.expected[number]
         if not expected:
-            return {}
-        beside = beside_lost(lost, expected, {name: answers[name] for name in names})
-        is_same = all(np.array_equal(each, expected[name], equal_nan=True) for name, each in beside.items())
-        return {} if is_same else {**expected, **beside}
+            return answers if all(is_sum(each, group) for each in self._case.spec.checked) else {}
+        shown = {
+            each.name: answers[each.name]
+            if is_sum(each, group)
+            else beside_lost(expected[each.name], answers[each.name])
+            for each in self._case.spec.checked
+        }
+        is_same = all(np.array_equal(each, expected[name], equal_nan=True) for name, each in shown.items())
+        return {} if is_same else shown
 
     def _is_large(self) -> bool:
         return sum(each.bytes for each in self._case.spec.read) >= LARGE_BYTES
 
-    def _from_parts(self, numbers: Iterable[int], count: int) -> Iterator[tuple[int, Lost, Expected]]:
-        """The reference's answers to a part of the inputs of the first `count` sets, and where elements are lost
-        (partial_answers.py)."""
+    def _from_parts(
+        self, group: Sequence[Buffer], numbers: Iterable[int], count: int
+    ) -> Iterator[tuple[int, Expected]]:
+        """The reference's answers to a part of the inputs of the first `count` sets (partial_answers.py)."""
         spec = self._case.spec
         if not has_room_for_set(spec, available_bytes()):
             return
         for number in islice(numbers, count):
-            arrays = self._sets.arrays_of(number)
-            given = part_of(spec.read, arrays, self._part_seed(number))
-            lost = lost_in(spec.read, arrays, given)  # before the reference may write to its inputs
+            given = part_of(group, self._sets.arrays_of(number), self._part_seed(number))
             try:
                 answers = expected_of(self._case, given, self._problem)
             except (Exception, SystemExit):  # of the problem's code, for inputs that it did not draw
                 return
-            yield number, lost, answers
+            yield number, answers

@@ -13,11 +13,14 @@ the suite has no reference in the submission's precision, the result has a note.
 Sets of other distributions keep their tolerance: rounding errors may be larger there, and a kernel that reads less is
 wrong on the problem's own sets already.
 
-Two kinds of outputs are looked at. One has LOST or more inputs for each number: a number of other outputs depends on
-too few inputs for such a mean. The other has as many numbers as the largest inputs: each number may depend on its own
-input and on a sum over a row, as in a softmax or a normalisation. The sum of a long row is near its expected value, so
-a kernel that knows the distribution need not add. There only the numbers whose own inputs stay are compared. Where none
-of them changes, as in an elementwise function, the tolerance stays.
+Outputs with LOST or more inputs for each number are compared as a whole. In other outputs a number may depend on its
+own input and on a sum over a row, as in a softmax or a normalisation. The sum of a long row is near its expected value,
+so a kernel that knows the distribution need not add. There the numbers that change most have lost their own inputs, and
+count as unchanged. Their places are not those of the inputs: an output may be transposed, or larger. Where most numbers
+do not change, as in an elementwise function, or change by more than the tolerance, as in a product, it stays.
+
+Inputs of one size lose elements together, and inputs of other sizes in runs of their own: a mean of a small input may
+scale each number of a large one.
 """
 
 from __future__ import annotations
@@ -28,7 +31,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..problem.arrays import to_numpy
 from ..problem.spec import Buffer, Tolerance
@@ -47,12 +49,27 @@ PART = 1 << 20
 SETS = 3
 """The change of a single number may be small by chance. The largest of three counts."""
 
+GROUPS = 3
+GROUP_MIN = 1 << 12
+"""Groups of inputs that lose elements in turn, and the least size of a group behind the first: each costs a run of the
+reference, and a sum of fewer random numbers is off by a percent, so that tolerances rarely accept a part of it."""
+
+SMALL_INTEGERS = frozenset({"int8", "uint8", "int16", "uint16"})
+
+KEPT = 7 / 8
+"""This share of an output's numbers keeps its own inputs, if each number has at most four of them."""
+
+FEW = 64
+"""Fewer numbers do not tell a typical change."""
+
+DRAWN = 1 << 16
+"""Numbers of a larger output that tell its typical change, to a tenth of a percent of its numbers."""
+
 UNCHANGED = 1 << 10
 """An output of at least this many numbers, of which none changes in a set, needs no run on further sets: it may be that
 of an elementwise function. One maximum in LOST is lost, and none of this many with a chance of 1e-14."""
 
 Inputs = Mapping[str, Any]
-Lost = NDArray[np.bool_]
 
 LeastFactor = Callable[[Buffer], float]
 """The least factor of a buffer's tolerance that leaves honest kernels right."""
@@ -68,6 +85,11 @@ class PartialAnswers:
 
     def narrowed(self, factors: Factors) -> dict[str, float]:
         return {**factors, **{name: min(each, factors.get(name, 1.0)) for name, each in self.limits.items()}}
+
+    def with_others(self, others: PartialAnswers) -> PartialAnswers:
+        """The narrower limits of both, as for two groups of inputs."""
+        open_ = dict.fromkeys((*self.open, *others.open))
+        return PartialAnswers({**others.limits, **self.narrowed(others.limits)}, tuple(open_))
 
 
 def partial_answers(
@@ -110,77 +132,69 @@ def partial_answers(
     return PartialAnswers(limits, tuple(left))
 
 
-def can_lose(read: Sequence[Buffer], checked: Sequence[Buffer]) -> bool:
-    """Whether part_of() changes inputs, and there are at least LOST of them for each number of the outputs."""
-    outputs = sum(math.prod(each.shape) for each in checked if is_float(each.dtype))
-    return any(math.prod(each.shape) >= LOST * outputs for each in _largest(read))
+def is_sum(buffer: Buffer, group: Sequence[Buffer]) -> bool:
+    """Whether an output has at least LOST inputs of a group for each of its numbers."""
+    return math.prod(group[0].shape) >= LOST * math.prod(buffer.shape)
 
 
-def looked_at(read: Sequence[Buffer], checked: Sequence[Buffer]) -> list[Buffer]:
-    """The outputs to compare. Beside one with as many numbers as the inputs that part_of() changes, also those with
-    LOST or more inputs for each number: means of rows beside the normalised rows, say."""
-    floats = [each for each in checked if is_float(each.dtype)]
-    if can_lose(read, checked):
-        return floats
-    size = max((math.prod(each.shape) for each in _largest(read)), default=0)
-    sizes = {each.name: math.prod(each.shape) for each in floats}
-    if size not in sizes.values():
-        return []
-    return [each for each in floats if sizes[each.name] == size or LOST * sizes[each.name] <= size]
+def groups_of(read: Sequence[Buffer]) -> list[list[Buffer]]:
+    """The inputs that lose elements together: those of one size, and the largest first. The largest may have any size.
+
+    Small integers count if the case reads no floats. Larger integers may be indices, with which a reference may end in
+    a cycle.
+    """
+    found = [each for each in read if each.role != "constant" and math.prod(each.shape) > 1]
+    floats = [each for each in found if is_float(each.dtype)]
+    given = floats or [each for each in found if each.dtype in SMALL_INTEGERS]
+    sizes = sorted({math.prod(each.shape) for each in given}, reverse=True)
+    wanted = [each for number, each in enumerate(sizes[:GROUPS]) if not number or each >= GROUP_MIN]
+    return [[each for each in given if math.prod(each.shape) == size] for size in wanted]
 
 
-def lost_in(buffers: Sequence[Buffer], arrays: Inputs, part: Inputs) -> Lost:
-    """Where `part`, which part_of() made of `arrays`, has another element in any of the largest inputs; flat."""
-    pairs = [
-        tuple(to_numpy(each[buffer.name]).reshape(-1) for each in (arrays, part))
-        for buffer in _largest(buffers)
-    ]
-    found = np.zeros(pairs[0][0].size if pairs else 0, np.bool_)
+def beside_lost(expected: Array, answer: Array, tolerance: Tolerance | None = None) -> Array:
+    """The answer, with the expected numbers where it has changed most. Overwrites the answer where it can.
 
-    def look(start: int) -> None:
-        at = slice(start, start + CHUNK)
-        for kept, lost in pairs:
-            found[at] |= kept[at] != lost[at]
-
-    in_parts(look, found.size, CHUNK)
-    return found
-
-
-def beside_lost(lost: Lost, expected: Expected, answers: Expected) -> dict[str, Array]:
-    """The answers, with the expected numbers at the places of lost elements in outputs of as many numbers. Overwrites
-    the answers where it can."""
-    return {
-        name: _beside_lost(lost, expected[name], each) if each.size == lost.size else each
-        for name, each in answers.items()
-    }
-
-
-def _beside_lost(lost: Lost, expected: Array, answer: Array) -> Array:
+    Changes are in tolerances. Numbers within the tolerance of zero do not tell what a typical change is: in a softmax
+    over large numbers, nearly all of them are there. Without a tolerance all numbers tell.
+    """
+    at = slice(None)
+    if len(expected) > DRAWN:
+        at = np.random.default_rng(len(expected)).integers(0, len(expected), DRAWN)  # type: ignore[assignment]
+    changes = _changes(expected[at], answer[at], tolerance)
+    if tolerance is not None:
+        sizes = np.abs(expected[at].astype(np.float64))
+        changes = changes[sizes > tolerance.atol + tolerance.rtol * sizes]
+    if len(changes) < FEW:
+        return answer
+    most = np.quantile(changes, KEPT, method="lower")
     made = answer if answer.flags.writeable else answer.copy()
 
     def fill(start: int) -> None:
         part = slice(start, start + CHUNK)
-        np.copyto(made[part], expected[part], where=lost[part])
+        is_lost = _changes(expected[part], made[part], tolerance) > most
+        np.copyto(made[part], expected[part], where=is_lost)
 
-    in_parts(fill, lost.size, CHUNK)
+    in_parts(fill, len(expected), CHUNK)
     return made
 
 
-def part_of(buffers: Sequence[Buffer], arrays: Inputs, seed: int) -> dict[str, Any]:
-    """The inputs, with one of LOST elements of the largest floats replaced by others of the same row.
+def _changes(expected: Array, answer: Array, tolerance: Tolerance | None) -> Array:
+    """The changes in tolerances, or else as they are; infinite where only one of both is a number."""
+    with np.errstate(all="ignore"):
+        targets = expected.astype(np.float64)
+        changes = np.abs(answer.astype(np.float64) - targets)
+        if tolerance is not None:
+            changes /= tolerance.atol + tolerance.rtol * np.abs(targets)
+    same = np.isnan(expected) & np.isnan(answer) | (expected == answer)
+    return np.where(same, 0.0, np.where(np.isnan(changes), np.inf, changes))
 
-    Floats of one size lose the same elements, so that pairs of numbers stay pairs.
+
+def part_of(group: Sequence[Buffer], arrays: Inputs, seed: int) -> dict[str, Any]:
+    """The inputs, with one of LOST elements of a group replaced by others of the same row.
+
+    All inputs of the group lose the same elements, so that pairs of numbers stay pairs.
     """
-    return {
-        **arrays,
-        **{each.name: _part_of(to_numpy(arrays[each.name]), seed) for each in _largest(buffers)},
-    }
-
-
-def _largest(buffers: Sequence[Buffer]) -> list[Buffer]:
-    floats = [each for each in buffers if is_float(each.dtype) and each.role != "constant"]
-    size = max((math.prod(each.shape) for each in floats), default=0)
-    return [each for each in floats if math.prod(each.shape) == size > 1]
+    return {**arrays, **{each.name: _part_of(to_numpy(arrays[each.name]), seed) for each in group}}
 
 
 def _part_of(array: Array, seed: int) -> Array:

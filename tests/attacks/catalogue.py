@@ -47,6 +47,10 @@ CONTROLS = {
     "Largest": "largest.cu",
     "Maximum": "maximum.cu",
     "Shares": "shares.cu",
+    "SharesReversed": "shares_reversed.cu",
+    "MeanBeside": "mean_beside.cu",
+    "MeanOfBytes": "mean_of_bytes.cu",
+    "ScaledByMean": "scaled_by_mean.cu",
     "Gradient": "gradient.cu",
     "Product": "product.py",
     "MeanSquare": "mean_square.cu",
@@ -361,6 +365,21 @@ ATTACK_LIST = (
     Attack(
         23, "23_expected_sum.cu", "the expected sum of a row in place of its sum", "semantics", "none", only("wrong"),
         problem="Shares",
+    ),
+    Attack(
+        23, "23_expected_sum_reversed.cu", "the same, with the results at other places", "semantics", "none",
+        only("wrong"), problem="SharesReversed",
+    ),
+    Attack(
+        23, "23_sample_beside.cu", "a quarter of all numbers, beside an output of a part of them", "semantics", "fast",
+        only("wrong"), problem="MeanBeside",
+    ),
+    Attack(
+        23, "23_sample_bytes.cu", "a quarter of all bytes", "semantics", "fast", only("wrong"), problem="MeanOfBytes",
+    ),
+    Attack(
+        23, "23_sample_small_input.cu", "a quarter of an input that is not the largest", "semantics", "none",
+        only("wrong"), problem="ScaledByMean",
     ),
     Attack(
         23, "23_small_numbers.cu", "zeros for small numbers beside a large one", "semantics", "fast",

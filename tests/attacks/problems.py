@@ -160,14 +160,14 @@ class RowMean(Problem):
         return x.mean(axis=1)
 
     def generate_test_cases(self) -> list[TestCaseDict]:
-        def make(name: str, rows: int, columns: int) -> tuple[np.ndarray]:
-            random = np.random.default_rng(self.get_seed(f"row mean {name}"))
-            return (self.values(random, rows, columns),)
-
         return [
-            case(name, lambda shape=(name, rows, columns): make(*shape), rows=rows, columns=columns)
+            case(name, lambda shape=(name, rows, columns): self.make(*shape), rows=rows, columns=columns)
             for name, rows, columns in self.shapes
         ]
+
+    def make(self, name: str, rows: int, columns: int) -> tuple[np.ndarray, ...]:
+        random = np.random.default_rng(self.get_seed(f"row mean {name}"))
+        return (self.values(random, rows, columns),)
 
     def values(self, random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
         return random.random((rows, columns), np.float32)
@@ -250,6 +250,65 @@ class Shares(RowMean):
 
     def reference_solution(self, x: np.ndarray) -> np.ndarray:
         return x / x.sum(axis=1, keepdims=True)
+
+
+class SharesReversed(Shares):
+    """Shares, from the last one to the first."""
+
+    def reference_solution(self, x: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(super().reference_solution(x)[:, ::-1])
+
+
+class MeanBeside(RowMean):
+    """The mean of numbers whose size is drawn, and a part of the numbers times two. No tolerance is given."""
+
+    parameters = (
+        {"name": "x", "type": "float", "pointer": True, "const": True},
+        {"name": "y", "type": "float", "pointer": True, "const": False},
+        {"name": "z", "type": "float", "pointer": True, "const": False},
+        {"name": "rows", "type": "size_t", "pointer": False, "const": False},
+        {"name": "columns", "type": "size_t", "pointer": False, "const": False},
+    )
+    distributions = ("own",)
+    shapes = (("small", 1, 1 << 20), ("large", 1, 1 << 24))
+
+    def reference_solution(self, x: np.ndarray) -> tuple[np.ndarray, ...]:  # type: ignore[override]
+        return x.mean(axis=1), 2 * x[:, : x.size // 8]
+
+    def values(self, random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+        size = np.float32(random.uniform(0.8, 1.0))
+        return size * (1 + np.float32(0.02) * random.random((rows, columns), np.float32))
+
+
+class MeanOfBytes(RowMean):
+    """The mean of bytes whose least value is drawn. No tolerance is given."""
+
+    parameters = ({**RowMean.parameters[0], "type": "uint8_t"}, *RowMean.parameters[1:])
+    distributions = ("own",)
+    shapes = (("small", 1, 1 << 22), ("large", 1, 1 << 26))
+
+    def values(self, random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+        least = int(random.integers(100, 140))
+        return random.integers(least, least + 10, (rows, columns), np.uint8)
+
+
+class ScaledByMean(MeanBeside):
+    """An input times the mean of one of half its size. No tolerance is given."""
+
+    parameters = (
+        {"name": "x", "type": "float", "pointer": True, "const": True},
+        {"name": "t", "type": "float", "pointer": True, "const": True},
+        {"name": "y", "type": "float", "pointer": True, "const": False},
+        {"name": "rows", "type": "size_t", "pointer": False, "const": False},
+        {"name": "columns", "type": "size_t", "pointer": False, "const": False},
+    )
+
+    def make(self, name: str, rows: int, columns: int) -> tuple[np.ndarray, ...]:
+        random = np.random.default_rng(self.get_seed(f"scaled by mean {name}"))
+        return self.values(random, rows, columns // 2), random.random((rows, columns), np.float32)
+
+    def reference_solution(self, x: np.ndarray, t: np.ndarray) -> np.ndarray:  # type: ignore[override]
+        return t * x.mean()
 
 
 class Gradient(Problem):

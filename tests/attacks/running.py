@@ -120,6 +120,7 @@ def placed(path: Path) -> Iterator[Path]:
             "forge.py",
             "kernels.ptx",
             "largest.cuh",
+            "means.cuh",
             "few_values.cuh",
             "remember_in_heap.cuh",
         ):
