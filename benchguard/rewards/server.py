@@ -25,6 +25,9 @@ from .rewarder import Rewarder
 
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 RETRY_SECONDS = 5
+LOOK_SECONDS = 0.5
+"""Time between two looks at a client that waits for its turn."""
+
 _DRAIN_BYTES = 64 << 10
 
 Say = Callable[[str], None]
@@ -110,6 +113,10 @@ class RewardServer(ThreadingHTTPServer):
         """A connection that broke. The client is gone; the service goes on."""
 
 
+class _GoneError(Exception):
+    """The client has hung up."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: RewardServer
     server_version = "neutrino-bench"
@@ -152,13 +159,18 @@ class _Handler(BaseHTTPRequestHandler):
         self._limit.cancel()
         if len(data) < size:
             return self._refuse(HTTPStatus.BAD_REQUEST, "the request ended early")
+        return self._answer(data)
+
+    def _answer(self, data: bytes) -> None:
         try:
-            return self._reward(data)
+            self._reward(data)
         except UsageError as error:
-            return self._refuse(HTTPStatus.BAD_REQUEST, str(error))
+            self._refuse(HTTPStatus.BAD_REQUEST, str(error))
+        except (_GoneError, ConnectionError):
+            self.server.say("a client hung up before its answer")
         except Exception as error:
             self.server.say(f"error: {type(error).__name__}: {error}")
-            return self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "internal error; see the server's messages")
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "internal error; see the server's messages")
 
     def _reward(self, data: bytes) -> None:
         request = parse_request(data)
@@ -166,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.server.room.acquire(blocking=False):
             return self._busy("too many requests wait")
         try:
-            if not self.server.turns.acquire(timeout=self.server.options.wait_seconds):
+            if not self._wait_for_turn():
                 return self._busy("no turn came")
             try:
                 began = time.monotonic()
@@ -180,6 +192,28 @@ class _Handler(BaseHTTPRequestHandler):
         if reward.score is None:
             return self._busy(reward.reason)
         return self._send_bytes(HTTPStatus.OK, reward.to_json())
+
+    def _wait_for_turn(self) -> bool:
+        """Take a turn, or return False after `wait_seconds`. Raises _GoneError if the client hangs up before that."""
+        until = time.monotonic() + self.server.options.wait_seconds
+        while True:
+            left = until - time.monotonic()
+            has_turn = self.server.turns.acquire(timeout=max(0.0, min(left, LOOK_SECONDS)))
+            if self._is_gone():
+                if has_turn:
+                    self.server.turns.release()
+                raise _GoneError
+            if has_turn or left <= LOOK_SECONDS:
+                return has_turn
+
+    def _is_gone(self) -> bool:
+        """Whether the client has ended its side of the connection."""
+        try:
+            return not self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
 
     def _stranger(self) -> tuple[HTTPStatus, str] | None:
         """Why the client may not ask. Without a token, a page of a browser must not: its Host or its type differ."""

@@ -6,6 +6,7 @@ import http.client
 import json
 import random
 import socket
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -202,6 +203,41 @@ def test_requests_beyond_the_limit_are_refused_at_once() -> None:
         for client in clients:
             client.join()
     assert answers == [200, 200]
+
+
+def test_client_that_hangs_up_loses_its_turn_and_is_no_error() -> None:
+    """One client hangs up during its grade, one while it waits. Only the first and the last submission are graded."""
+    began, goes_on = threading.Semaphore(0), threading.Event()
+    graded: list[str] = []
+
+    def slow(problem: str, code: Code) -> GradeResult:
+        graded.append(problem)
+        began.release()
+        goes_on.wait(10)
+        return grade(problem, code)
+
+    body = json.dumps(REQUEST).encode()
+    head = f"POST /reward HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    with serving(slow, waiting=2) as server:
+        said: list[str] = []
+        server.say = said.append
+        first = socket.create_connection(("127.0.0.1", server.server_port))
+        first.sendall(head.encode() + b"\r\n\r\n" + body)
+        assert began.acquire(timeout=10)
+        second = socket.create_connection(("127.0.0.1", server.server_port))
+        second.sendall(head.encode() + b"\r\n\r\n" + body)
+        while server.room._value > 1:  # until the second request waits
+            threading.Event().wait(0.01)
+        second.close()
+        while server.room._value < 2:
+            threading.Event().wait(0.01)
+        first.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        first.close()
+        goes_on.set()
+        assert ask(server, REQUEST)[0] == 200
+    assert len(graded) == 2 and server.turns._value == 1 and server.room._value == 3
+    assert said.count("a client hung up before its answer") == 2
+    assert not any(each.startswith("error") for each in said)
 
 
 def test_random_requests_are_parsed_or_refused() -> None:
