@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from .partial_answers import (
     beside_lost,
     groups_of,
     is_sum,
+    moved_in,
+    paired,
     part_of,
     partial_answers,
 )
@@ -112,19 +115,26 @@ class Narrowing:
             sums = [each for each in floats if is_sum(each, group)]
             compared = [*sums, *(each for each in wide if each not in sums)]
             count = SETS if sums or not self._is_large() else 1
-            rows = self._rows(group, compared, own if compared else (), factors, count)
+            answers = self._from_parts(group, own if compared else (), count)
+            rows = self._rows(group, compared, answers, factors)
             found = found.with_others(partial_answers(compared, self._case.tolerances, rows, least))
+        mover = paired(self._case.spec.read)
+        if mover is not None:
+            answers = self._from_changed(
+                partial(moved_in, mover), own if wide else (), 1 if self._is_large() else SETS
+            )
+            rows = self._rows([mover], wide, answers, factors)
+            found = found.with_others(partial_answers(wide, self._case.tolerances, rows, least, moved=True))
         return found
 
     def _rows(
         self,
         group: Sequence[Buffer],
         compared: Sequence[Buffer],
-        numbers: Iterable[int],
+        answers_of: Iterable[tuple[int, Expected]],
         factors: Sequence[Factors],
-        count: int,
     ) -> Iterator[tuple[Expected, Factors, Expected]]:
-        for number, answers in self._from_parts(group, numbers, count):
+        for number, answers in answers_of:
             expected, tolerances = (
                 self._sets.expected[number],
                 widened(self._case.tolerances, factors[number]),
@@ -209,11 +219,16 @@ class Narrowing:
         self, group: Sequence[Buffer], numbers: Iterable[int], count: int
     ) -> Iterator[tuple[int, Expected]]:
         """The reference's answers to a part of the inputs of the first `count` sets (partial_answers.py)."""
+        return self._from_changed(partial(part_of, group), numbers, count)
+
+    def _from_changed(
+        self, change: Callable[[Mapping[str, Any], int], dict[str, Any]], numbers: Iterable[int], count: int
+    ) -> Iterator[tuple[int, Expected]]:
         spec = self._case.spec
         if not has_room_for_set(spec, available_bytes()):
             return
         for number in islice(numbers, count):
-            given = part_of(group, self._sets.arrays_of(number), self._part_seed(number))
+            given = change(self._sets.arrays_of(number), self._part_seed(number))
             try:
                 answers = expected_of(self._case, given, self._problem)
             except (Exception, SystemExit):  # of the problem's code, for inputs that it did not draw

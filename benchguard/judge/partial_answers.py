@@ -19,6 +19,10 @@ so a kernel that knows the distribution need not add. There the numbers that cha
 count as unchanged. Their places are not those of the inputs: an output may be transposed, or larger. Where most numbers
 do not change, as in an elementwise function, or change by more than the tolerance, as in a product, it stays.
 
+A sum of products of numbers of small spread is near the product of their sums, which costs less. So in one more run the
+elements of an input's rows change places: its sums stay, and its numbers meet others. If the answers stay within the
+tolerance, it is narrowed to a part of their change.
+
 Inputs of one size lose elements together, and inputs of other sizes in runs of their own: a mean of a small input may
 scale each number of a large one.
 """
@@ -53,6 +57,9 @@ GROUPS = 3
 GROUP_MIN = 1 << 12
 """Groups of inputs that lose elements in turn, and the least size of a group behind the first: each costs a run of the
 reference, and a sum of fewer random numbers is off by a percent, so that tolerances rarely accept a part of it."""
+
+MOVED_SHARE = 1 / 4
+"""A kernel that does not care where the elements of a row are is off by 0.7 of what changes if they move."""
 
 SMALL_INTEGERS = frozenset({"int8", "uint8", "int16", "uint16"})
 
@@ -97,11 +104,13 @@ def partial_answers(
     tolerances: Mapping[str, Tolerance],
     sets: Iterable[tuple[Expected, Factors, Expected]],
     least_factor: LeastFactor,
+    *,
+    moved: bool = False,
 ) -> PartialAnswers:
     """Look for buffers for which an answer from a part of the inputs would pass.
 
     `sets`: of the problem's own sets, the expected outputs, the factors so far, and the answers to a part of the
-    inputs. No set is taken once no buffer is left.
+    inputs, or `moved` ones. No set is taken once no buffer is left.
     """
     near = {each.name: each for each in buffers if is_float(each.dtype)}
     widths = dict.fromkeys(near, 0.0)
@@ -124,7 +133,9 @@ def partial_answers(
         if width == 0:
             continue
         least = least_factor(buffer)
-        limit = max(width, least)
+        if moved and width <= least:  # roundings: nothing but the order of a sum differs
+            continue
+        limit = max(width * MOVED_SHARE if moved else width, least)
         if limit < allowed[name]:
             limits[name] = limit
         if least > width:
@@ -195,6 +206,20 @@ def part_of(group: Sequence[Buffer], arrays: Inputs, seed: int) -> dict[str, Any
     All inputs of the group lose the same elements, so that pairs of numbers stay pairs.
     """
     return {**arrays, **{each.name: _part_of(to_numpy(arrays[each.name]), seed) for each in group}}
+
+
+def paired(read: Sequence[Buffer]) -> Buffer | None:
+    """The first input with rows of floats, if there is another one: its elements meet those of the other."""
+    floats = [each for each in read if is_float(each.dtype) and math.prod(each.shape) > 1]
+    rows = [each for each in floats if each.role != "constant" and each.shape[-1] >= LOST]
+    return rows[0] if rows and len(floats) > 1 else None
+
+
+def moved_in(buffer: Buffer, arrays: Inputs, seed: int) -> dict[str, Any]:
+    """The inputs, with the elements of one input's rows at other places, the same ones in all rows."""
+    array = to_numpy(arrays[buffer.name])
+    places = np.random.default_rng(seed).permutation(array.shape[-1])
+    return {**arrays, buffer.name: np.take(array, places, axis=-1)}
 
 
 def _part_of(array: Array, seed: int) -> Array:

@@ -53,6 +53,7 @@ CONTROLS = {
     "ScaledByMean": "scaled_by_mean.cu",
     "Gradient": "gradient.cu",
     "Product": "product.py",
+    "ProductNear": "product_near.cu",
     "MeanSquare": "mean_square.cu",
 }
 """The honest submission to each problem, whose time is the true one."""
@@ -380,6 +381,10 @@ ATTACK_LIST = (
     Attack(
         23, "23_sample_small_input.cu", "a quarter of an input that is not the largest", "semantics", "none",
         only("wrong"), problem="ScaledByMean",
+    ),
+    Attack(
+        23, "23_product_of_sums.cu", "the product of sums in place of the sum of products", "semantics", "fast",
+        only("wrong"), problem="ProductNear",
     ),
     Attack(
         23, "23_small_numbers.cu", "zeros for small numbers beside a large one", "semantics", "fast",

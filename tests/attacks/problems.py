@@ -410,6 +410,38 @@ class Product(Problem):
         return [test_case["n"]]
 
 
+class ProductNear(Problem):
+    """c = a b, of 16 rows and 16 columns of numbers near 1. No tolerance is given."""
+
+    parameters = (
+        *Product.parameters[:3],
+        {"name": "inner", "type": "size_t", "pointer": False, "const": False},
+    )
+    distributions = ("own",)
+
+    def __init__(self) -> None:
+        super().__init__("product near")
+
+    def reference_solution(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return a @ b
+
+    def generate_test_cases(self) -> list[TestCaseDict]:
+        def make(name: str, inner: int) -> tuple[np.ndarray, np.ndarray]:
+            random = np.random.default_rng(self.get_seed(f"product near {name}"))
+            a, b = (
+                random.uniform(0.9, 1.1, shape).astype(np.float32) for shape in ((16, inner), (inner, 16))
+            )
+            return a, b
+
+        return [
+            case(name, lambda shape=(name, inner): make(*shape), inner=inner)
+            for name, inner in (("small", 1 << 15), ("large", 1 << 19))
+        ]
+
+    def get_extra_params(self, test_case: TestCaseDict) -> list[Any]:
+        return [test_case["inner"]]
+
+
 class MixShort(Mix):
     """Mix, on a machine whose memory holds few input sets."""
 

@@ -20,6 +20,8 @@ from benchguard.judge.partial_answers import (
     beside_lost,
     groups_of,
     is_sum,
+    moved_in,
+    paired,
     part_of,
     partial_answers,
 )
@@ -239,6 +241,51 @@ def test_functions_without_a_sum_of_distant_numbers_keep_the_tolerance(
     function: Callable[[Array], Array],
 ) -> None:
     assert found_for_rows(function, Tolerance(1e-3, 1e-3))[1] == PartialAnswers()
+
+
+LEFT, RIGHT = buffer("a", (8, 1 << 14)), buffer("b", (1 << 14, 8))
+CELLS = buffer("c", (8, 8), "output")
+
+
+def found_for_products(spread: float, tolerance: Tolerance) -> tuple[float, PartialAnswers]:
+    """The largest error of products of sums, in tolerances after narrowing, and what is found."""
+    random = np.random.default_rng(3)
+    sets = [
+        {each.name: random.uniform(1 - spread, 1 + spread, each.shape) for each in (LEFT, RIGHT)}
+        for _ in range(3)
+    ]
+
+    def product(inputs: Mapping[str, Array]) -> dict[str, Array]:
+        return {"c": (inputs["a"] @ inputs["b"]).reshape(-1)}
+
+    rows = [(product(each), {}, product(moved_in(LEFT, each, seed))) for seed, each in enumerate(sets)]
+    found = partial_answers([CELLS], {"c": tolerance}, rows, lambda _: 0.01, moved=True)
+    narrowed = widened({"c": tolerance}, found.limits)["c"]
+    errors = [
+        np.abs(np.outer(each["a"].sum(1), each["b"].sum(0)).reshape(-1) / (1 << 14) - expected["c"])
+        / (narrowed.atol + narrowed.rtol * expected["c"])
+        for each, (expected, _, _) in zip(sets, rows, strict=True)
+    ]
+    return float(np.max(errors)), found
+
+
+def test_product_of_sums_fails_where_its_error_is_within_the_tolerance() -> None:
+    error, found = found_for_products(0.1, Tolerance(1e-5, 1e-3))
+    assert 0.01 < found.limits["c"] < 0.1 and error > 1.5
+
+
+def test_products_keep_the_tolerance_if_their_pairs_matter_more_or_less_than_roundings() -> None:
+    assert found_for_products(0.9, Tolerance(1e-5, 1e-3))[1] == PartialAnswers()
+    assert found_for_products(0.001, Tolerance(1e-5, 1e-3))[1] == PartialAnswers()
+
+
+def test_elements_of_the_first_rows_move_if_there_is_another_input() -> None:
+    few, weights = buffer("few", (4, 3)), buffer("w", (9,), "constant")
+    assert paired([few, LEFT, RIGHT]) == LEFT and paired([LEFT, weights]) == LEFT
+    assert paired([LEFT]) is None and paired([few, weights]) is None
+    arrays = {"a": np.arange(8 << 14, dtype=np.float32).reshape(LEFT.shape), "b": None}
+    made = moved_in(LEFT, arrays, 1)["a"]
+    assert (np.sort(made, axis=1) == arrays["a"]).all() and (np.diff(made, axis=0) == 1 << 14).all()
 
 
 def test_no_room_for_honest_errors_where_no_error_is_allowed() -> None:
