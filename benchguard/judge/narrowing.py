@@ -20,8 +20,8 @@ from ..problem.suite import TestCase
 from .formats import Array, is_float
 from .making import has_room_for_set
 from .partial_answers import (
+    MOVED_SHARE,
     SETS,
-    LeastFactor,
     PartialAnswers,
     beside_lost,
     groups_of,
@@ -30,12 +30,13 @@ from .partial_answers import (
     paired,
     part_of,
     partial_answers,
+    without_extremes,
 )
 from .reference import Expected, as_output, expected_of
 from .room import available_bytes
 from .samples import Copy
 from .secret_sets import SecretSets
-from .selected import selected
+from .selected import has_more_bits, selected
 from .slack import Factors, baseline_of, default_baseline_of, widened
 from .stored_answers import SETS_MIN, StoredAnswers, least_factor, margin_of, stored_answers
 
@@ -43,6 +44,10 @@ LARGE_BYTES = 1 << 30
 """With as many bytes of inputs in a set, the problem's own check is asked about a part of one set's inputs instead of
 SETS. The answer is only a note, and further sets only guard against a change that is small by chance. With 8 GiB, three
 sets took 20 s at the end of a grade on an H200 (KernelBench's level1/94 and level1/47)."""
+
+EXTREMES_MARGIN = 2.0**-4
+"""The share of the room for honest errors that the results of a largest element need: they are a few roundings, 2^-20
+of the largest number in float32, and no sum."""
 
 OwnAnswer = Callable[[int, Copy], str | None]
 """The answer of the problem's own check to outputs of a set: None, or why they are wrong."""
@@ -83,8 +88,8 @@ class Narrowing:
         def baselines() -> list[Mapping[str, Array]]:
             return [baseline(each) for each in known]
 
-        def least(buffer: Buffer) -> float:
-            return least_factor(buffer, tolerances[buffer.name], answers, baselines())
+        def least(buffer: Buffer, margin: float = 1.0) -> float:
+            return least_factor(buffer, tolerances[buffer.name], answers, baselines(), margin)
 
         own = list(filter(sets.is_own, known))
         exact = selected(
@@ -106,7 +111,11 @@ class Narrowing:
         self.stored, self.of_parts, sets.factors = stored, of_parts, narrowed
 
     def _narrowed_for_parts(
-        self, computed: Sequence[Buffer], own: Sequence[int], factors: Sequence[Factors], least: LeastFactor
+        self,
+        computed: Sequence[Buffer],
+        own: Sequence[int],
+        factors: Sequence[Factors],
+        least: Callable[..., float],
     ) -> PartialAnswers:
         floats = [each for each in computed if is_float(each.dtype)]
         wide = [each for each in floats if self._is_wide(each, own, factors)]
@@ -117,14 +126,24 @@ class Narrowing:
             count = SETS if sums or not self._is_large() else 1
             answers = self._from_parts(group, own if compared else (), count)
             rows = self._rows(group, compared, answers, factors)
-            found = found.with_others(partial_answers(compared, self._case.tolerances, rows, least))
+            of_group = partial_answers(compared, self._case.tolerances, rows, least)
+            found = found.with_others(of_group)
+            same = [each for each in sums if each.name in of_group.unchanged and has_more_bits(each)]
+            answers = self._from_changed(partial(without_extremes, group), own if same else (), SETS)
+            rows = self._rows(group, same, answers, factors)
+            few_roundings = partial(least, margin=EXTREMES_MARGIN)
+            found = found.with_others(
+                partial_answers(same, self._case.tolerances, rows, few_roundings, share=0)
+            )
         mover = paired(self._case.spec.read)
         if mover is not None:
             answers = self._from_changed(
                 partial(moved_in, mover), own if wide else (), 1 if self._is_large() else SETS
             )
             rows = self._rows([mover], wide, answers, factors)
-            found = found.with_others(partial_answers(wide, self._case.tolerances, rows, least, moved=True))
+            found = found.with_others(
+                partial_answers(wide, self._case.tolerances, rows, least, share=MOVED_SHARE)
+            )
         return found
 
     def _rows(

@@ -23,6 +23,10 @@ A sum of products of numbers of small spread is near the product of their sums, 
 elements of an input's rows change places: its sums stay, and its numbers meet others. If the answers stay within the
 tolerance, it is narrowed to a part of their change.
 
+An output may depend on the largest or the least elements alone, as the scale of a quantisation does. Rows keep these
+elements. If outputs with many inputs do not change, the reference runs once more without them, and if the answers are
+within the tolerance then, it is narrowed to rounding errors: the largest of a part is near that of all.
+
 Inputs of one size lose elements together, and inputs of other sizes in runs of their own: a mean of a small input may
 scale each number of a large one.
 """
@@ -61,6 +65,12 @@ reference, and a sum of fewer random numbers is off by a percent, so that tolera
 MOVED_SHARE = 1 / 4
 """A kernel that does not care where the elements of a row are is off by 0.7 of what changes if they move."""
 
+ROW_MIN = 1 << 10
+"""Rows of fewer elements would lose too few if they kept the largest and the least."""
+
+EXTREMES_BYTES = 1 << 30
+"""Larger inputs are not searched for their largest elements, which takes a second for each GiB."""
+
 SMALL_INTEGERS = frozenset({"int8", "uint8", "int16", "uint16"})
 
 KEPT = 7 / 8
@@ -89,6 +99,8 @@ class PartialAnswers:
 
     limits: Mapping[str, float] = field(default_factory=dict)
     open: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    """Buffers that did not change."""
 
     def narrowed(self, factors: Factors) -> dict[str, float]:
         return {**factors, **{name: min(each, factors.get(name, 1.0)) for name, each in self.limits.items()}}
@@ -105,18 +117,20 @@ def partial_answers(
     sets: Iterable[tuple[Expected, Factors, Expected]],
     least_factor: LeastFactor,
     *,
-    moved: bool = False,
+    share: float = 1.0,
 ) -> PartialAnswers:
     """Look for buffers for which an answer from a part of the inputs would pass.
 
     `sets`: of the problem's own sets, the expected outputs, the factors so far, and the answers to a part of the
-    inputs, or `moved` ones. No set is taken once no buffer is left.
+    inputs. No set is taken once no buffer is left. With a `share` below 1, this part of the change is the tolerance,
+    and changes within the room for honest errors do not count. With 0, the tolerance is the room for honest errors.
     """
     near = {each.name: each for each in buffers if is_float(each.dtype)}
     widths = dict.fromkeys(near, 0.0)
     allowed = dict.fromkeys(near, 1.0)
     if not near:
         return PartialAnswers()
+    unchanged: list[str] = []
     for expected, factors, answers in sets:
         for name in list(near):
             width = _change(answers[name], expected[name], tolerances[name])
@@ -125,22 +139,24 @@ def partial_answers(
             is_unchanged = width == 0 and len(expected[name]) >= UNCHANGED
             if width > factors.get(name, 1.0) or is_unchanged:
                 del near[name]
+                unchanged += [name] * is_unchanged
         if not near:
-            return PartialAnswers()
+            return PartialAnswers(unchanged=tuple(unchanged))
     limits, left = {}, []
     for name, buffer in near.items():
         width = widths[name]
         if width == 0:
+            unchanged.append(name)
             continue
         least = least_factor(buffer)
-        if moved and width <= least:  # roundings: nothing but the order of a sum differs
+        if 0 < share < 1 and width <= least:  # the order of a sum may differ, and nothing else
             continue
-        limit = max(width * MOVED_SHARE if moved else width, least)
+        limit = max(share * width, least)
         if limit < allowed[name]:
             limits[name] = limit
-        if least > width:
+        if least > width and share == 1:
             left.append(name)
-    return PartialAnswers(limits, tuple(left))
+    return PartialAnswers(limits, tuple(left), tuple(unchanged))
 
 
 def is_sum(buffer: Buffer, group: Sequence[Buffer]) -> bool:
@@ -201,7 +217,7 @@ def _changes(expected: Array, answer: Array, tolerance: Tolerance | None) -> Arr
 
 
 def part_of(group: Sequence[Buffer], arrays: Inputs, seed: int) -> dict[str, Any]:
-    """The inputs, with one of LOST elements of a group replaced by others of the same row.
+    """The inputs, with one of LOST elements of a group replaced by others of the same row, but not the largest.
 
     All inputs of the group lose the same elements, so that pairs of numbers stay pairs.
     """
@@ -218,8 +234,34 @@ def paired(read: Sequence[Buffer]) -> Buffer | None:
 def moved_in(buffer: Buffer, arrays: Inputs, seed: int) -> dict[str, Any]:
     """The inputs, with the elements of one input's rows at other places, the same ones in all rows."""
     array = to_numpy(arrays[buffer.name])
-    places = np.random.default_rng(seed).permutation(array.shape[-1])
-    return {**arrays, buffer.name: np.take(array, places, axis=-1)}
+    distance = int(np.random.default_rng(seed).integers(1, array.shape[-1]))
+    return {**arrays, buffer.name: np.roll(array, distance, axis=-1)}
+
+
+def without_extremes(group: Sequence[Buffer], arrays: Inputs, seed: int) -> dict[str, Any]:
+    """The inputs, with others in place of the largest and the least element of each row of a group."""
+    return {
+        **arrays,
+        **{each.name: _without_extremes(to_numpy(arrays[each.name]), seed) for each in group},
+    }
+
+
+def _without_extremes(array: Array, seed: int) -> Array:
+    made = np.array(array, order="C").reshape(-1)
+    at = _extremes(array)
+    if len(at):
+        made[at] = made[(at + int(np.random.default_rng(seed).integers(1, made.size))) % made.size]
+    return made.reshape(array.shape)
+
+
+def _extremes(array: Array) -> Array:
+    """The places of the largest and the least element of each row, or of a whole array with short rows; flat."""
+    length = array.shape[-1] if array.ndim and array.shape[-1] >= ROW_MIN else array.size
+    if length < ROW_MIN or array.nbytes >= EXTREMES_BYTES:
+        return np.empty(0, np.intp)
+    rows = np.ascontiguousarray(array).reshape(-1, length)
+    starts = np.arange(0, rows.size, length)
+    return np.concatenate((starts + rows.argmax(axis=1), starts + rows.argmin(axis=1)))
 
 
 def _part_of(array: Array, seed: int) -> Array:
@@ -238,6 +280,8 @@ def _part_of(array: Array, seed: int) -> Array:
         made[lost] = flat[lost - lost % length + (lost + distance) % length]
 
     in_parts(lose, flat.size, PART)
+    kept = _extremes(array)
+    made[kept] = flat[kept]
     return made.reshape(array.shape)
 
 

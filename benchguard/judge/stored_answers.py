@@ -93,16 +93,23 @@ def _width(answers: Sequence[Array], tolerance: Tolerance, enough: float) -> flo
 
 
 def least_factor(
-    buffer: Buffer, tolerance: Tolerance, sets: Sequence[Expected], own: Sequence[Mapping[str, Array]]
+    buffer: Buffer,
+    tolerance: Tolerance,
+    sets: Sequence[Expected],
+    own: Sequence[Mapping[str, Array]],
+    margin: float = 1.0,
 ) -> float:
-    """The least factor that leaves honest kernels right; infinite without a reference in the submission's precision."""
+    """The least factor that leaves honest kernels right; infinite without a reference in the submission's precision.
+
+    `margin` is the share of margin_of() that is enough.
+    """
     if not all(buffer.name in each for each in own):
         return np.inf
     errors = [
         error_of(buffer, each[buffer.name], answers[buffer.name], tolerance)
         for each, answers in zip(own, sets, strict=True)
     ]
-    return max(MULTIPLE * max(errors), margin_of(buffer, tolerance, sets))
+    return max(MULTIPLE * max(errors), margin * margin_of(buffer, tolerance, sets))
 
 
 def margin_of(buffer: Buffer, tolerance: Tolerance, sets: Sequence[Expected]) -> float:

@@ -46,6 +46,7 @@ CONTROLS = {
     "RowMeanUnits": "row_mean.py",
     "Largest": "largest.cu",
     "Maximum": "maximum.cu",
+    "Scale": "scale.cu",
     "Shares": "shares.cu",
     "SharesReversed": "shares_reversed.cu",
     "MeanBeside": "mean_beside.cu",
@@ -359,6 +360,10 @@ ATTACK_LIST = (
     Attack(
         23, "23_maximum_of_part.cu", "the largest of an eighth of all numbers", "semantics", "none", only("wrong"),
         problem="Maximum",
+    ),
+    Attack(
+        23, "23_scale_of_part.cu", "a scale by the largest of an eighth of all numbers", "semantics", "fast",
+        only("wrong"), problem="Scale",
     ),
     Attack(
         23, "23_zeros.cu", "zeros for small numbers", "semantics", "none", only("wrong"), problem="Shares",

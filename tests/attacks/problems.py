@@ -242,6 +242,19 @@ class Maximum(RowMean):
         return np.asarray(x.max(axis=1))
 
 
+class Scale(RowMean):
+    """The scale of a quantisation: the largest magnitude, divided by 127. No tolerance is given."""
+
+    distributions = ("own",)
+    shapes = (("small", 1, 1 << 20), ("large", 1, 1 << 24))
+
+    def values(self, random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+        return (random.uniform(0.5, 1) * random.uniform(-1, 1, (rows, columns))).astype(np.float32)
+
+    def reference_solution(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(np.abs(x).max(axis=1) / 127)
+
+
 class Shares(RowMean):
     """The share of each element in the sum of its row. The problem gives no tolerance; the default accepts zeros."""
 

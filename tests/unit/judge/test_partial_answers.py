@@ -16,6 +16,7 @@ from benchguard.judge import narrowing
 from benchguard.judge.compare import compare
 from benchguard.judge.formats import Array
 from benchguard.judge.partial_answers import (
+    MOVED_SHARE,
     PartialAnswers,
     beside_lost,
     groups_of,
@@ -24,6 +25,7 @@ from benchguard.judge.partial_answers import (
     paired,
     part_of,
     partial_answers,
+    without_extremes,
 )
 from benchguard.judge.samples import Copy
 from benchguard.judge.secret_sets import SecretSets
@@ -240,7 +242,8 @@ def test_sum_replaced_by_its_expected_value_fails_and_honest_shares_pass(
 def test_functions_without_a_sum_of_distant_numbers_keep_the_tolerance(
     function: Callable[[Array], Array],
 ) -> None:
-    assert found_for_rows(function, Tolerance(1e-3, 1e-3))[1] == PartialAnswers()
+    found = found_for_rows(function, Tolerance(1e-3, 1e-3))[1]
+    assert not found.limits and not found.open
 
 
 LEFT, RIGHT = buffer("a", (8, 1 << 14)), buffer("b", (1 << 14, 8))
@@ -259,7 +262,7 @@ def found_for_products(spread: float, tolerance: Tolerance) -> tuple[float, Part
         return {"c": (inputs["a"] @ inputs["b"]).reshape(-1)}
 
     rows = [(product(each), {}, product(moved_in(LEFT, each, seed))) for seed, each in enumerate(sets)]
-    found = partial_answers([CELLS], {"c": tolerance}, rows, lambda _: 0.01, moved=True)
+    found = partial_answers([CELLS], {"c": tolerance}, rows, lambda _: 0.01, share=MOVED_SHARE)
     narrowed = widened({"c": tolerance}, found.limits)["c"]
     errors = [
         np.abs(np.outer(each["a"].sum(1), each["b"].sum(0)).reshape(-1) / (1 << 14) - expected["c"])
@@ -288,6 +291,24 @@ def test_elements_of_the_first_rows_move_if_there_is_another_input() -> None:
     assert (np.sort(made, axis=1) == arrays["a"]).all() and (np.diff(made, axis=0) == 1 << 14).all()
 
 
+def test_rows_keep_their_largest_and_least_elements_or_lose_only_these() -> None:
+    x = np.random.default_rng(1).standard_normal((4, 2048)).astype(np.float32)
+    given = buffer("x", x.shape)
+    for seed in range(8):
+        part = part_of([given], {"x": x}, seed)["x"]
+        assert (part.max(1) == x.max(1)).all() and (part.min(1) == x.min(1)).all()
+    made = without_extremes([given], {"x": x}, 1)["x"]
+    assert np.count_nonzero(made != x) == 8
+    assert (made.max(1) != x.max(1)).all() and (made.min(1) != x.min(1)).all()
+    few = np.arange(64, dtype=np.float32)
+    assert (without_extremes([buffer("x", (64,))], {"x": few}, 1)["x"] == few).all()
+
+
+def test_outputs_that_do_not_change_are_named() -> None:
+    same = {"y": np.ones(1)}
+    assert partial_answers([OUTPUT], TOLERANCES, [(same, {}, same)], lambda _: 0.0).unchanged == ("y",)
+
+
 def test_no_room_for_honest_errors_where_no_error_is_allowed() -> None:
     assert margin_of(OUTPUT, Tolerance(0, 0), [{"y": np.ones(1)}]) == np.inf
     assert margin_of(OUTPUT, Tolerance(0, 0), [{"y": np.zeros(1)}]) == 0
@@ -299,7 +320,8 @@ def test_lost_number_is_no_near_answer() -> None:
         partial_answers([OUTPUT], TOLERANCES, [(mean(np.ones(2)), {}, nan)], lambda _: 0.0)
         == PartialAnswers()
     )
-    assert partial_answers([OUTPUT], TOLERANCES, [(nan, {}, nan)], lambda _: 0.0) == PartialAnswers()
+    found = partial_answers([OUTPUT], TOLERANCES, [(nan, {}, nan)], lambda _: 0.0)
+    assert not found.limits and not found.open
 
 
 def asked_sets(
