@@ -14,6 +14,10 @@ from pathlib import Path
 
 from . import libc
 
+NICE = 5
+"""A thread of a replay gets three times the time of such a process's thread. With more, a submission would get too
+little on a machine that also runs programs of others."""
+
 _ENDED, _STOPPED = (b"Z", b"X"), (b"T", b"t")
 """States of threads in /proc (proc_pid_stat(5))."""
 
@@ -81,6 +85,13 @@ def adopt_orphans() -> Iterator[None]:
     finally:
         with contextlib.suppress(OSError):
             libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 0)
+
+
+def lower_priority() -> None:
+    """Let replays of other grades have the processors before this process. An idle machine runs it as before."""
+    with contextlib.suppress(OSError):
+        os.nice(NICE)
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def end_with(parent: int, by: signal.Signals = signal.SIGKILL) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ..ipc.messages import ClosedError, MessageError, receive, send
-from ..ipc.processes import protect
+from ..ipc.processes import lower_priority, protect
 from ..problem.suite import Suite
 from .contract import Question, decode_question, encode
 from .session import Load, Session
@@ -22,6 +22,7 @@ from .session import Load, Session
 def main(descriptor: int, parent: int, load: Load | None = None) -> None:
     """Answer questions from `descriptor` until the supervisor closes its end, and end the process."""
     protect(parent)
+    lower_priority()
     os.dup2(2, 1)  # the problem's output is shown if the judge fails
     faulthandler.enable()  # prints a traceback on a crash, and on SIGABRT when the supervisor's time-out strikes
     end = socket.socket(fileno=descriptor)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...ipc.processes import end_with
+from ...ipc.processes import end_with, lower_priority
 from ..contract import CONFINE, FEATURES, Broke, Confined, Event, Order, Task, missing_features
 from ..named import function_named
 from . import (
@@ -36,10 +36,6 @@ from . import (
 
 ORDER_MAX = 64 << 20
 STATUS_REFUSED = 3
-
-NICE = 5
-"""A thread of a replay gets three times the time of a submission's thread. With more, a submission would get too little
-on a machine that also runs programs of others."""
 
 
 def main(arguments: list[str]) -> None:
@@ -101,7 +97,7 @@ def _confine(
     variables = order.variables if isinstance(order, Task) else ()
     on = {"identity": who.feature, "environment": environment.check(os.environ, variables)}
     if isinstance(order, Order) and order.inline_order is None:
-        _step_back()
+        lower_priority()
     privileges.bound()
     shared = isinstance(order, Order) and shared_memory.make_private(
         f"{confine.scratch}/{environment.SHARED}", who.user
@@ -124,13 +120,6 @@ def _confine(
     on["processes"] = _processes(who)
     on["system calls"], on["network"] = system_calls.confine(confine.network, who.user is None)
     return {name: on[name] for name in FEATURES}
-
-
-def _step_back() -> None:
-    """Lower the priority below that of replays and judges of other grades. An idle machine runs it as before."""
-    with contextlib.suppress(OSError):
-        os.nice(NICE)
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def _processes(who: identity.Identity) -> str:
