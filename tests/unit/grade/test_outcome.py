@@ -35,6 +35,7 @@ def replayed(
     others: int = 0,
     host_wait: float = 0.0,
     in_a_row: tuple[InARow, ...] = (),
+    primed: bool = True,
 ) -> ReplayResult:
     """A replay result with the fields that outcome_of() reads."""
     overhead = Overhead(0.03, 1.2, 2.0, empty_beside_us=99.0)
@@ -46,7 +47,7 @@ def replayed(
         empty=EMPTY,
         overhead=overhead,
         device=device,
-        prepared=SimpleNamespace(primed=True, streams=1),
+        prepared=SimpleNamespace(primed=primed, streams=1),
         warm=(),
         clocks=Clocks("", other_processes=others),
         host_wait=host_wait,
@@ -254,6 +255,8 @@ def in_a_row(
     found: InARow | None,
     wrong: Mismatch | None = None,
     pci_bus: str = "0000:19:00.0",
+    rows: list[SampleRow] = ROWS,
+    primed: bool = True,
 ) -> tuple[str, str]:
     """The verdict, and the state of the check."""
     counts = Counter(row.input_set or 0 for row in ROWS)
@@ -262,7 +265,7 @@ def in_a_row(
     seen = checked(ROWS, counts=tuple(counts.items()), in_a_row=wrong)
     rates = rates_of(100.0, None, None, "")
     findings = Findings(
-        replayed(ROWS, in_a_row=() if found is None else (found,), pci_bus=pci_bus),
+        replayed(rows, in_a_row=() if found is None else (found,), pci_bus=pci_bus, primed=primed),
         seen,
         rates,
         "",
@@ -291,6 +294,31 @@ def test_call_that_takes_longer_in_a_row_is_unproven_whatever_its_events_say(dev
     assert in_a_row(True, InARow((longer,) * 3, 3)) == ("unproven", "failed")
     assert in_a_row(True, InARow((longer, longer, _FOLLOWER), 3)) == ("unproven", "failed")
     assert in_a_row(True, InARow((longer, _FOLLOWER, _FOLLOWER), 3)) == ("pass", "held")
+
+
+@pytest.mark.parametrize(
+    ("primed", "longer_us", "state"), [(True, 6.0, "failed"), (False, 25.0, "held"), (False, 45.0, "failed")]
+)
+def test_call_in_a_row_may_take_longer_where_the_host_has_no_head_start(
+    primed: bool, longer_us: float, state: str
+) -> None:
+    longer = msgspec.structs.replace(_FOLLOWER, span_us=_FOLLOWER.span_us + longer_us)
+    assert in_a_row(True, InARow((longer,) * 3, 3), primed=primed)[1] == state
+
+
+@pytest.mark.parametrize(("apart_us", "state"), [(0.0, "failed"), (8.0, "held")])
+def test_call_in_a_row_may_take_as_much_longer_as_processes_differ(apart_us: float, state: str) -> None:
+    rows = [
+        dataclasses.replace(
+            row,
+            process=n % 2,
+            device_us=row.device_us + apart_us * (n % 2),
+            span_us=row.span_us + apart_us * (n % 2),
+        )
+        for n, row in enumerate(ROWS)
+    ]
+    longer = msgspec.structs.replace(_FOLLOWER, span_us=_FOLLOWER.span_us + 6.0)
+    assert in_a_row(True, InARow((longer,) * 3, 3), rows=rows)[1] == state
 
 
 def test_call_that_takes_longer_in_a_row_on_a_busy_machine_is_no_accusation() -> None:

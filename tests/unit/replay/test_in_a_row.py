@@ -93,7 +93,7 @@ def test_longer_ignores_one_disturbed_sample() -> None:
 
 def test_allowed_is_a_share_of_long_times() -> None:
     assert allowed_us(9.0) == 4.0
-    assert allowed_us(14000.0) == 700.0
+    assert allowed_us(14000.0) == 840.0
 
 
 def test_rounds_are_compared_with_the_restored_samples_beside_them() -> None:
