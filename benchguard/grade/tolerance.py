@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from ..judge.contract import Checked
+from ..judge.contract import Cause, Checked
 from ..problem.spec import Tolerance
 from .result import UsedTolerance
+
+_CAUSES: Mapping[Cause, str] = {
+    "zeros": "zeros would pass under the problem's",
+    "stored": "one stored answer for all inputs would pass under the problem's",
+    "part": "an answer from a part of the inputs would pass under the problem's",
+    "order": "an answer that takes no notice of which elements belong together would pass under the problem's",
+    "extremes": "no kernel rounds a largest or least element, from which these numbers follow",
+    "selected": "no kernel rounds these numbers, which are numbers of the inputs",
+}
 
 
 def used_tolerances(
@@ -23,10 +32,7 @@ def used_tolerances(
 def tolerance_notes(checked: Checked) -> Iterator[str]:
     for name, factor in sorted(checked.factors.items()):
         if factor < 1:
-            why = (
-                "zeros, one stored answer for all inputs, or an answer from a part of the inputs would pass under the "
-                "problem's, or no kernel rounds these numbers, which are numbers of the inputs"
-            )
+            why = _CAUSES[checked.causes.get(name, "zeros")]
         else:
             why = (
                 "this leaves room for the error of the problem's own reference in the submission's precision"

@@ -293,6 +293,7 @@ class CaseJudge:
             precision="" if wrong or self._rounds_left else right.precision(samples),
             counts=tuple((number, count) for number, count in enumerate(by_set) if count),
             factors=self._factors(),
+            causes=narrowing.causes,
             own_verdict=self._case.own_verdict,
             stored=(
                 narrowing.outputs_open_to_stored(copies, own_check.ask)

@@ -6,7 +6,7 @@ trusted. The content of output slots comes from a replay and is not; the judge o
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -162,6 +162,12 @@ class Mismatch(msgspec.Struct, frozen=True):
     text: str
 
 
+Cause: TypeAlias = Literal["zeros", "stored", "part", "order", "extremes", "selected"]
+"""The cause of a narrower tolerance. The problem's would accept zeros (slack.py), one stored answer for all sets
+(stored_answers.py), an answer from a part of the inputs, one without regard to the places of elements, one from all
+elements but the largest (partial_answers.py), or numbers near those of the inputs (selected.py)."""
+
+
 class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
     """Results of one case: all elements of `samples` samples were compared, and `wrong` samples exceed a tolerance."""
 
@@ -179,6 +185,8 @@ class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
     """(set, number of samples), to be compared with the replay's own counts."""
     factors: dict[str, float] = {}
     """By buffer: how much wider its tolerance was than the problem's, at most over all sets (slack.py)."""
+    causes: dict[str, Cause] = {}
+    """Why a tolerance was narrower, by buffer."""
     own_verdict: bool = False
     """Whether the problem's own check decided, instead of tolerances."""
     stored: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..problem.spec import Buffer
 from ..problem.suite import TestCase
+from .contract import Cause
 from .formats import Array, is_float
 from .making import has_room_for_set
 from .partial_answers import (
@@ -71,6 +72,10 @@ class Narrowing:
         self._case, self._sets, self._part_seed, self._problem = case, sets, part_seed, problem
         self.stored = StoredAnswers()
         self.of_parts = PartialAnswers()
+        self.causes: dict[str, Cause] = {}
+        """Why tolerances are narrowed, by buffer: the cause of the narrowest."""
+
+        self._narrowest: dict[str, float] = {}
 
     def narrow(self) -> None:
         """Narrow the tolerances if one stored answer, or answers from a part of the inputs, would pass."""
@@ -101,6 +106,10 @@ class Narrowing:
         )
         computed = [each for each in buffers if each.name not in exact]
         stored = stored_answers(computed, tolerances, answers, factors, baselines)
+        for of_set in factors:
+            self._note("zeros", of_set)
+        self._note("selected", exact)
+        self._note("stored", stored.limits)
         narrowed = [stored.narrowed(each) for each in sets.factors]
         # Sums that cancel, say: one number passes anyway, and honest errors are as large as those of the summands.
         guarded = [each for each in computed if each.name not in stored.open]
@@ -109,6 +118,12 @@ class Narrowing:
         for number in own:
             narrowed[number] = of_parts.narrowed(narrowed[number])
         self.stored, self.of_parts, sets.factors = stored, of_parts, narrowed
+
+    def _note(self, cause: Cause, limits: Factors) -> None:
+        """Take note of the cause of the narrowest tolerances so far."""
+        for name, limit in limits.items():
+            if limit < self._narrowest.get(name, 1.0):
+                self._narrowest[name], self.causes[name] = limit, cause
 
     def _narrowed_for_parts(
         self,
@@ -127,24 +142,26 @@ class Narrowing:
             answers = self._from_parts(group, own if compared else (), count)
             rows = self._rows(group, compared, answers, factors)
             of_group = partial_answers(compared, self._case.tolerances, rows, least)
-            found = found.with_others(of_group)
+            found = self._with("part", found, of_group)
             same = [each for each in sums if each.name in of_group.unchanged and has_more_bits(each)]
             answers = self._from_changed(partial(without_extremes, group), own if same else (), SETS)
             rows = self._rows(group, same, answers, factors)
             few_roundings = partial(least, margin=EXTREMES_MARGIN)
-            found = found.with_others(
-                partial_answers(same, self._case.tolerances, rows, few_roundings, share=0)
-            )
+            of_extremes = partial_answers(same, self._case.tolerances, rows, few_roundings, share=0)
+            found = self._with("extremes", found, of_extremes)
         mover = paired(self._case.spec.read)
         if mover is not None:
             answers = self._from_changed(
                 partial(moved_in, mover), own if wide else (), 1 if self._is_large() else SETS
             )
             rows = self._rows([mover], wide, answers, factors)
-            found = found.with_others(
-                partial_answers(wide, self._case.tolerances, rows, least, share=MOVED_SHARE)
-            )
+            moved = partial_answers(wide, self._case.tolerances, rows, least, share=MOVED_SHARE)
+            found = self._with("order", found, moved)
         return found
+
+    def _with(self, cause: Cause, found: PartialAnswers, others: PartialAnswers) -> PartialAnswers:
+        self._note(cause, others.limits)
+        return found.with_others(others)
 
     def _rows(
         self,

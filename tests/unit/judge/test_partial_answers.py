@@ -404,7 +404,9 @@ def test_mean_that_is_zero_but_for_rounding_keeps_the_tolerance_and_has_a_note()
 
 
 def test_mean_of_a_row_has_a_narrowed_tolerance() -> None:
-    assert narrowed_for(center=False).factors_of(0, {})["y"] < 1
+    found = narrowed_for(center=False)
+    assert found.factors_of(0, {})["y"] < 1
+    assert found.causes == {"y": "stored"}
 
 
 def asked_about_rows(function: Callable[[Array], Array]) -> tuple[list[Array], tuple[str, ...]]:
