@@ -290,7 +290,7 @@ class MeanBeside(RowMean):
 
     def values(self, random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
         size = np.float32(random.uniform(0.8, 1.0))
-        return size * (1 + np.float32(0.02) * random.random((rows, columns), np.float32))
+        return size * (1 + np.float32(0.06) * random.random((rows, columns), np.float32))
 
 
 class MeanOfBytes(RowMean):
