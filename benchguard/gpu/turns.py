@@ -181,10 +181,8 @@ class _Waiting:
                 if not _is_paused(files) or wait_until_quiet([files.gpu], QUIET_SECONDS):
                     stack.enter_context(taken.pop_all())
                     return
-                busy = ExitStack()
-                _try(
-                    files.busy, "alone", busy
-                )  # while this process still has the turn: no other one takes it meanwhile
+                busy = ExitStack()  # locked before the turn ends, so that no other process takes it meanwhile
+                _try(files.busy, "alone", busy)
             with busy:
                 until = time.monotonic() + RETRY_SECONDS
                 while time.monotonic() < until:
