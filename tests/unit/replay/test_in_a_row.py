@@ -110,4 +110,4 @@ def test_rounds_are_compared_with_the_restored_samples_beside_them() -> None:
 
 
 def test_calls_may_take_longer_by_the_allowed_time() -> None:
-    assert allow(5.0, OTHERS) and not allow(5.1, OTHERS)
+    assert allow(6.0, OTHERS) and not allow(6.1, OTHERS)
