@@ -214,9 +214,9 @@ def test_driver_that_is_silent_for_the_whole_check_is_broken(
         (10.0, 0.0, 2.5),
         (10.0, 9.0, 11.5),
         (60.0, -1.0, 14.0),
-        (120.0, -5.0, 20.0),
-        (300.0, -1.0, 20.0),
-        (300.0, 200.0, 20.0),
+        (120.0, -5.0, 25.0),
+        (300.0, -1.0, 30.0),
+        (300.0, 200.0, 30.0),
     ],
 )
 def test_check_of_the_driver_has_a_share_of_the_time_out(timeout: float, left: float, seconds: float) -> None:
