@@ -189,7 +189,7 @@ class _Waiting:
                     self._wait(files.turn)
 
     def _announce(self, announced: ExitStack) -> None:
-        """Announce the wait, unless another process does, or the GPU is busy: then nobody shall."""
+        """Announce the wait, unless another process has. While the GPU is busy, take the announcement back."""
         if _is_locked(self._files.busy):
             announced.close()
         elif not _is_locked(self._files.announced):

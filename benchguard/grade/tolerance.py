@@ -13,7 +13,7 @@ _CAUSES: Mapping[Cause, str] = {
     "zeros": "zeros would pass under the problem's",
     "stored": "one stored answer for all inputs would pass under the problem's",
     "part": "an answer from a part of the inputs would pass under the problem's",
-    "order": "an answer that takes no notice of which elements belong together would pass under the problem's",
+    "order": "an answer that ignores which elements belong together would pass under the problem's",
     "extremes": "no kernel rounds a largest or least element, from which these numbers follow",
     "selected": "no kernel rounds these numbers, which are numbers of the inputs",
 }

@@ -1,7 +1,7 @@
 """Stop the processes of a quarantine while another grade's replay has the GPU.
 
-Those that cannot use the GPU go on: compilers, and imports before the first context. They have the lower priority of a
-quarantine (sandbox/stage.py), and are stopped, too, once they open a device or keep too many processors busy.
+Those that cannot use the GPU go on: compilers, and imports before the first context. Their priority is lower than that
+of a replay (ipc/processes.py), and they are stopped, too, once they open a device or keep too many processors busy.
 """
 
 from __future__ import annotations
@@ -106,8 +106,7 @@ class Pause:
         signal_all(self._members.members(keeper), signal.SIGCONT)
 
     def _running(self, keeper: int) -> list[int]:
-        """The processes that can run. Takes note of the others, all of which were stopped by this class or stopped
-        themselves."""
+        """The processes that can run. The others are stopped: add them to those that were seen to be."""
         running = []
         for each in self._members.members(keeper):
             if is_stopped(each):

@@ -18,7 +18,7 @@ PLAIN = Checked(10, 0, None, 1e-7, 1e-6, 0, "")
         ("zeros", "zeros would pass"),
         ("stored", "one stored answer for all inputs would pass"),
         ("part", "an answer from a part of the inputs would pass"),
-        ("order", "which elements belong together would pass"),
+        ("order", "ignores which elements belong together would pass"),
         ("extremes", "no kernel rounds a largest or least element"),
         ("selected", "which are numbers of the inputs"),
     ],
