@@ -9,37 +9,41 @@ contain the name, so it counts as a launcher.
 from __future__ import annotations
 
 from .fatbin import packed_codes
+from .image_search import ImageSearch, Searched
 from .reader import Capture
 from .unpack import CodeError
 
 NAMES = (b"cudaGraphLaunch", b"cnpGraphLaunch", b"GraphLaunchDevice")
-UNPACKED_MAX = 4 << 30
-"""Bytes of all code that the images of one capture may unpack to."""
 
 
 def graph_launcher(capture: Capture) -> str:
-    """Why kernels may launch graphs from the device; empty if they cannot. Raises CaptureError."""
-    loaded = {
-        module.image for module in capture.modules
-    }  # a kernel can call code of another module by its address
-    left = UNPACKED_MAX
-    for index in sorted(loaded):
-        image = capture.image(index)
-        if name := _name_in(image):
-            return _launches(name)
-        try:
-            for code in packed_codes(image, left):
-                left -= len(code)
-                name = _name_in(code)
-                del code  # before the next is unpacked
-                if name:
-                    return _launches(name)
-        except CodeError as error:
-            return (
-                f"code of an image cannot be unpacked, so it may launch graphs from the device: an entry {error}; "
-                "load images that nvcc made"
-            )
-    return ""
+    """Why kernels may launch graphs from the device; empty if they cannot. Raises CaptureError.
+
+    A kernel can call code of another module by its address, so all modules are searched.
+    """
+    try:
+        name = _SEARCH.first(capture)
+    except CodeError as error:
+        return (
+            f"code of an image cannot be unpacked, so it may launch graphs from the device: an entry {error}; "
+            "load images that nvcc made"
+        )
+    return _launches(name) if name else ""
+
+
+def _search(image: bytes, left: int) -> Searched:
+    name, unpacked = _name_in(image), 0
+    if not name:
+        for code in packed_codes(image, left):
+            unpacked += len(code)
+            name = _name_in(code)
+            del code  # before the next is unpacked
+            if name:
+                break
+    return Searched(name, unpacked)
+
+
+_SEARCH = ImageSearch(_search)
 
 
 def _name_in(code: bytes) -> str:

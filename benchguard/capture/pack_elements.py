@@ -10,10 +10,12 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import accumulate
 from typing import Any
 
 from .codec import TEXT_MAX, MalformedError
-from .fields import Holds, Layout
+from .fields import Field, Holds, Layout
 from .layout import BLOB_MAX, ELEMENTS, AllocationFlag, Kind, OperationKind, RefusalFlag
 from .model import NO_CONTENT, Content
 from .raw_capture import Element, Place, RawCapture
@@ -75,7 +77,7 @@ class ElementPacker:
         self._calls, self._unknown = calls, unknown
         self._images: list[int] = []
         self._globals: list[int] = []
-        kinds = [gathered.values(each)["kind"] for each in gathered.elements[Kind.OPERATION]]
+        kinds = [_operation_kind(each) for each in gathered.elements[Kind.OPERATION]]
         work = len(kinds)
         while work and kinds[work - 1] in FINAL:
             work -= 1
@@ -165,30 +167,27 @@ class ElementPacker:
             self._writer.add_raw(Kind.ALLOCATION, layout.struct.pack(address, size, lives, 0, *span))
 
     def _pack_operation(self, element: Element) -> None:
-        values = self._gathered.values(element)
-        if values["kind"] in (OperationKind.MEMCPY_HTOD, OperationKind.MEMCPY_DTOH):
-            place = self._raw_capture.place(element, *values["content"])
+        if _operation_kind(element) in (OperationKind.MEMCPY_HTOD, OperationKind.MEMCPY_DTOH):
+            place = self._raw_capture.place(element, *self._gathered.values(element)["content"])
             self._move(element, content=self._content(place))
         else:
             self._move(element)
 
-    def _move(self, element: Element, **changes: Any) -> int:
+    def _move(self, element: Element, **changes: int | bytes | Content) -> int:
         """Append an element with some fields changed, and its spans where the capture has them."""
-        values: list[Any] = []
-        for each, value in zip(element.layout.fields, _raw_values(element.layout, element.raw), strict=True):
-            change = changes.get(each.attribute, value)
+        layout = element.layout
+        values: list[Any] = list(layout.struct.unpack(element.raw))
+        for each, at in _places(layout):
             if each.reserved:
-                values += [b"" if isinstance(value, bytes) else 0] * each.values
-            elif isinstance(change, Content):
-                values += [change.first, change.bytes]
+                values[at : at + each.values] = [b"" if each.code.endswith("s") else 0] * each.values
             elif each.span is not None:
-                raw = self._raw_capture.span(element, *value)
-                values += self._writer.span(raw[:TEXT_MAX] if each.span is Holds.TEXT else raw)
-            elif isinstance(change, tuple):
-                values += change
-            else:
-                values.append(change)
-        return self._writer.add_raw(element.kind, element.layout.struct.pack(*values))
+                raw = self._raw_capture.span(element, values[at], values[at + 1])
+                values[at : at + 2] = self._writer.span(raw[:TEXT_MAX] if each.span is Holds.TEXT else raw)
+            elif (change := changes.get(each.attribute)) is not None:
+                values[at : at + each.values] = (
+                    (change.first, change.bytes) if isinstance(change, Content) else (change,)
+                )
+        return self._writer.add_raw(element.kind, layout.struct.pack(*values))
 
     def _index(self, indexes: list[int], element: Element, name: str) -> int:
         value: int = self._gathered.values(element)[name]
@@ -224,16 +223,21 @@ def _either(one: Place, other: Place) -> Place:
     return one if one.bytes else other
 
 
-def _raw_values(layout: Layout, raw: bytes) -> list[Any]:
-    """One value a field."""
-    flat, values, at = layout.struct.unpack(raw), [], 0
-    for each in layout.fields:
-        values.append(flat[at] if each.values == 1 else flat[at : at + each.values])
-        at += each.values
-    return values
+def _operation_kind(element: Element) -> int:
+    """The first field of each operation, as codec.operation_layout() reads it."""
+    return int.from_bytes(element.raw[:4], "little")
+
+
+@cache
+def _places(layout: Layout) -> tuple[tuple[Field, int], ...]:
+    """Each field, and where its first value is among those of the struct: found out once, since elements are many."""
+    begins = accumulate((field.values for field in layout.fields), initial=0)
+    return tuple(zip(layout.fields, begins, strict=False))
 
 
 def _named(layout: Layout, raw: bytes) -> dict[str, Any]:
+    flat = layout.struct.unpack(raw)
     return {
-        each.attribute: value for each, value in zip(layout.fields, _raw_values(layout, raw), strict=True)
+        field.attribute: flat[at] if field.values == 1 else flat[at : at + field.values]
+        for field, at in _places(layout)
     }

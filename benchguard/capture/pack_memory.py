@@ -10,6 +10,7 @@ from itertools import groupby
 from .codec import MalformedError
 from .extents import Joined
 from .layout import BLOB_MAX, PAGE, Kind
+from .model import Content
 from .raw_capture import Place, RawCapture
 from .writer import CaptureWriter
 
@@ -17,6 +18,8 @@ ZERO_PAGE = bytes(PAGE)
 ZEROS = bytes(64)
 """Memory without these has no zero page. Device memory seldom has them."""
 END = 1 << 64
+FILLED_MAX = 64
+"""Pages that are remembered as the content of whole windows; the recorder needs one."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,16 @@ class Snapshot:
             at += 1
         return memory
 
+    def page_at(self, address: int, size: int) -> bytes | None:
+        """The page of which memory from a page's begin on has copies; None if the raw capture does not say so."""
+        at = bisect_right(self.stretches, address, key=_address) - 1
+        if at < 0 or self.stretches[at].end < address + size:
+            return None
+        place = self.stretches[at].place
+        if place.bytes == self.stretches[at].bytes:
+            return None
+        return self._raw_capture.read(place.at, PAGE) if place.bytes else ZERO_PAGE
+
     def _fill(self, view: memoryview, stretch: Stretch, offset: int) -> None:
         place = stretch.place
         if place.bytes == stretch.bytes:
@@ -83,17 +96,45 @@ def pack_after(writer: CaptureWriter, after: Snapshot, living: Joined) -> int:
 
 
 def _pack(writer: CaptureWriter, kind: Kind, snapshot: Snapshot, ranges: Iterable[tuple[int, int]]) -> int:
+    filled: dict[tuple[bytes, int], Content] = {}
     packed = 0
     for begin, end in ranges:
         for address, size in _windows(begin, end):
-            memory = snapshot.read(address, size)
-            view = memoryview(memory)
-            for at, length, is_zero in _runs(memory):
-                if is_zero and kind is Kind.BEFORE:
-                    continue
-                writer.add_run(kind, address + at, None if is_zero else view[at : at + length], length)
-                packed += length
+            packed += _pack_window(writer, kind, snapshot, address, size, filled)
     return packed
+
+
+def _pack_window(
+    writer: CaptureWriter,
+    kind: Kind,
+    snapshot: Snapshot,
+    address: int,
+    size: int,
+    filled: dict[tuple[bytes, int], Content],
+) -> int:
+    """`filled` has the contents so far of windows that are copies of one page, by page and size. The recorder fills
+    unused memory, of which a call may have many GiB."""
+    page = snapshot.page_at(address, size)
+    if page is None:
+        packed, memory = 0, snapshot.read(address, size)
+        view = memoryview(memory)
+        for at, length, is_zero in _runs(memory):
+            if is_zero and kind is Kind.BEFORE:
+                continue
+            writer.add_run(kind, address + at, None if is_zero else view[at : at + length], length)
+            packed += length
+        return packed
+    if page == ZERO_PAGE:
+        if kind is Kind.BEFORE:
+            return 0
+        writer.add_run(kind, address, None, size)
+    elif (page, size) in filled:
+        writer.add_run_again(kind, address, filled[page, size])
+    else:
+        content = writer.add_run(kind, address, (page * -(-size // PAGE))[:size])
+        if len(filled) < FILLED_MAX:
+            filled[page, size] = content
+    return size
 
 
 def _runs(memory: bytearray) -> Iterator[tuple[int, int, bool]]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from .cubin_data import PADDING_MAX, CubinError, unnamed_bytes
 from .fatbin import all_entries, readable
+from .image_search import ImageSearch, Searched
 from .layout import Vendor
 from .reader import Capture
 from .unpack import CodeError
@@ -39,8 +40,6 @@ _ALIGN = re.compile(rb"(\.(?:shared|local|param|ptr[ \t]*\.\w+)[ \t]*)?\.align(?
 _COMMON_ALIGNMENT = 16
 """Up to this alignment a global of PTX leaves no more unnamed memory than compilers do."""
 _MARKS = re.compile(rb"/(?=[/*])|\"")
-UNPACKED_MAX = 4 << 30
-"""Bytes of all code that the images of one capture may unpack to."""
 
 
 def unrestored(capture: Capture) -> str:
@@ -50,17 +49,22 @@ def unrestored(capture: Capture) -> str:
     """
     if capture.device.vendor is Vendor.HIP:
         return "AMD's code is not searched for memory that kernels may keep and that is not restored"
-    left = UNPACKED_MAX
-    for index in sorted({module.image for module in capture.modules}):
-        image = capture.image(index)
-        try:
-            for code in _codes(image, left):
-                left -= len(code)
-                if reason := _reason(code):
-                    return reason
-        except (CodeError, CubinError, struct.error) as error:
-            return f"code that cannot be read may keep data in memory that is not restored ({error})"
-    return ""
+    try:
+        return _SEARCH.first(capture)
+    except (CodeError, CubinError, struct.error) as error:
+        return f"code that cannot be read may keep data in memory that is not restored ({error})"
+
+
+def _search(image: bytes, left: int) -> Searched:
+    unpacked = 0
+    for code in _codes(image, left):
+        unpacked += len(code)
+        if reason := _reason(code):
+            return Searched(reason, unpacked)
+    return Searched("", unpacked)
+
+
+_SEARCH = ImageSearch(_search)
 
 
 def _codes(image: bytes, left: int) -> Iterator[bytes]:

@@ -132,11 +132,16 @@ class CaptureWriter:
         kind = _KINDS[type(element)]
         return self.add_raw(kind, encode(kind, element, self.span))
 
-    def add_run(self, kind: Kind, address: int, raw: bytes | memoryview | None, size: int = 0) -> int:
+    def add_run(self, kind: Kind, address: int, raw: bytes | memoryview | None, size: int = 0) -> Content:
         """Append memory content to BEFORE or AFTER; None: `size` bytes that became zero."""
         content = self.content(raw) if raw is not None else NO_CONTENT
         run = Run(address, size if raw is None else len(raw), content)
-        return self.add_raw(kind, encode(kind, run, self.span))
+        self.add_raw(kind, encode(kind, run, self.span))
+        return content
+
+    def add_run_again(self, kind: Kind, address: int, content: Content) -> None:
+        """Append memory with a content that add_run() gave."""
+        self.add_raw(kind, encode(kind, Run(address, content.bytes, content), self.span))
 
     def add_raw(self, kind: Kind, raw: bytes) -> int:
         """Append an element as the file has it."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import msgspec
 
 from ..capture import Capture, CaptureError
 from ..capture.device_code import kernel_codes
-from ..capture.model import Dim3, MemcpyHtoD
+from ..capture.model import Dim3, MemcpyHtoD, Operation
 from ..capture.unrestored import unrestored
 from ..ipc.text import one_line
 from ..replay.subject import launched
+from .traces import Trace
 
 ORIGIN_MAX = 1024
 TEXT_MAX = 1000
@@ -65,13 +66,14 @@ class CaptureFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Why a replay may fail; empty if nothing shows that."""
 
 
-def facts_of(capture: Capture) -> CaptureFacts:
+def facts_of(trace: Trace) -> CaptureFacts:
     """Lists each kernel with its most frequent shape, then the most frequent other shapes up to LISTED_BYTES of text.
 
     A submission can forge 100,000 shapes of a kernel with a name of 16 KiB. Raises CaptureError for kernels with more
     than KERNELS_BYTES of text.
     """
-    kernels = kernels_of(capture)
+    capture = trace.capture
+    kernels = tuple(_kernels(trace))
     by_launches = sorted(range(len(kernels)), key=lambda index: -kernels[index].launches)
     first = {(kernels[each].name, kernels[each].image_sha256): each for each in reversed(by_launches)}
     listed = set(first.values())
@@ -87,7 +89,7 @@ def facts_of(capture: Capture) -> CaptureFacts:
         name=capture.name,
         kernels=tuple(kernel for index, kernel in enumerate(kernels) if index in listed),
         unlisted=len(kernels) - len(listed),
-        uploaded_bytes=uploaded_bytes(capture),
+        uploaded_bytes=_uploaded_bytes(trace.operations),
         unrestored=one_line(unrestored(capture), TEXT_MAX),
         doubt=one_line(next((each.reason for each in capture.refusals if each.is_doubt), ""), TEXT_MAX),
     )
@@ -97,9 +99,9 @@ def _text_bytes(kernel: KernelEvidence) -> int:
     return LINE_BYTES + len(kernel.name) + len(kernel.origin) + sum(map(len, kernel.code_sha256))
 
 
-def kernels_of(capture: Capture) -> tuple[KernelEvidence, ...]:
-    """Kernels in the order of their first launch; `share` is the share of all launches. Raises CaptureError."""
-    return tuple(_kernels(capture))
+_known: dict[str, dict[str, tuple[str, ...]]] = {}
+"""Digests of kernels' code that were found in this process, by the image's SHA-256 and the kernel's name: the captures
+of a submission share their images."""
 
 
 def _codes(capture: Capture) -> dict[tuple[int, str], tuple[str, ...]]:
@@ -107,24 +109,35 @@ def _codes(capture: Capture) -> dict[tuple[int, str], tuple[str, ...]]:
     names: dict[int, set[str]] = {}
     for kernel in capture.kernels:
         names.setdefault(capture.modules[kernel.module].image, set()).add(kernel.name)
-    found: dict[tuple[int, str], dict[str, None]] = {}
+    found: dict[tuple[int, str], tuple[str, ...]] = {}
     for image, wanted in names.items():
-        for code in kernel_codes(capture.image(image), wanted):
-            codes = found.setdefault((image, code.name), {})
-            codes[code.sha256] = None
-            if len(codes) > TARGETS_MAX:
-                raise CaptureError(
-                    f"{capture.path}: kernel {code.name} has code for more than {TARGETS_MAX} targets"
-                )
-    return {place: tuple(codes) for place, codes in found.items()}
+        known = _known.setdefault(capture.images[image].sha256, {})
+        if missing := wanted - known.keys():
+            known |= _codes_in(capture, image, missing)
+        found |= {(image, name): known[name] for name in wanted}
+    return found
 
 
-def _kernels(capture: Capture) -> Iterator[KernelEvidence]:
+def _codes_in(capture: Capture, image: int, names: set[str]) -> dict[str, tuple[str, ...]]:
+    """Digests of the code of kernels, by name; none for a name that the image does not have."""
+    found: dict[str, dict[str, None]] = {name: {} for name in names}
+    for code in kernel_codes(capture.image(image), names):
+        found[code.name][code.sha256] = None
+        if len(found[code.name]) > TARGETS_MAX:
+            raise CaptureError(
+                f"{capture.path}: kernel {code.name} has code for more than {TARGETS_MAX} targets"
+            )
+    return {name: tuple(codes) for name, codes in found.items()}
+
+
+def _kernels(trace: Trace) -> Iterator[KernelEvidence]:
+    """Kernels in the order of their first launch; `share` is the share of all launches. Raises CaptureError."""
+    capture = trace.capture
     kernels = tuple(capture.kernels)  # decoded once: launches of one kernel share its name
     images = tuple(capture.images)
     modules = tuple(capture.modules)
     codes = _codes(capture)
-    for use in launched(capture):
+    for use in launched(trace.operations):
         kernel = kernels[use.kernel]
         image = images[modules[kernel.module].image]
         yield KernelEvidence(
@@ -141,6 +154,6 @@ def _kernels(capture: Capture) -> Iterator[KernelEvidence]:
         )
 
 
-def uploaded_bytes(capture: Capture) -> int:
+def _uploaded_bytes(operations: Sequence[Operation]) -> int:
     """Bytes of host data that the call uploads."""
-    return sum(each.content.bytes for each in capture.operations if isinstance(each, MemcpyHtoD))
+    return sum(each.content.bytes for each in operations if isinstance(each, MemcpyHtoD))

@@ -15,7 +15,7 @@ from ..ipc.text import one_line
 from ..problem.spec import CaseSpec
 from .evidence import CaptureFacts, facts_of
 from .specification import Finding, check_capture
-from .traces import are_repeated, first_difference
+from .traces import Trace, are_repeated, first_difference
 
 ON_THE_DEVICE = "decide in a kernel instead of host code, or grade with --inline"
 TEXT_MAX = 1000
@@ -40,9 +40,10 @@ class Examined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def examine(first: Capture, second: Capture, spec: CaseSpec) -> Examined:
     """Examine both captures of a case."""
     try:
-        finding, suspicion = _findings(first, second, spec)
-        repeated = finding is None and not suspicion and are_repeated(first, second)
-        facts = (facts_of(first), facts_of(second))
+        one, two = Trace.of(first), Trace.of(second)
+        finding, suspicion = _findings(one, two, spec)
+        repeated = finding is None and not suspicion and are_repeated(one, two)
+        facts = (facts_of(one), facts_of(two))
     except CaptureError as error:
         return Examined(_shown(Finding("failed", f"the capture cannot be used: {error}")))
     return Examined(finding and _shown(finding), one_line(suspicion, TEXT_MAX), facts, repeated)
@@ -64,13 +65,13 @@ def _shown(finding: Finding) -> Finding:
     return Finding(finding.verdict, one_line(finding.text, TEXT_MAX))
 
 
-def _findings(first: Capture, second: Capture, spec: CaseSpec) -> tuple[Finding | None, str]:
+def _findings(first: Trace, second: Trace, spec: CaseSpec) -> tuple[Finding | None, str]:
     """A reason not to replay, if any, and a difference that may explain wrong outputs."""
-    for capture in (first, second):
-        finding = check_capture(capture, spec)
+    for trace in (first, second):
+        finding = check_capture(trace.capture, spec)
         if finding is not None:
             return finding, ""
-        launcher = graph_launcher(capture)
+        launcher = graph_launcher(trace.capture)
         if launcher:
             return Finding("unreplayable", launcher), ""
     difference = first_difference(first, second)

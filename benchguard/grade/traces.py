@@ -9,7 +9,7 @@ are wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -31,7 +31,24 @@ class Difference:
     of_work: bool
 
 
-def first_difference(one: Capture, two: Capture) -> Difference | None:
+@dataclass(frozen=True)
+class Trace:
+    """A capture, with its operations and its kernels decoded once: a call may launch 100,000 kernels."""
+
+    capture: Capture
+    operations: Sequence[Operation]
+    kernels: Sequence[tuple[str, str]]
+    """The image's SHA-256 and the name of each kernel."""
+
+    @classmethod
+    def of(cls, capture: Capture) -> Trace:
+        hashes = [image.sha256 for image in capture.images]
+        modules = [hashes[module.image] for module in capture.modules]
+        kernels = [(modules[kernel.module], kernel.name) for kernel in capture.kernels]
+        return cls(capture, tuple(capture.operations), kernels)
+
+
+def first_difference(one: Trace, two: Trace) -> Difference | None:
     """The first difference in work, else the first difference in bytes; None for equal captures."""
     suspicion = None
     for difference in _Pair(one, two).differences():
@@ -41,7 +58,7 @@ def first_difference(one: Capture, two: Capture) -> Difference | None:
     return suspicion
 
 
-def are_repeated(one: Capture, two: Capture) -> bool:
+def are_repeated(one: Trace, two: Trace) -> bool:
     """Whether two captures without a difference also use the same addresses: the second call is the first one again."""
     return all(_places(a) == _places(b) for a, b in zip(one.operations, two.operations, strict=True))
 
@@ -54,9 +71,9 @@ def _places(operation: Operation) -> tuple[object, ...]:
 
 
 class _Pair:
-    def __init__(self, one: Capture, two: Capture) -> None:
+    def __init__(self, one: Trace, two: Trace) -> None:
         self._one, self._two = one, two
-        self._allocations = tuple(_addresses(capture) for capture in (one, two))
+        self._allocations = tuple(_addresses(each.capture) for each in (one, two))
 
     def differences(self) -> Iterator[Difference]:
         for number, (a, b) in enumerate(zip_longest(self._one.operations, self._two.operations)):
@@ -66,16 +83,15 @@ class _Pair:
                     more, count = ("second", len(self._two.operations)), len(self._one.operations)
                 yield Difference(f"the {more[0]} capture has {more[1]} operations, the other {count}", True)
                 return
-            where = f"operation {number} ({self._label(a)})"
             if text := self._work(a, b):
-                yield Difference(f"{where}: {text}", True)
+                yield Difference(f"operation {number} ({self._label(a)}): {text}", True)
                 return
             if text := self._bytes(a, b):
-                yield Difference(f"{where}: {text}", False)
+                yield Difference(f"operation {number} ({self._label(a)}): {text}", False)
 
     def _label(self, operation: Operation) -> str:
         name = operation.kind.name.lower().replace("_", " ")
-        return f"{name} {self._one.kernels[operation.kernel].name}" if isinstance(operation, Launch) else name
+        return f"{name} {self._one.kernels[operation.kernel][1]}" if isinstance(operation, Launch) else name
 
     def _work(self, a: Operation, b: Operation) -> str:
         """The difference between two operations, bytes aside; empty if they are equal."""
@@ -94,7 +110,7 @@ class _Pair:
 
     def _read(self, a: MemcpyDtoH, b: MemcpyDtoH) -> str:
         """The host may decide by the bytes that it reads, so different bytes are different work."""
-        one, two = self._one.content(a.content), self._two.content(b.content)
+        one, two = self._one.capture.content(a.content), self._two.capture.content(b.content)
         at = next((at for at, (x, y) in enumerate(zip(one, two, strict=True)) if x != y), None)
         if at is None:
             return ""
@@ -105,9 +121,9 @@ class _Pair:
         )
 
     def _launch(self, a: Launch, b: Launch) -> str:
-        kernels = [self._kernel(self._one, a), self._kernel(self._two, b)]
-        if kernels[0] != kernels[1]:
-            return f"the other capture launches {kernels[1][1]}"
+        other = self._two.kernels[b.kernel]
+        if self._one.kernels[a.kernel] != other:
+            return f"the other capture launches {other[1]}"
         for field in ("grid", "block", "shared_bytes"):
             if getattr(a, field) != getattr(b, field):
                 return f"{field.replace('_', ' ')} is {getattr(a, field)} and {getattr(b, field)}"
@@ -141,15 +157,10 @@ class _Pair:
             for allocations, word in zip(self._allocations, (a, b), strict=True)
         )
 
-    @staticmethod
-    def _kernel(capture: Capture, launch: Launch) -> tuple[str, str]:
-        kernel = capture.kernels[launch.kernel]
-        return capture.images[capture.modules[kernel.module].image].sha256, kernel.name
-
     def _uploads_are_equal(self, a: MemcpyHtoD, b: MemcpyHtoD) -> bool:
         if a.content.bytes != b.content.bytes:
             return False
-        chunks = self._one.chunks(a.content), self._two.chunks(b.content)
+        chunks = self._one.capture.chunks(a.content), self._two.capture.chunks(b.content)
         return all(x == y for x, y in zip(*chunks, strict=True))
 
 

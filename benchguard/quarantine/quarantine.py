@@ -46,7 +46,7 @@ AUDIT_LOG = "audit.jsonl"
 READING = "reading the captures"
 """The phase after the submission has ended."""
 
-READER_PROCESSES = 64
+READER_PROCESSES = 256
 """Threads that compress and processes that decompress, with room to spare."""
 
 

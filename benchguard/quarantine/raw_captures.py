@@ -27,7 +27,8 @@ from .sandbox.environment import WORK, quarantine_environment
 from .start import Sandbox
 from .waiting import Waiting
 
-_NAME = re.compile(r"[0-9]{1,10}-[0-9]{1,10}\.nrec", re.ASCII)
+_NAME = re.compile(r"([0-9]{1,10})-([0-9]{1,10})\.nrec", re.ASCII)
+"""The process, and the number of the region in it."""
 _ENTRIES_MAX = 4096
 
 
@@ -91,7 +92,7 @@ def read_all(source: Path, target: Path, order: Reading, reader: Reader) -> Pack
 
 @contextmanager
 def _opened(folder: Path, most: int) -> Iterator[list[int]]:
-    """Descriptors of the raw captures, sorted by name. Raises CaptureError."""
+    """Descriptors of the raw captures, in the order in which each process recorded. Raises CaptureError."""
     descriptors: list[int] = []
     try:
         for path in _raw_captures(folder, most):
@@ -106,21 +107,22 @@ def _opened(folder: Path, most: int) -> Iterator[list[int]]:
 
 
 def _raw_captures(folder: Path, most: int) -> list[Path]:
-    found = []
+    found: list[tuple[int, int, Path]] = []
     if not stat.S_ISDIR(folder.lstat().st_mode):
         raise CaptureError("the folder for raw captures was replaced by something else")
     with os.scandir(folder) as entries:
         for count, entry in enumerate(entries):
             if count >= _ENTRIES_MAX:
                 raise CaptureError(f"the folder for raw captures has more than {_ENTRIES_MAX} files")
-            if _NAME.fullmatch(entry.name):
-                found.append(Path(entry.path))
-    for path in found:
+            if name := _NAME.fullmatch(entry.name):
+                found.append((int(name[1]), int(name[2]), Path(entry.path)))
+    paths = [path for *_, path in sorted(found)]
+    for path in paths:
         if not _is_plain(path):
             raise CaptureError(f"the raw capture {path.name} is a link, or not a regular file")
-    if len(found) > most:
-        raise CaptureError(f"{len(found)} regions were recorded, {most} were asked for")
-    return sorted(found)
+    if len(paths) > most:
+        raise CaptureError(f"{len(paths)} regions were recorded, {most} were asked for")
+    return paths
 
 
 def _is_plain(path: Path) -> bool:

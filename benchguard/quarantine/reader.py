@@ -6,12 +6,11 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import count
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import msgspec
 
@@ -30,8 +29,13 @@ ELEMENTS_MAX = 1 << 17
 LIMITS = Limits(table_bytes=64 << 20, elements=ELEMENTS_MAX)
 """Limits of the captures in a grade."""
 
-AT_ONCE = 2
-"""Raw captures that are packed at once."""
+REGIONS = 2
+"""Raw captures of a case, which are packed at once."""
+
+PROCESSES_MAX = 8
+"""Cases at once. Each operation of a capture is decoded by Python: 30 us, and a call may have 100,000."""
+
+ENDED = "a process that reads the raw captures ended early"
 
 TEXT_MAX = 1000
 Examine = Callable[[Capture, Capture, CaseSpec], Any]
@@ -57,17 +61,57 @@ def main(argument: bytes, events: int) -> NoReturn:
         os._exit(0)
 
 
-def read(order: Reading, target: Path, examine: Examine | None) -> Iterator[ReadCase]:
-    """Pack exactly regions "CASE/0" and "CASE/1" of each case into `target`. Raises CaptureError, OSError."""
-    captures = _pack(order, target)
-    for case, spec in enumerate(order.cases):
-        pair = [captures.get((case, number)) for number in (0, 1)]
-        for number, path in enumerate(pair):
-            if path is None:
-                raise CaptureError(f"region {case}/{number} was not recorded")
-        with Capture.open(str(pair[0]), LIMITS) as one, Capture.open(str(pair[1]), LIMITS) as two:
-            found = examine(one, two, spec) if examine is not None else None
-        yield ReadCase(msgspec.json.encode(found).decode())
+def read(order: Reading, target: Path, examine: Examine | None) -> Iterator[ReaderEvent]:
+    """Pack exactly regions "CASE/0" and "CASE/1" of each case into `target`, with several cases at once.
+
+    Raises OSError. Call it before this process has other threads.
+    """
+    count = min(len(order.cases), PROCESSES_MAX, len(os.sched_getaffinity(0)))
+    ends = [
+        _forked(partial(_events, order, target, examine, range(k, len(order.cases), count)))
+        for k in range(count)
+    ]
+    for case in range(len(order.cases)):
+        line = ends[case % count].readline(READER_LINE_MAX)
+        event = msgspec.json.decode(line, type=ReaderEvent) if line else Unreadable(ENDED)
+        yield event
+        if isinstance(event, Unreadable):
+            return
+    for _ in ends:
+        os.wait()
+
+
+def _forked(events: Callable[[], Iterator[ReaderEvent]]) -> BinaryIO:
+    """The events of a child of this process, a line each."""
+    ours, theirs = os.pipe()
+    if os.fork() == 0:
+        try:
+            for event in events():
+                _send(theirs, event)
+        finally:
+            os._exit(0)
+    os.close(theirs)
+    return os.fdopen(ours, "rb")
+
+
+def _events(
+    order: Reading, target: Path, examine: Examine | None, cases: Sequence[int]
+) -> Iterator[ReaderEvent]:
+    try:
+        for case in cases:
+            yield read_case(order, target, examine, case)
+    except CaptureError as error:
+        yield Unreadable(one_line(str(error), TEXT_MAX))
+    except (MemoryError, OSError) as error:
+        yield Unreadable(one_line(f"the raw captures cannot be read: {error}", TEXT_MAX))
+
+
+def read_case(order: Reading, target: Path, examine: Examine | None, case: int) -> ReadCase:
+    """Pack and examine the captures of one case. Raises CaptureError, OSError."""
+    one, two = _pack(order, target, case)
+    with Capture.open(one, LIMITS) as first, Capture.open(two, LIMITS) as second:
+        found = examine(first, second, order.cases[case]) if examine is not None else None
+    return ReadCase(msgspec.json.encode(found).decode())
 
 
 def replayed_regions(cases: int) -> tuple[int, ...]:
@@ -80,19 +124,27 @@ def name_of(case: int, number: int) -> str:
     return f"case-{case}-{number}.ncap"
 
 
-def _pack(order: Reading, target: Path) -> dict[tuple[int, int], Path]:
-    """By case and number of the region. Hashing and compressing take most of the time, without Python's lock."""
-    captures: dict[tuple[int, int], Path] = {}
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        for place, made in pool.map(partial(_pack_one, order, target), count(), order.raw_captures):
-            if place in captures:
-                raise CaptureError(f"region {place[0]}/{place[1]} was recorded twice")
-            captures[place] = made.rename(target / name_of(*place))
-    return captures
+def _pack(order: Reading, target: Path, case: int) -> tuple[Path, Path]:
+    """Pack both captures of a case, which the submission recorded in the order of the cases.
+
+    Hashing and compressing, without Python's lock, take most of the time where the captures have much memory.
+    """
+    raw = order.raw_captures[REGIONS * case : REGIONS * (case + 1)]
+    made: list[Path] = []
+    with ThreadPoolExecutor(REGIONS) as pool:
+        for place, path in pool.map(partial(_pack_one, order, target), raw):
+            if place != (case, len(made)):
+                raise CaptureError(
+                    f"region {place[0]}/{place[1]} was recorded in the place of {case}/{len(made)}"
+                )
+            made.append(path.rename(target / name_of(*place)))
+    if len(made) < REGIONS:
+        raise CaptureError(f"region {case}/{len(made)} was not recorded")
+    return made[0], made[1]
 
 
-def _pack_one(order: Reading, target: Path, number: int, descriptor: int) -> tuple[tuple[int, int], Path]:
-    made = target / f"packed-{number}.ncap"
+def _pack_one(order: Reading, target: Path, descriptor: int) -> tuple[tuple[int, int], Path]:
+    made = target / f"packed-{descriptor}.ncap"
     try:
         pack_descriptor(
             descriptor,

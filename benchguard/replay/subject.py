@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..capture import Capture
 from ..capture.layout import OperationFlag, Role, Vendor
-from ..capture.model import Dim3, GraphLaunch, Launch, Range
+from ..capture.model import Dim3, GraphLaunch, Launch, Operation, Range
 from ..errors import UsageError
 from ..shim.vendors import Api
 
@@ -138,7 +138,7 @@ def api_of(capture: Capture) -> Api:
 def _kernels(capture: Capture) -> Iterator[KernelUse]:
     kernels, modules = tuple(capture.kernels), tuple(capture.modules)  # decoded once
     hashes = [image.sha256 for image in capture.images]
-    for use in launched(capture):
+    for use in launched(tuple(capture.operations)):
         kernel = kernels[use.kernel]
         yield KernelUse(
             name=kernel.name,
@@ -152,9 +152,8 @@ def _kernels(capture: Capture) -> Iterator[KernelUse]:
         )
 
 
-def launched(capture: Capture) -> Iterator[Launched]:
+def launched(operations: Sequence[Operation]) -> Iterator[Launched]:
     """In the order of their first launch; a graph's nodes count as often as it was launched."""
-    operations = tuple(capture.operations)
     graphs = Counter(each.launched for each in operations if isinstance(each, GraphLaunch))
     uses: Counter[tuple[int, Dim3, Dim3, int]] = Counter()
     for each in operations:

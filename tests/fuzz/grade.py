@@ -45,7 +45,7 @@ from benchguard.quarantine import quarantine  # noqa: E402
 from benchguard.quarantine.contract import Quarantined, Reading  # noqa: E402
 from benchguard.quarantine.named import function_named  # noqa: E402
 from benchguard.quarantine.raw_captures import Packed, Reader  # noqa: E402
-from benchguard.quarantine.reader import name_of, read  # noqa: E402
+from benchguard.quarantine.reader import name_of, read_case  # noqa: E402
 from benchguard.replay import replay  # noqa: E402
 from tests.attacks.running import placed  # noqa: E402
 from tests.fuzz.raw_mutation import mutated  # noqa: E402
@@ -208,7 +208,7 @@ class Subject:
             deadline = time.monotonic() + self._options.seconds
             order = msgspec.structs.replace(self._order, raw_captures=tuple(descriptors), deadline=deadline)
             try:
-                (event,) = read(order, self._target, function_named(EXAMINER))
+                event = read_case(order, self._target, function_named(EXAMINER), 0)
             except CaptureError as error:
                 if "\n" in str(error):
                     raise RuntimeError(f"a message of several lines: {error}") from error

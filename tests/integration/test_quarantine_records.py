@@ -114,7 +114,8 @@ def test_submissions_own_region_is_refused(tmp_path: Path, case: Case, name: byt
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [(b"0/1", "region 0/1 was recorded twice"), (b"0/0x", "an unrequested region")]
+    ("name", "why"),
+    [(b"0/1", "region 0/1 was recorded in the place of 0/0"), (b"0/0x", "an unrequested region")],
 )
 def test_replaced_region_is_refused(tmp_path: Path, case: Case, name: bytes, why: str) -> None:
     """It takes the first one's raw capture away, so that the number is right."""

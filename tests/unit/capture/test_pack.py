@@ -178,6 +178,22 @@ def test_large_memory_is_split_into_blobs(tmp_path: Path) -> None:
         assert capture.file_bytes < 2 * BLOB_MAX
 
 
+def test_windows_of_one_page_share_a_blob(tmp_path: Path) -> None:
+    """The recorder fills unused memory with a page, and a call may have many GiB of it."""
+    raw_capture = new_raw_capture()
+    raw_capture.allocation(ARENA, 8 * BLOB_MAX, BOTH, 1)
+    for at in range(0, 8 * BLOB_MAX, BLOB_MAX):
+        raw_capture.run(Kind.BEFORE, ARENA + at, pages("p"), size=BLOB_MAX)
+        raw_capture.run(Kind.AFTER, ARENA + at, pages("q") if at else b"", size=BLOB_MAX)
+    raw_capture.end()
+    count = BLOB_MAX // PAGE
+    with packed(raw_capture, tmp_path) as capture:
+        assert len({run.content.first for run in capture.before}) == 1
+        assert len({run.content.first for run in capture.after[1:]}) == 1
+        assert capture.memory(ARENA, 8 * BLOB_MAX) == pages("p") * (8 * count)
+        assert capture.memory(ARENA, 8 * BLOB_MAX, after=True) == bytes(BLOB_MAX) + pages("q") * (7 * count)
+
+
 def test_freed_memory_has_no_after(tmp_path: Path) -> None:
     raw_capture = new_raw_capture()
     raw_capture.allocation(ARENA, PAGE, AllocationFlag.BEFORE, 1)

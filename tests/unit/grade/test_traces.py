@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from benchguard.capture.model import Attribute, Operation
-from benchguard.grade.traces import are_repeated, first_difference
+from benchguard.grade.traces import Trace, are_repeated, first_difference
 from tests.support.captures import fill, saxpy_parameters
 from tests.unit.grade.recorded import SPARE, N, X, Y, launch, record
 
 
+def trace(path: Path, **parts: Any) -> Trace:
+    return Trace.of(record(path, **parts))
+
+
 def difference(tmp_path: Path, one: list[Operation], two: list[Operation]) -> str:
-    pair = record(tmp_path / "1.ncap", operations=one), record(tmp_path / "2.ncap", operations=two)
+    pair = trace(tmp_path / "1.ncap", operations=one), trace(tmp_path / "2.ncap", operations=two)
     result = first_difference(*pair)
     return "" if result is None else result.text
 
@@ -35,9 +40,9 @@ def test_calls_with_the_same_addresses_are_repeated(tmp_path: Path) -> None:
         "moved": [launch(parameters=saxpy_parameters(SPARE, Y, N)), fill(0, SPARE, 0, 4)],
         "filled": [launch(), fill(0, X, 0, 4)],
     }
-    first = record(tmp_path / "first.ncap", operations=calls["same"])
+    first = trace(tmp_path / "first.ncap", operations=calls["same"])
     found = {
-        name: are_repeated(first, record(tmp_path / f"{name}.ncap", operations=each))
+        name: are_repeated(first, trace(tmp_path / f"{name}.ncap", operations=each))
         for name, each in calls.items()
     }
     assert found == {"same": True, "moved": False, "filled": False}
@@ -77,35 +82,35 @@ def test_additional_launch_is_named(tmp_path: Path) -> None:
 
 
 def test_different_uploads_are_a_suspicion(tmp_path: Path) -> None:
-    one = record(tmp_path / "1.ncap", uploads=[b"answers of one"])
-    two = record(tmp_path / "2.ncap", uploads=[b"answers of two"])
+    one = trace(tmp_path / "1.ncap", uploads=[b"answers of one"])
+    two = trace(tmp_path / "2.ncap", uploads=[b"answers of two"])
     result = first_difference(one, two)
     assert result is not None
     assert "14 bytes that depend on the inputs" in result.text
     assert not result.of_work
-    same = record(tmp_path / "3.ncap", uploads=[b"answers of one"])
+    same = trace(tmp_path / "3.ncap", uploads=[b"answers of one"])
     assert first_difference(one, same) is None
 
 
 def test_different_host_reads_are_different_work(tmp_path: Path) -> None:
     """The host may have decided by them."""
-    one = record(tmp_path / "1.ncap", reads=[b"same", b"abcd"])
-    two = record(tmp_path / "2.ncap", reads=[b"same", b"abxd"])
+    one = trace(tmp_path / "1.ncap", reads=[b"same", b"abcd"])
+    two = trace(tmp_path / "2.ncap", reads=[b"same", b"abxd"])
     found = first_difference(one, two)
     assert found is not None and found.of_work
     assert found.text == (
         "operation 1 (memcpy dtoh): cuMemcpyDtoH_v2 copies 4 bytes to the host that depend on the inputs: from "
         "offset 2 on 6364 and 7864"
     )
-    assert first_difference(one, record(tmp_path / "3.ncap", reads=[b"same", b"abcd"])) is None
-    shorter = first_difference(one, record(tmp_path / "4.ncap", reads=[b"same", b"abc"]))
+    assert first_difference(one, trace(tmp_path / "3.ncap", reads=[b"same", b"abcd"])) is None
+    shorter = first_difference(one, trace(tmp_path / "4.ncap", reads=[b"same", b"abc"]))
     assert shorter is not None and shorter.of_work and "width is 4 and 3" in shorter.text
 
 
 def test_different_memset_value_is_a_suspicion(tmp_path: Path) -> None:
     """As bytes of parameters and uploads: a barrier's epoch is another number in each call."""
-    one = record(tmp_path / "1.ncap", operations=[fill(0, Y, 1, 64)])
-    two = record(tmp_path / "2.ncap", operations=[msgspec.structs.replace(fill(0, Y, 1, 64), value=2)])
+    one = trace(tmp_path / "1.ncap", operations=[fill(0, Y, 1, 64)])
+    two = trace(tmp_path / "2.ncap", operations=[msgspec.structs.replace(fill(0, Y, 1, 64), value=2)])
     found = first_difference(one, two)
     assert found is not None and not found.of_work
     assert "value is 1 and 2" in found.text
@@ -114,12 +119,12 @@ def test_different_memset_value_is_a_suspicion(tmp_path: Path) -> None:
 def test_different_work_precedes_different_bytes(tmp_path: Path) -> None:
     """Bytes that no kernel reads may differ; a grid may not."""
     bytes_only = launch(parameters=saxpy_parameters(X, Y, N, 3.0))
-    one = record(tmp_path / "1.ncap", operations=[launch(), launch()])
-    two = record(tmp_path / "2.ncap", operations=[bytes_only, launch()])
+    one = trace(tmp_path / "1.ncap", operations=[launch(), launch()])
+    two = trace(tmp_path / "2.ncap", operations=[bytes_only, launch()])
     result = first_difference(one, two)
     assert result is not None
     assert not result.of_work
-    three = record(tmp_path / "3.ncap", operations=[bytes_only, launch(grid=(1, 1, 1))])
+    three = trace(tmp_path / "3.ncap", operations=[bytes_only, launch(grid=(1, 1, 1))])
     result = first_difference(one, three)
     assert result is not None
     assert result.of_work
