@@ -22,6 +22,7 @@ from ..errors import UsageError
 from ..ipc.text import one_line
 from ..problem import distributions
 from ..problem.errors import ProblemError
+from ..problem.ranking import RANKINGS
 from ..problem.suite import Suite
 from .calling import GPUMODE_ENTRY, Calling
 from .detect import TASK_FILE, defined_in
@@ -46,7 +47,6 @@ _KINDS = {"tests": "test", "benchmarks": "benchmark"}
 _HIDDEN = ("reference", "eval")
 """Modules that are not placed beside a submission: those that the suite's own harness runs."""
 
-_RANKINGS = ("last", "mean", "geom")
 _TIMEOUTS = ("test_timeout", "benchmark_timeout", "ranked_timeout")
 SECONDS = 180.0
 """kernelbot's default for each limit."""
@@ -166,9 +166,9 @@ def read_task(path: Path) -> TaskFile:
     refused = refusal(path, document)
     if refused:
         raise ProblemError(refused)
-    ranking = document.get("ranking_by", _RANKINGS[0])
-    if ranking not in _RANKINGS:
-        raise ProblemError(f"{path}: ranking_by is {ranking!r}; give {', '.join(_RANKINGS)}")
+    ranking = document.get("ranking_by", RANKINGS[0])
+    if ranking not in RANKINGS:
+        raise ProblemError(f"{path}: ranking_by is {ranking!r}; give {', '.join(RANKINGS)}")
     config = document.get("config")
     return TaskFile(
         path,

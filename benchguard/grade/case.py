@@ -56,7 +56,8 @@ NO_FACTS = Finding("failed", "the captures cannot be used: the reader found noth
 class CaseWork:
     """The inputs of a case's grade. `seconds` are left before the time-out, for this case and `cases_after`. Waits for
     `turns` do not count. `relay` has the processes that replay. At most `processes` of them take samples, and
-    `following` those of the next case; 0: no case follows."""
+    `following` those of the next case; 0: no case follows. `is_timed`: whether the case's time is of interest; else its
+    outputs are judged, and no test of the time is made."""
 
     spec: CaseSpec
     found: Quarantined
@@ -69,6 +70,7 @@ class CaseWork:
     api: Api = "cuda"
     processes: int = 1
     following: int = 0
+    is_timed: bool = True
 
     @property
     def sampling_seconds(self) -> float:
@@ -113,14 +115,14 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
             options,
             end + work.turns.waited - time.monotonic(),
             report,
-            warm_samples_of(options.samples, work.secret.sets),
+            warm_samples_of(options.samples, work.secret.sets) if work.is_timed else 0,
             work.sampling_seconds,
             work.turns,
             work.api,
             work.relay,
             processes=work.processes,
             following=work.following,
-            in_a_row=True,
+            in_a_row=work.is_timed,
         )
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
@@ -166,7 +168,7 @@ def _judged(
     unsafe = unrestored or doubt
     tests = TimeTests(result, unsafe)
     table = tests.table
-    rows = reported(table, unsafe)
+    rows = reported(table, unsafe) if work.is_timed else list(table)
     scored = believed(rows, tests.safe([row for row in table if row.one_use]))
     placements = placements_of(rows, scored, {row.process for row in table})
     summary = placed(summarise(scored), placements) if scored else None
@@ -182,7 +184,8 @@ def _judged(
         unrestored,
         doubt,
         cordon,
-        recorded.are_repeated,
+        recorded.are_repeated if work.is_timed else None,
+        work.is_timed,
     )
     outcome = outcome_of(findings, require_evidence)
     if outcome.verdict == "failed" and recorded.facts.doubt:
@@ -220,7 +223,7 @@ def _judged(
             checked.precision,
             {} if checked.own_verdict else used_tolerances(work.tolerances, checked.factors),
         ),
-        evidence=evidence_of(findings) if result.table else (),
+        evidence=evidence_of(findings) if result.table and work.is_timed else (),
         times=Times(
             recorded=_recorded_us(work),
             one_use=first_use.one_use_us if first_use else None,
@@ -237,7 +240,11 @@ def _judged(
         capture=recorded.facts.name,
         placements=placements,
         cordon=cordon,
-        notes=(*_notes(result, recorded, table, unsafe), *notes_of(placements), *tolerance_notes(checked)),
+        notes=(
+            *_notes(result, recorded, table, unsafe, work.is_timed),
+            *notes_of(placements),
+            *tolerance_notes(checked),
+        ),
         samples=tuple(result.samples),
         scored_samples=() if scored == result.samples else tuple(scored),
         wall_s=time.monotonic() - began,
@@ -247,14 +254,16 @@ def _judged(
 
 
 def _notes(
-    result: ReplayResult, recorded: Recorded, table: Sequence[SampleRow], unsafe: str
+    result: ReplayResult, recorded: Recorded, table: Sequence[SampleRow], unsafe: str, is_timed: bool
 ) -> Iterator[str]:
-    rows = reported(table, unsafe)
     yield from result.notes
     if recorded.suspicion:
         yield recorded.suspicion
     if recorded.facts.unlisted:
         yield f"{recorded.facts.unlisted} more shapes of launches are not listed in kernels"
+    if not is_timed:
+        return
+    rows = reported(table, unsafe)
     if rows and is_one_use_only(table, unsafe):
         why = untested(table) or unsafe or "samples on repeated inputs are faster"
         yield f"timed on {len(rows)} samples on one-use inputs only: {why}"

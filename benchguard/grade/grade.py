@@ -15,6 +15,7 @@ from ..errors import UsageError
 from ..gpu.exclusive import is_exclusive
 from ..judge.contract import Opened, Secrets
 from ..judge.process import JudgeProcess
+from ..problem.ranking import timed_cases
 from ..problem.returned import replayed_case
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Quarantined
@@ -26,10 +27,9 @@ from ..replay.target import target_of
 from ..shim.driver import Driver, discover
 from ..toolchain.freshness import check_is_current
 from .opening import Opening
-from .options import PLACEMENTS, SIM_PLACEMENTS, SIM_SAMPLES, GradeOptions
+from .options import PLACEMENTS, SIM_PLACEMENTS, SIM_SAMPLES, UNTIMED_SAMPLES, GradeOptions
 from .progress import GradeProgress, Report
 from .run import GradeRun
-from .score import timed_cases
 from .vendor import api_of
 
 if TYPE_CHECKING:
@@ -199,6 +199,22 @@ def for_driver(options: GradeOptions, driver: Driver) -> GradeOptions:
     return replace(options, samples=samples, cold=cold)
 
 
+def untimed(options: GradeOptions) -> GradeOptions:
+    """The options for a case whose time does not count, with few samples unless the user chose their number."""
+    chosen = options.samples is not None or options.until is not None
+    return replace(
+        options,
+        samples=options.samples if chosen else UNTIMED_SAMPLES,
+        warm_up_samples=1 if options.warm_up_samples is None else options.warm_up_samples,
+    )
+
+
+def _is_timed(opened: Opened, index: int) -> bool:
+    """Whether a case's time is of interest: kernelbot ranks the benchmarks of a task, and only checks its tests."""
+    names = [each.name for each in opened.cases]
+    return names[index] in timed_cases(names, opened.ranking)
+
+
 def check_inputs(
     options: GradeOptions, problem: str | os.PathLike[str], *submissions: str | os.PathLike[str]
 ) -> None:
@@ -262,7 +278,8 @@ class ReplayedRun(GradeRun):
                 prepared.append(self._secrets(opening, index))
             work = self._work(opened, judge, quarantined, index, prepared[index])
             with self.timed("replay"):
-                cases.append(grade_case(work, judge, self.options, self._progress_of(opened.cases[index])))
+                options = self.options if work.is_timed else untimed(self.options)
+                cases.append(grade_case(work, judge, options, self._progress_of(opened.cases[index])))
             self.close(work.secret.ends)
             for part, took in cases[-1].seconds.items():
                 self.seconds[part] = self.seconds.get(part, 0.0) + took
@@ -311,15 +328,14 @@ class ReplayedRun(GradeRun):
             self._api,
             self._processes_of(opened, index),
             self._processes_of(opened, index + 1),
+            _is_timed(opened, index),
         )
 
     def _processes_of(self, opened: Opened, index: int) -> int:
         """How many processes take a case's samples: 1 for a test whose time is not ranked, 0 after the last case."""
-        names = [each.name for each in opened.cases]
-        if index == len(names):
+        if index == len(opened.cases):
             return 0
-        is_timed = self.options.placements or names[index] in timed_cases(names, opened.ranking)
-        return self._processes if is_timed else 1
+        return self._processes if self.options.placements or _is_timed(opened, index) else 1
 
     def _progress_of(self, spec: CaseSpec) -> Callable[[str, int, float | None], None]:
         def report(phase: str, samples: int, median_us: float | None) -> None:

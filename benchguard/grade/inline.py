@@ -85,7 +85,9 @@ class InlineRun(GradeRun):
         Only the submission's process knows the set of a sample, and a kernel may be faster on other distributions than
         the problem's own. So only a quarter of the sets have another one, which leaves the median where it is.
         """
-        return msgspec.structs.replace(super().ask(), sets_max=self._samples() + 1, one_use=0, others_every=4)
+        return msgspec.structs.replace(
+            super().ask(), sets_max=self._samples() + 1, one_use=0, others_every=4, few_untimed=False
+        )
 
     def _samples(self) -> int:
         return min(self.options.samples or SAMPLES, SAMPLES_MAX)

@@ -30,6 +30,9 @@ do (docs/adr/0039)."""
 PLACEMENTS, SIM_PLACEMENTS = 4, 1
 """Processes in which the samples of a case are taken, on a GPU and on the CPU driver, whose times vary more."""
 
+UNTIMED_SAMPLES = 6
+"""Samples of a case whose time does not count, of which each one-use set serves one."""
+
 SIM_SAMPLES = 20
 """Samples per case on the CPU driver, whose times depend on the machine's other work and seldom converge."""
 

@@ -11,6 +11,7 @@ import msgspec
 from .. import exit_status
 from ..ipc.json_text import json_document
 from ..ipc.text import one_line
+from ..problem.ranking import RANKINGS, timed_cases
 from ..replay.protocol import is_gpu
 from ..replay.result import TimeBlock
 from .result import GradeResult, Verdict
@@ -130,13 +131,14 @@ def _contradictions(
     for each in result.cases:
         if each.name not in known:
             yield f"the regrade has case {each.name}, and the stored result has none"
+    timed = _timed(result)
     for case in cases:
         if case.stored_us is None or case.regraded_us is None:
             if (case.stored_us is None) != (case.regraded_us is None):
                 yield f"case {case.name}: only one of the two results has a time"
         elif case.ratio is None:
             yield f"case {case.name}: the stored median is {case.stored_us.median:.3f} us, which no call takes"
-        elif within is not None and not 1 / within <= case.ratio <= within:
+        elif case.name in timed and within is not None and not 1 / within <= case.ratio <= within:
             yield (
                 f"case {case.name}: the stored median is {case.stored_us.median:.3f} us, and the regrade's "
                 f"{case.regraded_us.median:.3f} us: a ratio of {case.ratio:.3f}, and {1 / within:.3f} to {within:.3f} "
@@ -155,9 +157,16 @@ def _ranked_contradictions(stored: GradeResult, result: GradeResult, within: flo
             yield f"{what}: {before[what]:.4g} is stored, and the regrade has {now[what]:.4g}"
 
 
+def _timed(result: GradeResult) -> frozenset[str]:
+    """The cases whose times count. Only a suite with a ranking has a score."""
+    return timed_cases([each.name for each in result.cases], RANKINGS[0] if result.score_s else "")
+
+
 def _ranked(result: GradeResult) -> dict[str, float]:
-    numbers = {"the score": result.score_s}
+    numbers, timed = {"the score": result.score_s}, _timed(result)
     for case in result.cases:
+        if case.name not in timed:
+            continue
         place = f"case {one_line(case.name, 100)}: the"
         if case.time_us is not None:
             numbers[f"{place} mean"] = case.time_us.mean

@@ -216,6 +216,7 @@ class GradeRun:
             sets_max=options.sets,
             one_use=options.one_use,
             patience=PATIENCE_SECONDS if _has_default_sets(options) else None,
+            few_untimed=_has_default_sets(options),
             pool_bytes=POOL_BYTES,
             seed=options.seed,
             device=options.reference_device,

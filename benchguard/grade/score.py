@@ -7,17 +7,10 @@ import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..problem.ranking import BENCHMARK
+
 if TYPE_CHECKING:
     from .result import GradedCase
-
-BENCHMARK = "benchmark."
-RANKINGS = ("last", "mean", "geom")
-
-
-def timed_cases(names: Sequence[str], ranking: str) -> frozenset[str]:
-    """The cases whose times are of interest: the benchmarks of a suite with a ranking, if there are any, or all."""
-    benchmarks = frozenset(each for each in names if each.startswith(BENCHMARK))
-    return benchmarks if ranking and benchmarks else frozenset(names)
 
 
 def score_of(cases: Sequence[GradedCase], ranking: str) -> float | None:

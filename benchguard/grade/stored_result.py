@@ -14,13 +14,14 @@ from msgspec.structs import replace
 
 from ..ipc.text import one_line
 from ..judge.ceilings import ceilings_of
+from ..problem.ranking import RANKINGS
 from ..replay.protocol import Device
 from ..replay.result import TimeBlock
 from ..replay.statistics import summarise
 from .evidence import KernelEvidence
 from .placements import SAMPLES_MIN, placed
 from .result import GradedCase, GradeResult, Placements
-from .score import RANKINGS, score_of
+from .score import score_of
 
 RELATIVE = 1e-9
 """Accepted difference of numbers that were computed in the same way; another version of Python may round otherwise."""

@@ -27,6 +27,8 @@ class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
     """The number of one-use input sets, besides `sets_max` repeated ones."""
     patience: float | None = None
     """If the fewest sets that tests of the time need take more seconds than this, no others are made. None: all are."""
+    few_untimed: bool = False
+    """Make only the fewest sets of cases whose times do not count (problem/ranking.py)."""
     pool_bytes: int = 1 << 30
     """Limit for each of: input sets, expected outputs, output slots."""
     seed: int | None = None

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
+
 from ..errors import UsageError
 from ..ipc.shared_memory import READ_ONLY, SharedMemory
+from ..problem.ranking import timed_cases
 from ..problem.spec import Buffer, CaseSpec, Layout, overlaps_itself
 from ..problem.suite import Suite, TestCase
 from ..problem.threads import as_in_this_thread, threads
@@ -39,6 +42,10 @@ SHARE_OF_MEMORY = 6
 
 OWN_CHECKS = 4
 """Sets at once that the problem's own check is asked about: it runs for one, and arrays of the others go to a GPU."""
+
+UNTIMED_SETS = 2
+"""Sets of each kind of a case whose time does not count: one of the problem's own distribution, one of another. Its
+outputs are checked, and carried results cannot help it. GPU MODE's own harness draws one set."""
 
 CASES_SHOWN = 20
 PAGE = 4096
@@ -96,8 +103,12 @@ class Session:
         pool_bytes = min(ask.pool_bytes, available_bytes() // SHARE_OF_MEMORY // len(cases))
         tools = _tools(cases)
         self._maker = tools.maker
-        self._cases = [CaseJudge(i, case, ask, pool_bytes, tools) for i, case in enumerate(cases)]
         self._names = [case.spec.name for case in cases]
+        timed = timed_cases(self._names, suite.ranking)
+        self._cases = [
+            CaseJudge(i, case, _ask_of(ask, case.spec.name in timed), pool_bytes, tools)
+            for i, case in enumerate(cases)
+        ]
         self._suite = suite
         return Opened(
             suite.name,
@@ -156,6 +167,13 @@ def _of_case(
     if isinstance(question, AskExpected):
         return judged.expected()
     return judged.checked(in_a_row=question.in_a_row), []
+
+
+def _ask_of(ask: Ask, is_timed: bool) -> Ask:
+    """The question as it is meant for a case."""
+    if is_timed or not ask.few_untimed:
+        return ask
+    return msgspec.structs.replace(ask, sets_max=UNTIMED_SETS, one_use=UNTIMED_SETS, patience=None)
 
 
 def _tools(cases: Sequence[TestCase]) -> Tools:

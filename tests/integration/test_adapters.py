@@ -296,6 +296,21 @@ def test_tests_of_a_ranked_task_are_sampled_in_one_process(
     assert result.cases[1].placements is not None
 
 
+@pytest.mark.timeout(300)
+def test_time_of_a_ranked_task_s_test_is_not_tested(native: Path) -> None:
+    assert native
+    task, cases = EXAMPLES / "gpumode", ("test.0", "benchmark.0")
+    result = grades.grade(task / "rowscale", task / "submission.py", driver="sim", cases=cases)
+    assert result.verdict == "pass", result.reason
+    test, benchmark = result.cases
+    assert test.inputs is not None and benchmark.inputs is not None
+    assert (test.inputs.sets, test.inputs.one_use) == (4, 2)
+    assert (benchmark.inputs.sets, benchmark.inputs.one_use) == (20, 12)
+    assert not test.evidence and {each.check for each in benchmark.evidence} >= {"calls in a row"}
+    alone = grades.grade(task / "rowscale", task / "submission.py", driver="sim", cases=("test.0",), sets=5)
+    assert alone.cases[0].inputs is not None and alone.cases[0].inputs.sets == 17 and alone.cases[0].evidence
+
+
 @pytest.mark.timeout(600)
 def test_gpu_mode_results_of_any_form_are_checked(native: Path, tmp_path: Path) -> None:
     """Other dtypes and shapes than the reference's, gaps, a dictionary, memory of data left unused."""

@@ -170,6 +170,16 @@ def test_cached_results_are_violation() -> None:
     assert outcome(table(200, remembers))[0] == "violation"
 
 
+def test_time_that_does_not_count_is_not_tested() -> None:
+    rows = table(200, remembers)
+    rates = rates_of(100.0, None, None, "")
+    for found, verdict in ((checked(rows), "pass"), (checked(rows, wrong=1, first=WRONG), "wrong")):
+        findings = Findings(
+            replayed(rows), found, rates, carried_reason(rows, first_use_of(rows)), is_timed=False
+        )
+        assert outcome_of(findings, require_evidence=True).verdict == verdict
+
+
 def test_wrong_output_precedes_doubtful_time() -> None:
     rows = table(200, remembers)
     assert outcome(rows, checked(rows, wrong=1, first=WRONG))[0] == "wrong"

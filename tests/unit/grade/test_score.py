@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchguard.grade.score import score_of, timed_cases
+from benchguard.grade.score import score_of
+from benchguard.problem.ranking import timed_cases
 from tests.unit.compat.made import timed_case
 
 CASES = [
