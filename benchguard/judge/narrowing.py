@@ -24,6 +24,7 @@ from .partial_answers import (
     MOVED_SHARE,
     SETS,
     PartialAnswers,
+    are_numbers,
     beside_lost,
     groups_of,
     is_sum,
@@ -134,8 +135,11 @@ class Narrowing:
     ) -> PartialAnswers:
         floats = [each for each in computed if is_float(each.dtype)]
         wide = [each for each in floats if self._is_wide(each, own, factors)]
+        has_floats = any(is_float(each.dtype) for each in self._case.spec.read)
         found = PartialAnswers()
         for group in groups_of(self._case.spec.read):
+            if has_floats and own and not are_numbers(group, self._sets.arrays_of(own[0])):
+                continue
             sums = [each for each in floats if is_sum(each, group)]
             compared = [*sums, *(each for each in wide if each not in sums)]
             count = SETS if sums or not self._is_large() else 1

@@ -28,7 +28,8 @@ elements. If outputs with many inputs do not change, the reference runs once mor
 within the tolerance then, it is narrowed to rounding errors: the largest of a part is near that of all.
 
 Inputs of one size lose elements together, and inputs of other sizes in runs of their own: a mean of a small input may
-scale each number of a large one.
+scale each number of a large one. So do integers of few bits beside floats, as pixels or quantised weights beside a
+scale.
 """
 
 from __future__ import annotations
@@ -59,8 +60,9 @@ SETS = 3
 
 GROUPS = 3
 GROUP_MIN = 1 << 12
-"""Groups of inputs that lose elements in turn, and the least size of a group behind the first: each costs a run of the
-reference, and a sum of fewer random numbers is off by a percent, so that tolerances rarely accept a part of it."""
+"""Groups of floats, and of small integers, that lose elements in turn, and the least size of a group behind the first:
+each costs a run of the reference, and a sum of fewer random numbers is off by a percent, so that tolerances rarely
+accept a part of it."""
 
 MOVED_SHARE = 1 / 4
 """A kernel that does not care where the elements of a row are is off by 0.7 of what changes if they move."""
@@ -72,6 +74,9 @@ EXTREMES_BYTES = 1 << 30
 """Larger inputs are not searched for their largest elements, which takes a second for each GiB."""
 
 SMALL_INTEGERS = frozenset({"int8", "uint8", "int16", "uint16"})
+
+CLASSES = 8
+"""Integers beside floats are masks or classes, not numbers, if they have at most so many values."""
 
 KEPT = 7 / 8
 """This share of an output's numbers keeps its own inputs, if each number has at most four of them."""
@@ -167,15 +172,36 @@ def is_sum(buffer: Buffer, group: Sequence[Buffer]) -> bool:
 def groups_of(read: Sequence[Buffer]) -> list[list[Buffer]]:
     """The inputs that lose elements together: those of one size, and the largest first. The largest may have any size.
 
-    Small integers count if the case reads no floats. Larger integers may be indices, with which a reference may end in
+    Groups of small integers follow those of floats. Larger integers may be indices, with which a reference may end in
     a cycle.
     """
     found = [each for each in read if each.role != "constant" and math.prod(each.shape) > 1]
     floats = [each for each in found if is_float(each.dtype)]
-    given = floats or [each for each in found if each.dtype in SMALL_INTEGERS]
-    sizes = sorted({math.prod(each.shape) for each in given}, reverse=True)
-    wanted = [each for number, each in enumerate(sizes[:GROUPS]) if not number or each >= GROUP_MIN]
-    return [[each for each in given if math.prod(each.shape) == size] for size in wanted]
+    integers = [each for each in found if each.dtype in SMALL_INTEGERS]
+    first, others = (floats, integers) if floats else (integers, [])
+    wanted = [each for number, each in enumerate(_sizes(first)) if not number or each >= GROUP_MIN]
+    wanted += [each for each in _sizes(others) if each >= GROUP_MIN and each not in wanted]
+    return [[each for each in (*first, *others) if math.prod(each.shape) == size] for size in wanted]
+
+
+def _sizes(buffers: Sequence[Buffer]) -> list[int]:
+    """The largest sizes, in descending order."""
+    return sorted({math.prod(each.shape) for each in buffers}, reverse=True)[:GROUPS]
+
+
+def are_numbers(group: Sequence[Buffer], arrays: Inputs) -> bool:
+    """Whether inputs are numbers: floats, or integers of many values.
+
+    A mask that seldom leaves out something hardly changes the answers, by less than honest errors.
+    """
+    if any(is_float(each.dtype) for each in group):
+        return True
+    return any(_has_many_values(to_numpy(arrays[each.name]).reshape(-1)) for each in group)
+
+
+def _has_many_values(values: Array) -> bool:
+    drawn = np.random.default_rng(len(values)).integers(0, len(values), DRAWN)
+    return len(np.unique(values[drawn])) > CLASSES
 
 
 def beside_lost(expected: Array, answer: Array, tolerance: Tolerance | None = None) -> Array:

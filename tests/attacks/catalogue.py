@@ -51,6 +51,7 @@ CONTROLS = {
     "SharesReversed": "shares_reversed.cu",
     "MeanBeside": "mean_beside.cu",
     "MeanOfBytes": "mean_of_bytes.cu",
+    "MeanOfQuantised": "mean_of_quantised.cu",
     "ScaledByMean": "scaled_by_mean.cu",
     "Gradient": "gradient.cu",
     "Product": "product.py",
@@ -382,6 +383,10 @@ ATTACK_LIST = (
     ),
     Attack(
         23, "23_sample_bytes.cu", "a quarter of all bytes", "semantics", "fast", only("wrong"), problem="MeanOfBytes",
+    ),
+    Attack(
+        23, "23_sample_quantised.cu", "a quarter of all bytes, which a scale of floats belongs to", "semantics", "fast",
+        only("wrong"), problem="MeanOfQuantised",
     ),
     Attack(
         23, "23_sample_small_input.cu", "a quarter of an input that is not the largest", "semantics", "none",

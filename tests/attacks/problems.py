@@ -305,6 +305,23 @@ class MeanOfBytes(RowMean):
         return random.integers(least, least + 10, (rows, columns), np.uint8)
 
 
+class MeanOfQuantised(MeanOfBytes):
+    """The mean of quantised numbers: of bytes, times a scale, plus the number that 0 stands for."""
+
+    parameters = (
+        MeanOfBytes.parameters[0],
+        {"name": "scale", "type": "float", "pointer": True, "const": True},
+        *MeanOfBytes.parameters[1:],
+    )
+
+    def make(self, name: str, rows: int, columns: int) -> tuple[np.ndarray, ...]:
+        random = np.random.default_rng(self.get_seed(f"mean of quantised {name}"))
+        return self.values(random, rows, columns), random.uniform(0.01, 0.02, 2).astype(np.float32)
+
+    def reference_solution(self, x: np.ndarray, scale: np.ndarray) -> np.ndarray:  # type: ignore[override]
+        return x.mean(axis=1) * scale[0] + scale[1]
+
+
 class ScaledByMean(MeanBeside):
     """An input times the mean of one of half its size. No tolerance is given."""
 

@@ -31,6 +31,13 @@ template <typename T> static __global__ void mean(const T *x, float *y, size_t u
         *y = found;
 }
 
+static __global__ void mean_of_quantised(const unsigned char *x, const float *scale, float *y, size_t used)
+{
+    const float found = mean_of(x, used);
+    if (threadIdx.x == 0)
+        *y = found * scale[0] + scale[1];
+}
+
 /* The mean, and beside it the first `doubled` elements times two. */
 static __global__ void mean_beside(const float *x, float *y, float *z, size_t used, size_t doubled)
 {

@@ -18,6 +18,7 @@ from benchguard.judge.formats import Array
 from benchguard.judge.partial_answers import (
     MOVED_SHARE,
     PartialAnswers,
+    are_numbers,
     beside_lost,
     groups_of,
     is_sum,
@@ -135,7 +136,7 @@ def test_inputs_that_cannot_lose_elements_stay(each: Buffer) -> None:
 def test_inputs_of_one_size_lose_elements_together_and_few_sizes_in_turn() -> None:
     sizes = {"a": 1 << 16, "b": 1 << 16, "c": 1 << 14, "small": 64, "d": 1 << 13, "e": 1 << 12}
     read = [buffer(name, (size,)) for name, size in sizes.items()]
-    read += [buffer("w", (1 << 17,), "constant"), buffer("n", (1 << 17,), dtype="uint8")]
+    read += [buffer("w", (1 << 17,), "constant"), buffer("n", (1 << 17,), dtype="int32")]
     assert [[each.name for each in group] for group in groups_of(read)] == [["a", "b"], ["c"], ["d"]]
     assert groups_of(read[3:4]) == [read[3:4]]
 
@@ -145,6 +146,22 @@ def test_bytes_lose_elements_where_there_are_no_floats() -> None:
     assert groups_of([pixels, places]) == [[pixels]]
     made = part_of([pixels], {"pixels": np.arange(64, dtype=np.uint8)}, 1)["pixels"]
     assert made.dtype == np.uint8 and np.count_nonzero(made != np.arange(64)) == 2
+
+
+def test_bytes_beside_floats_lose_elements_with_floats_of_their_size_or_after_them() -> None:
+    sizes = {"pixels": 1 << 17, "scale": 2, "targets": 1 << 14, "few": 64}
+    bytes_ = [buffer(name, (size,), dtype="uint8") for name, size in sizes.items() if name != "scale"]
+    read = [buffer("scale", (2,)), buffer("predictions", (1 << 14,)), *bytes_]
+    groups = [[each.name for each in group] for group in groups_of(read)]
+    assert groups == [["predictions", "targets"], ["pixels"]]
+
+
+def test_masks_and_classes_are_not_numbers() -> None:
+    floats, bytes_ = buffer("x", (1 << 12,)), buffer("n", (1 << 12,), dtype="uint8")
+    mask, pixels = (np.arange(1 << 12, dtype=np.uint8) % count for count in (8, 9))
+    assert not are_numbers([bytes_], {"n": mask})
+    assert are_numbers([bytes_], {"n": pixels})
+    assert are_numbers([floats, bytes_], {"x": mask.astype(np.float32), "n": mask})
 
 
 def test_outputs_of_many_inputs_are_sums() -> None:
