@@ -27,9 +27,10 @@ from .partial_answers import (
     are_numbers,
     beside_lost,
     groups_of,
+    is_of_small_spread,
     is_sum,
+    movable,
     moved_in,
-    paired,
     part_of,
     partial_answers,
     without_extremes,
@@ -153,12 +154,12 @@ class Narrowing:
             few_roundings = partial(least, margin=EXTREMES_MARGIN)
             of_extremes = partial_answers(same, self._case.tolerances, rows, few_roundings, share=0)
             found = self._with("extremes", found, of_extremes)
-        mover = paired(self._case.spec.read)
-        if mover is not None:
-            answers = self._from_changed(
-                partial(moved_in, mover), own if wide else (), 1 if self._is_large() else SETS
-            )
-            rows = self._rows([mover], wide, answers, factors)
+        for number, mover in enumerate(movable(self._case.spec.read) if own and wide else ()):
+            is_last_axis = number == 0 and mover.axis == -1
+            if not is_last_axis and not is_of_small_spread(self._sets.arrays_of(own[0])[mover.buffer.name]):
+                continue
+            answers = self._from_changed(partial(moved_in, mover), own, 1 if self._is_large() else SETS)
+            rows = self._rows([mover.buffer], wide, answers, factors)
             moved = partial_answers(wide, self._case.tolerances, rows, least, share=MOVED_SHARE)
             found = self._with("order", found, moved)
         return found

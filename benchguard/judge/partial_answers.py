@@ -21,7 +21,8 @@ do not change, as in an elementwise function, or change by more than the toleran
 
 A sum of products of numbers of small spread is near the product of their sums, which costs less. So in one more run the
 elements of an input's rows change places: its sums stay, and its numbers meet others. If the answers stay within the
-tolerance, it is narrowed to a part of their change.
+tolerance, it is narrowed to a part of their change. Where the spread is small, the elements of columns do, too, and
+those of a second input.
 
 An output may depend on the largest or the least elements alone, as the scale of a quantisation does. Rows keep these
 elements. If outputs with many inputs do not change, the reference runs once more without them, and if the answers are
@@ -66,6 +67,10 @@ accept a part of it."""
 
 MOVED_SHARE = 1 / 4
 """A kernel that does not care where the elements of a row are is off by 0.7 of what changes if they move."""
+
+MATRICES = 2
+"""Inputs of two dimensions or more, whose elements move along two axes if their spread is small. Each run of the
+reference costs time, and only then are sums of products near the products of sums."""
 
 ROW_MIN = 1 << 10
 """Rows of fewer elements would lose too few if they kept the largest and the least."""
@@ -114,6 +119,14 @@ class PartialAnswers:
         """The narrower limits of both, as for two groups of inputs."""
         open_ = dict.fromkeys((*self.open, *others.open))
         return PartialAnswers({**others.limits, **self.narrowed(others.limits)}, tuple(open_))
+
+
+@dataclass(frozen=True)
+class Movable:
+    """An input whose elements may move along an axis."""
+
+    buffer: Buffer
+    axis: int
 
 
 def partial_answers(
@@ -250,18 +263,36 @@ def part_of(group: Sequence[Buffer], arrays: Inputs, seed: int) -> dict[str, Any
     return {**arrays, **{each.name: _part_of(to_numpy(arrays[each.name]), seed) for each in group}}
 
 
-def paired(read: Sequence[Buffer]) -> Buffer | None:
-    """The first input with rows of floats, if there is another one: its elements meet those of the other."""
+def movable(read: Sequence[Buffer]) -> list[Movable]:
+    """The inputs whose elements meet those of another one, and the axes along which they move.
+
+    The first is the last axis of the first input with rows. The other axes of the first matrices follow: the numbers
+    that are added may be in columns.
+    """
     floats = [each for each in read if is_float(each.dtype) and math.prod(each.shape) > 1]
-    rows = [each for each in floats if each.role != "constant" and each.shape[-1] >= LOST]
-    return rows[0] if rows and len(floats) > 1 else None
+    given = [each for each in floats if each.role != "constant" and each.shape]
+    if len(floats) < 2:
+        return []
+    rows = [Movable(each, -1) for each in given if each.shape[-1] >= LOST]
+    matrices = [each for each in given if len(each.shape) > 1][:MATRICES]
+    axes = [Movable(each, axis) for each in matrices for axis in (-2, -1) if each.shape[axis] >= LOST]
+    return list(dict.fromkeys((*rows[:1], *axes)))
 
 
-def moved_in(buffer: Buffer, arrays: Inputs, seed: int) -> dict[str, Any]:
-    """The inputs, with the elements of one input's rows at other places, the same ones in all rows."""
-    array = to_numpy(arrays[buffer.name])
-    distance = int(np.random.default_rng(seed).integers(1, array.shape[-1]))
-    return {**arrays, buffer.name: np.roll(array, distance, axis=-1)}
+def moved_in(movable: Movable, arrays: Inputs, seed: int) -> dict[str, Any]:
+    """The inputs, with the elements of one input at other places along an axis, the same ones in all rows."""
+    name, axis = movable.buffer.name, movable.axis
+    array = to_numpy(arrays[name])
+    distance = int(np.random.default_rng(seed).integers(1, array.shape[axis]))
+    return {**arrays, name: np.roll(array, distance, axis=axis)}
+
+
+def is_of_small_spread(array: Any) -> bool:
+    """Whether numbers vary by less than half of their mean. The sum of products of others is far from the product of
+    their sums."""
+    flat = to_numpy(array).reshape(-1)
+    drawn = flat[np.random.default_rng(len(flat)).integers(0, len(flat), DRAWN)].astype(np.float64)
+    return bool(abs(drawn.mean()) > 2 * drawn.std())
 
 
 def without_extremes(group: Sequence[Buffer], arrays: Inputs, seed: int) -> dict[str, Any]:

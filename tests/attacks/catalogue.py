@@ -56,6 +56,7 @@ CONTROLS = {
     "Gradient": "gradient.cu",
     "Product": "product.py",
     "ProductNear": "product_near.cu",
+    "ProductNearTransposed": "product_near_transposed.cu",
     "MeanSquare": "mean_square.cu",
 }
 """The honest submission to each problem, whose time is the true one."""
@@ -395,6 +396,10 @@ ATTACK_LIST = (
     Attack(
         23, "23_product_of_sums.cu", "the product of sums in place of the sum of products", "semantics", "fast",
         only("wrong"), problem="ProductNear",
+    ),
+    Attack(
+        23, "23_product_of_sums_transposed.cu", "the same, of columns", "semantics", "fast", only("wrong"),
+        problem="ProductNearTransposed",
     ),
     Attack(
         23, "23_small_numbers.cu", "zeros for small numbers beside a large one", "semantics", "fast",

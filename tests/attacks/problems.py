@@ -452,16 +452,18 @@ class ProductNear(Problem):
     def __init__(self) -> None:
         super().__init__("product near")
 
+    def given(self, a: np.ndarray) -> np.ndarray:
+        return a
+
     def reference_solution(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return a @ b
 
     def generate_test_cases(self) -> list[TestCaseDict]:
         def make(name: str, inner: int) -> tuple[np.ndarray, np.ndarray]:
             random = np.random.default_rng(self.get_seed(f"product near {name}"))
-            a, b = (
-                random.uniform(0.9, 1.1, shape).astype(np.float32) for shape in ((16, inner), (inner, 16))
-            )
-            return a, b
+            shapes = ((16, inner), (inner, 16))
+            a, b = (random.uniform(0.9, 1.1, shape).astype(np.float32) for shape in shapes)
+            return self.given(a), b
 
         return [
             case(name, lambda shape=(name, inner): make(*shape), inner=inner)
@@ -470,6 +472,16 @@ class ProductNear(Problem):
 
     def get_extra_params(self, test_case: TestCaseDict) -> list[Any]:
         return [test_case["inner"]]
+
+
+class ProductNearTransposed(ProductNear):
+    """ProductNear, with the transposed a as an input."""
+
+    def given(self, a: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(a.T)
+
+    def reference_solution(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return a.T @ b
 
 
 class MixShort(Mix):

@@ -121,6 +121,7 @@ def placed(path: Path) -> Iterator[Path]:
             "kernels.ptx",
             "largest.cuh",
             "means.cuh",
+            "product_near.cuh",
             "few_values.cuh",
             "remember_in_heap.cuh",
         ):

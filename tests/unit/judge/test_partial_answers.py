@@ -17,13 +17,15 @@ from benchguard.judge.compare import compare
 from benchguard.judge.formats import Array
 from benchguard.judge.partial_answers import (
     MOVED_SHARE,
+    Movable,
     PartialAnswers,
     are_numbers,
     beside_lost,
     groups_of,
+    is_of_small_spread,
     is_sum,
+    movable,
     moved_in,
-    paired,
     part_of,
     partial_answers,
     without_extremes,
@@ -278,7 +280,10 @@ def found_for_products(spread: float, tolerance: Tolerance) -> tuple[float, Part
     def product(inputs: Mapping[str, Array]) -> dict[str, Array]:
         return {"c": (inputs["a"] @ inputs["b"]).reshape(-1)}
 
-    rows = [(product(each), {}, product(moved_in(LEFT, each, seed))) for seed, each in enumerate(sets)]
+    rows = [
+        (product(each), {}, product(moved_in(Movable(LEFT, -1), each, seed)))
+        for seed, each in enumerate(sets)
+    ]
     found = partial_answers([CELLS], {"c": tolerance}, rows, lambda _: 0.01, share=MOVED_SHARE)
     narrowed = widened({"c": tolerance}, found.limits)["c"]
     errors = [
@@ -301,11 +306,32 @@ def test_products_keep_the_tolerance_if_their_pairs_matter_more_or_less_than_rou
 
 def test_elements_of_the_first_rows_move_if_there_is_another_input() -> None:
     few, weights = buffer("few", (4, 3)), buffer("w", (9,), "constant")
-    assert paired([few, LEFT, RIGHT]) == LEFT and paired([LEFT, weights]) == LEFT
-    assert paired([LEFT]) is None and paired([few, weights]) is None
+    assert movable([few, LEFT, RIGHT])[0] == movable([LEFT, weights])[0] == Movable(LEFT, -1)
+    assert movable([LEFT]) == movable([few, weights]) == []
     arrays = {"a": np.arange(8 << 14, dtype=np.float32).reshape(LEFT.shape), "b": None}
-    made = moved_in(LEFT, arrays, 1)["a"]
+    made = moved_in(Movable(LEFT, -1), arrays, 1)["a"]
     assert (np.sort(made, axis=1) == arrays["a"]).all() and (np.diff(made, axis=0) == 1 << 14).all()
+
+
+def test_elements_of_columns_and_of_a_second_matrix_move_after_those_of_the_first_rows() -> None:
+    one, other = buffer("one", (64, 8)), buffer("other", (32, 64))
+    third, bias = buffer("third", (64, 64)), buffer("bias", (64,))
+    assert movable([one, other, third]) == [Movable(other, -1), Movable(one, -2), Movable(other, -2)]
+    assert movable([bias, one]) == [Movable(bias, -1), Movable(one, -2)]
+    made = moved_in(Movable(one, -2), {"one": np.arange(512).reshape(64, 8)}, 1)["one"]
+    assert (np.sort(made, axis=0) == np.arange(512).reshape(64, 8)).all() and (
+        np.diff(made, axis=1) == 1
+    ).all()
+
+
+def test_spread_is_small_where_numbers_vary_by_less_than_half_of_their_mean() -> None:
+    random = np.random.default_rng(2)
+    assert is_of_small_spread(random.uniform(0.9, 1.1, 4096)) and is_of_small_spread(
+        -random.uniform(1, 4, 4096)
+    )
+    assert not is_of_small_spread(random.random(4096)) and not is_of_small_spread(
+        random.standard_normal(4096)
+    )
 
 
 def test_rows_keep_their_largest_and_least_elements_or_lose_only_these() -> None:
