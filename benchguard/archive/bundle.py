@@ -99,17 +99,27 @@ def open_bundle(path: Path) -> Bundle:
 
 
 def find_bundle(folder: Path, result: bytes) -> Bundle:
-    """The bundle of an archive that holds this result, as its bytes. Raises UsageError, BundleError."""
+    """The bundle of an archive that holds this result, as its bytes. Others may be damaged, or hostile.
+
+    Raises UsageError. Raises BundleError if a damaged bundle may hold the result, and no other does.
+    """
     digest = hashlib.sha256(result).hexdigest()
+    damaged: BundleError | UsageError | None = None
     try:
         names = sorted(each.name for each in os.scandir(folder / BUNDLES))
     except OSError as error:
         raise UsageError(f"the archive {folder} cannot be read: {error.strerror}; check the path") from error
     for name in names:
         if name.endswith(_SUFFIX) and _NAME.match(name.removesuffix(_SUFFIX)):
-            bundle = open_bundle(folder / BUNDLES / name)
+            try:
+                bundle = open_bundle(folder / BUNDLES / name)
+            except (BundleError, UsageError) as error:
+                damaged = damaged or error
+                continue
             if bundle.manifest.result.sha256 == digest:
                 return bundle
+    if damaged is not None:
+        raise damaged
     raise UsageError(f"no bundle in {folder} holds this result; give the archive that its grade wrote")
 
 
