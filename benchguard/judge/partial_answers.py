@@ -5,7 +5,8 @@ tolerance that is meant for rounding errors (docs/adr/0054). Stored answers (sto
 problem may draw the size of its numbers, too, and then the answers to its input sets are far apart.
 
 So the reference also runs on inputs of the problem's own distribution in which one element of 32 is replaced by another
-of the same row. Values and rows stay alike, but these numbers are lost, as for a kernel that does not read them. If all
+of the same row, or of the same column, if columns have sizes of their own. Values and rows stay alike, but these
+numbers are lost, as for a kernel that does not read them. If all
 answers stay within the tolerance, the tolerance of the problem's own sets is the largest change, but at least what
 leaves honest kernels right (stored_answers.least_factor). If an answer without these elements would pass even then, or
 the suite has no reference in the submission's precision, the result has a note.
@@ -52,6 +53,9 @@ from .slack import Factors
 
 LOST = 32
 """One of this many elements is replaced. Half of them change a sum of independent numbers four times as much."""
+
+PAIRS = 1 << 12
+"""Pairs of elements that tell whether those of a row or those of a column are alike."""
 
 PART = 1 << 20
 """Elements that a thread copies at once, with a share of them replaced."""
@@ -258,9 +262,37 @@ def _changes(expected: Array, answer: Array, tolerance: Tolerance | None) -> Arr
 def part_of(group: Sequence[Buffer], arrays: Inputs, seed: int) -> dict[str, Any]:
     """The inputs, with one of LOST elements of a group replaced by others of the same row, but not the largest.
 
-    All inputs of the group lose the same elements, so that pairs of numbers stay pairs.
+    They are replaced by others of the same column where these are more alike. All inputs of the group lose the same
+    elements, so that pairs of numbers stay pairs.
     """
-    return {**arrays, **{each.name: _part_of(to_numpy(arrays[each.name]), seed) for each in group}}
+    given = {each.name: to_numpy(arrays[each.name]) for each in group}
+    in_columns = _are_columns_alike(list(given.values()))
+    return {**arrays, **{name: _part_of(each, seed, in_columns) for name, each in given.items()}}
+
+
+def _are_columns_alike(arrays: Sequence[Array]) -> bool:
+    """Whether numbers of a column of these arrays, of one shape, are nearer to each other than those of a row."""
+    shape = arrays[0].shape
+    if len(shape) < 2 or any(each.shape != shape for each in arrays):
+        return False
+    size, length = arrays[0].size, shape[-1]
+    if not 1 < length < size:
+        return False
+    random = np.random.default_rng(size)
+    at = random.integers(0, size, PAIRS)
+    in_row = at - at % length + random.integers(0, length, PAIRS)
+    in_column = (at + length * random.integers(1, size // length, PAIRS)) % size
+    found = [(_distance(each, at, in_column), _distance(each, at, in_row)) for each in arrays]
+    return any(2 * column < row for column, row in found) and not any(
+        2 * row < column for column, row in found
+    )
+
+
+def _distance(array: Array, one: Array, other: Array) -> float:
+    """The median distance of pairs of elements."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    with np.errstate(all="ignore"):
+        return float(np.median(np.abs(flat[one].astype(np.float64) - flat[other].astype(np.float64))))
 
 
 def movable(read: Sequence[Buffer]) -> list[Movable]:
@@ -321,10 +353,10 @@ def _extremes(array: Array) -> Array:
     return np.concatenate((starts + rows.argmax(axis=1), starts + rows.argmin(axis=1)))
 
 
-def _part_of(array: Array, seed: int) -> Array:
+def _part_of(array: Array, seed: int, in_columns: bool) -> Array:
     length = array.shape[-1] if array.ndim and array.shape[-1] > 1 else array.size
     rows = np.ascontiguousarray(array).reshape(-1, length)
-    distance = int(np.random.default_rng(seed).integers(1, length))
+    distance = int(np.random.default_rng(seed).integers(1, len(rows) if in_columns else length))
     flat, made = rows.reshape(-1), np.empty(rows.size, rows.dtype)
 
     def lose(start: int) -> None:
@@ -334,7 +366,8 @@ def _part_of(array: Array, seed: int) -> Array:
         lost = np.arange(start, end, LOST)
         lost += np.random.default_rng((seed, start)).integers(0, LOST, len(lost))
         lost = lost[lost < end]
-        made[lost] = flat[lost - lost % length + (lost + distance) % length]
+        others = (lost + length * distance) % flat.size
+        made[lost] = flat[others if in_columns else lost - lost % length + (lost + distance) % length]
 
     in_parts(lose, flat.size, PART)
     kept = _extremes(array)

@@ -50,6 +50,7 @@ CONTROLS = {
     "Shares": "shares.cu",
     "SharesReversed": "shares_reversed.cu",
     "MeanBeside": "mean_beside.cu",
+    "ColumnMeans": "column_means.cu",
     "MeanOfBytes": "mean_of_bytes.cu",
     "MeanOfQuantised": "mean_of_quantised.cu",
     "ScaledByMean": "scaled_by_mean.cu",
@@ -381,6 +382,10 @@ ATTACK_LIST = (
     Attack(
         23, "23_sample_beside.cu", "a quarter of all numbers, beside an output of a part of them", "semantics", "fast",
         only("wrong"), problem="MeanBeside",
+    ),
+    Attack(
+        23, "23_sample_columns.cu", "a quarter of the numbers of columns of different sizes", "semantics", "fast",
+        only("wrong"), problem="ColumnMeans",
     ),
     Attack(
         23, "23_sample_bytes.cu", "a quarter of all bytes", "semantics", "fast", only("wrong"), problem="MeanOfBytes",

@@ -293,6 +293,20 @@ class MeanBeside(RowMean):
         return size * (1 + np.float32(0.06) * random.random((rows, columns), np.float32))
 
 
+class ColumnMeans(RowMean):
+    """The means of 8 columns, whose numbers differ by 1 %. The size of each column is drawn. No tolerance is given."""
+
+    distributions = ("own",)
+    shapes = (("small", 1 << 17, 8), ("large", 1 << 21, 8))
+
+    def reference_solution(self, x: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(x.T).mean(axis=1)  # adds in pairs
+
+    def values(self, random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+        sizes = random.uniform(1, 4, columns).astype(np.float32)
+        return sizes * (1 + np.float32(0.01) * random.random((rows, columns), np.float32))
+
+
 class MeanOfBytes(RowMean):
     """The mean of bytes whose least value is drawn. No tolerance is given."""
 

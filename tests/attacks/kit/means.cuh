@@ -55,6 +55,22 @@ static __global__ void scaled_by_mean(const float *x, const float *t, float *y, 
         y[i] = t[i] * found;
 }
 
+/* The means of eight columns, of which `used` rows are read. */
+static __global__ void column_means(const float *x, float *y, size_t used)
+{
+    __shared__ float sums[THREADS];
+    float sum = 0;
+    for (size_t i = threadIdx.x; i < 8 * used; i += THREADS)
+        sum += x[i];
+    sums[threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.x >= 8)
+        return;
+    for (unsigned other = 8; other < THREADS; other += 8)
+        sum += sums[threadIdx.x + other];
+    y[threadIdx.x] = sum / (float)used;
+}
+
 /* The share of each element in the sum of all, in reverse order. Without `used`, the mean is 1/2. */
 static __global__ void shares_reversed(const float *x, float *y, size_t used, size_t columns)
 {

@@ -130,6 +130,19 @@ def test_lost_elements_are_replaced_from_their_row_and_pairs_stay_pairs() -> Non
     assert (arrays["a"] == np.arange(5000).reshape(shape)).all()
 
 
+def test_lost_elements_are_replaced_from_their_column_where_columns_differ_more() -> None:
+    shape = (1000, 5)
+    buffers = [buffer("a", shape), buffer("b", shape)]
+    columns = (np.arange(5) + np.random.default_rng(1).random(shape)).astype(np.float32)
+    alike = np.random.default_rng(2).random(shape, np.float32)
+    made = part_of(buffers, {"a": columns, "b": alike}, 3)
+    assert (made["a"] // 1 == columns // 1).all() and 0.02 < (made["a"] != columns).mean() < 0.05
+    assert ((made["a"] != columns) == (made["b"] != alike)).all()
+    rows = np.repeat(np.arange(1000, dtype=np.float32), 5).reshape(shape) + columns / 8
+    made = part_of(buffers, {"a": columns, "b": rows}, 3)
+    assert (np.abs(made["b"] - rows) < 1).all() and (np.abs(made["a"] - columns) > 1).any()
+
+
 @pytest.mark.parametrize("each", [buffer("n", (64,), dtype="int32"), buffer("x", ()), buffer("x", (1,))])
 def test_inputs_that_cannot_lose_elements_stay(each: Buffer) -> None:
     assert groups_of([each]) == []
