@@ -17,7 +17,17 @@ from ..problem.suite import TestCase
 from .contract import Ask
 from .inputs import Seen, chance_for
 from .making import Made, Maker, Order, Source
-from .plan import Sizes, check_room, fewest, is_worth_spilling, least_bytes, numbers_in, plan, spread
+from .plan import (
+    OWN_IN_MEMORY,
+    Sizes,
+    check_room,
+    fewest,
+    is_worth_spilling,
+    least_bytes,
+    numbers_in,
+    plan,
+    spread,
+)
 from .reference import SpillError, check_answers, kept_bytes
 from .room import ROOM, available_bytes
 from .secret_sets import SecretSets
@@ -85,7 +95,8 @@ class Filling:
                 *few.counts,
                 *(all_ - those for all_, those in zip(plan.counts, few.counts, strict=True)),
             )
-            names = spread(self.case.distributions, counts, chance, self.ask.others_every)
+            own_least = OWN_IN_MEMORY if plan.streamed else 0
+            names = spread(self.case.distributions, counts, chance, self.ask.others_every, own_least)
             orders = {
                 number: Order(
                     self.index,

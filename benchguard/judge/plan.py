@@ -23,6 +23,10 @@ of 495 runs by chance (carried.py). They are made even beyond the limit of a poo
 
 SLOTS_MIN = 2
 
+OWN_IN_MEMORY = 2
+"""Where one-use sets are streamed, so many repeated sets have the problem's own distribution: outputs are compared with
+the answers to other inputs of it (other_inputs.py), and only repeated sets are in memory then."""
+
 ALIKE = frozenset({"uniform", "normal"})
 """Distributions that find the same kernels wrong, mostly."""
 
@@ -93,21 +97,26 @@ def slot_count(slot_bytes: int, pool_bytes: int) -> int:
 
 
 def spread(
-    names: Sequence[str], counts: Sequence[int], chance: random.Random, others_every: int = 2
+    names: Sequence[str],
+    counts: Sequence[int],
+    chance: random.Random,
+    others_every: int = 2,
+    own_least: int = 0,
 ) -> list[str]:
     """Distributions for `counts` sets of each kind, in random order within a kind.
 
-    The other distributions take turns for one of `others_every` sets; the rest get the first name, the problem's own.
-    If they are too many, one of those that are ALIKE is left out.
+    The other distributions take turns for one of `others_every` sets; the rest get the first name, the problem's own,
+    and at least `own_least` of each kind do. If the others are too many, one of those that are ALIKE is left out.
     """
     others = list(names[1:])
     chance.shuffle(others)
-    if len(others) > sum(count // others_every for count in counts) and set(others) > ALIKE:
+    shares = [min(count // others_every, max(0, count - own_least)) for count in counts]
+    if len(others) > sum(shares) and set(others) > ALIKE:
         others.remove(chance.choice(sorted(ALIKE)))
     turn = itertools.cycle(others)
     distributions = []
-    for count in counts:
-        rest = [next(turn) for _ in range(count // others_every)] if others else []
+    for count, share in zip(counts, shares, strict=True):
+        rest = [next(turn) for _ in range(share)] if others else []
         choices = [names[0]] * (count - len(rest)) + rest
         chance.shuffle(choices)
         distributions += choices

@@ -55,6 +55,7 @@ CONTROLS = {
     "MeanOfQuantised": "mean_of_quantised.cu",
     "ScaledByMean": "scaled_by_mean.cu",
     "Gradient": "gradient.cu",
+    "GradientShort": "gradient.cu",
     "Product": "product.py",
     "ProductNear": "product_near.cu",
     "ProductNearTransposed": "product_near_transposed.cu",
@@ -409,6 +410,14 @@ ATTACK_LIST = (
     Attack(
         23, "23_small_numbers.cu", "zeros for small numbers beside a large one", "semantics", "fast",
         only("wrong", "unproven"), problem="Gradient",
+    ),
+    Attack(
+        23, "23_expected_shares.cu", "the expected share for each number beside a large one", "semantics", "none",
+        only("unproven"), problem="Gradient",
+    ),
+    Attack(
+        23, "23_expected_shares.cu", "the same, memory for two input sets", "semantics", "none", only("unproven"),
+        problem="GradientShort", tag="-short", where="sim",
     ),
     Attack(24, "24_left_in_shared.cu", "left in shared memory", "device", true_time=True, where="gpu"),
     Attack(

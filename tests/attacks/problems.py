@@ -19,6 +19,9 @@ REPEATS_BELOW = 1 << 20
 SHORT_BYTES = 2 * (2 * 12 + 2 * 4 + 2) * DEEP
 """Half of it holds two sets of case "deep", not three: inputs, expected outputs and a copy, and two output slots."""
 
+GRADIENT_SHORT_BYTES = 38 << 20
+"""The same for case "small" of GradientShort."""
+
 
 def rounds_of(count: int) -> int:
     return 4096 if count == DEEP else 256
@@ -503,13 +506,29 @@ class MixShort(Mix):
 
     def __init__(self) -> None:
         super().__init__()
-        for name in ("case", "session"):
-            module = sys.modules.get(f"benchguard.judge.{name}")
-            if module is not None:  # this process is the judge, which trusts the problem
-                module.__dict__["available_bytes"] = lambda: SHORT_BYTES
+        shorten_memory(SHORT_BYTES)
 
     def generate_test_cases(self) -> list[TestCaseDict]:
         return [
             case(name, lambda name=name: (words(f"mix {name}", DEEP),), n=DEEP)
             for name in ("small", "large", "deep")
         ]
+
+
+class GradientShort(Gradient):
+    """Gradient, on a machine whose memory holds few input sets. Half of the sets have another distribution."""
+
+    distributions = ("own", "sorted")
+
+    def __init__(self) -> None:
+        super().__init__()
+        shorten_memory(GRADIENT_SHORT_BYTES)
+
+
+def shorten_memory(size: int) -> None:
+    """Let the judge find so many bytes of memory. It trusts the problem."""
+    for name in ("filling", "session"):
+        module = sys.modules.get(f"benchguard.judge.{name}")
+        if module is not None:  # this process is the judge
+            assert hasattr(module, "available_bytes")
+            module.available_bytes = lambda: size

@@ -129,6 +129,12 @@ def test_own_distribution_gets_at_least_half(count: int, counts: list[int], seed
         assert set(names[1:]) <= set(result)
 
 
+def test_few_repeated_sets_of_streamed_ones_have_the_own_distribution() -> None:
+    result = spread(["own", "a", "b"], [2, 8], random.Random(1), own_least=2)
+    assert result[:2] == ["own", "own"] and result[2:].count("own") == 4
+    assert spread(["own", "a"], [3, 1], random.Random(1), own_least=2).count("a") == 1
+
+
 def test_distributions_in_random_order() -> None:
     orders = {tuple(spread(["a", "b"], [8], random.SystemRandom())) for _ in range(50)}
     assert len(orders) > 5
