@@ -17,6 +17,7 @@ _EXPORTED = re.compile(r"\bextern\s+(?!__global__)void\s+\w+\s*\([^;{}]*\{")
 """A function with extern "C", after the removal of strings."""
 _ENTRY = re.compile(rb"\.entry\s+([A-Za-z_$][A-Za-z0-9_$]*)")
 NAMES_SHOWN = 8
+DEFAULT_ENTRY = "solution"
 
 
 def directive(source: str, word: str) -> str | None:
@@ -36,7 +37,7 @@ def kernel_of(source: str, entry: str) -> str | None:
 
     None: the entry is a host function. It has another name if the file exports one that launches the only kernel, as
     another suite's submissions do. Without a launch directive the grader would launch that kernel with a grid that it
-    is not written for.
+    is not written for. So an entry that the suite or the user named is not replaced by the only kernel, either.
     """
     code = _ATTRIBUTE.sub(" ", _COMMENT_OR_STRING.sub(" ", source))
     kernels: list[str] = _KERNEL.findall(code)
@@ -44,7 +45,8 @@ def kernel_of(source: str, entry: str) -> str | None:
         return entry
     mentioned = re.search(rf"\b{re.escape(entry)}\s*\(", code)
     exports_launcher = "<<<" in code and _EXPORTED.search(code) is not None
-    if len(kernels) != 1 or mentioned or (exports_launcher and directive(source, "launch") is None):
+    is_host = exports_launcher or entry != DEFAULT_ENTRY
+    if len(kernels) != 1 or mentioned or (is_host and directive(source, "launch") is None):
         return None
     return kernels[0]
 

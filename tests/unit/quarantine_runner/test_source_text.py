@@ -42,6 +42,14 @@ def test_entry_kernel_or_host_function(source: str, kernel: str | None) -> None:
     assert kernel_of(source, "solution") == kernel
 
 
+def test_only_kernel_does_not_replace_an_entry_of_another_name() -> None:
+    """LeetGPU's `solve` is a host function, and a kernel is written for its grid."""
+    source = "__global__ void add(int n) {}"
+    assert kernel_of(source, "solve") is None
+    assert kernel_of(f"// launch: grid=1\n{source}", "solve") == "add"
+    assert kernel_of(source, "add") == "add"
+
+
 @pytest.mark.parametrize(
     ("entries", "found"),
     [
