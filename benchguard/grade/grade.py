@@ -264,7 +264,6 @@ class ReplayedRun(GradeRun):
         )
         quarantined = self.quarantine(submission, opening, replay=self._relay.this)
         opened, ahead = opening.opened, opening.ahead
-        self.close([opening.find().inputs])
         from .case import grade_case  # noqa: PLC0415 - imported meanwhile
         from .quarantined import finding_of  # noqa: PLC0415
 

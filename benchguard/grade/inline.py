@@ -44,6 +44,7 @@ class InlineRun(GradeRun):
                 "this problem's own check decides, which --inline cannot call; leave --inline out"
             )
         submission = self.submission(opening)
+        opening.hold()
         with self.timed("references"):
             secrets = [self._secrets(opening, index) for index in range(len(opened.cases))]
             cases = [self._case(judge, opened, index, *each) for index, each in enumerate(secrets)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 
-from ..judge.contract import AskSecrets, Opened, Secrets, Throwaway
+from ..judge.contract import AskSecrets, AskThrowaway, Opened, Secrets, Throwaway
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec
-from ..quarantine.contract import Cases
+from ..quarantine.contract import Batch, Cases
 from .options import GradeOptions
 
 AHEAD_BYTES = 4 << 30
@@ -18,14 +19,23 @@ POOL_BYTES = 1 << 30
 
 
 class Opening:
-    """A problem that the judge opens. `find` waits for it, in any thread; `own` closes descriptors at the end."""
+    """A problem that the judge opens. `find` waits for it, in any thread; `own` closes descriptors at the end.
+
+    `is_called`: a submission is called on throw-away inputs, for whose first batch the judge has been asked.
+    """
 
     def __init__(
-        self, judge: JudgeProcess, options: GradeOptions, own: Callable[[Sequence[int]], list[int]]
+        self,
+        judge: JudgeProcess,
+        options: GradeOptions,
+        own: Callable[[Sequence[int]], list[int]],
+        is_called: bool = True,
     ) -> None:
         self._judge, self._options, self._own = judge, options, own
         self._opened: Opened | None = None
-        self._cases: Cases | None = None
+        self._asked = 0 if is_called else -1
+        """The first case of the batch for which the judge has been asked; -1: for none."""
+        self._held: list[tuple[Batch, int]] = []
         self.ahead = 0
 
     @property
@@ -34,23 +44,46 @@ class Opening:
         return self._opened
 
     def find(self) -> Cases:
-        """The cases and their throw-away inputs.
+        """The cases."""
+        if self._opened is None:
+            self._opened, _ = self._judge.answer(Opened)
+            if self._asked < 0:
+                self._ask_ahead()
+        return Cases(self._opened.cases, self._opened.init, self._opened.tensors)
 
-        Asks for the secret inputs of the first cases, so that they are made while the submission is recorded.
+    def throwaway(self, first: int) -> tuple[Batch, int]:
+        """The batch of throw-away inputs that begins with case `first`, and its memfd, which the caller closes.
+
+        Behind the last one it asks for the secret inputs of the first cases, so that they are made while the
+        submission is recorded.
         """
-        if self._cases is not None:
-            return self._cases
-        opened, _ = self._judge.answer(Opened)
-        throwaway, descriptors = self._judge.answer(Throwaway)
-        self.ahead = ahead_of(opened.cases, self._options)
+        if self._held:
+            return self._held.pop(0)
+        if self._asked != first:
+            self._judge.ask(AskThrowaway(first))
+        self._asked = -1
+        found, (inputs,) = self._judge.answer(Throwaway)
+        batch = Batch(first, found.layouts, found.offsets)
+        if batch.end == len(self.opened.cases):
+            self._ask_ahead()
+        return batch, inputs
+
+    def hold(self) -> None:
+        """Make all throw-away inputs now, where the judge has to answer other questions before a submission runs."""
+        held: list[tuple[Batch, int]] = []
+        while not held or held[-1][0].end < len(self.opened.cases):
+            held.append(self.throwaway(held[-1][0].end if held else 0))
+        self._held = held
+
+    def close(self) -> None:
+        """Close what hold() made and nobody took."""
+        while self._held:
+            os.close(self._held.pop()[1])
+
+    def _ask_ahead(self) -> None:
+        self.ahead = ahead_of(self.opened.cases, self._options)
         for index in range(self.ahead):
             self._judge.ask(AskSecrets(index))
-        self._opened = opened
-        (inputs,) = self._own(descriptors)
-        self._cases = Cases(
-            opened.cases, throwaway.layouts, throwaway.offsets, inputs, opened.init, opened.tensors
-        )
-        return self._cases
 
     def secrets(self, index: int) -> tuple[Secrets, list[int]]:
         """The secret inputs of a case. Cases are asked for in their order."""

@@ -241,6 +241,8 @@ def _changed(bundle: Bundle, why: str) -> BundleError:
 class RegradeRun(ReplayedRun):
     """A grade whose captures come from a bundle. No code of the submission runs on the host."""
 
+    calls_submission = False
+
     def __init__(self, loaded: Loaded, *arguments: Any) -> None:
         self._loaded = loaded  # before api() is asked
         super().__init__(*arguments)

@@ -61,6 +61,7 @@ class GradeRun:
     """
 
     trust: Trust = "replayed"
+    calls_submission = True
 
     def __init__(
         self,
@@ -84,7 +85,8 @@ class GradeRun:
         self._owned: set[int] = set()
         stack.callback(lambda: _close(self._owned))
         self._judge.ask(self.ask())
-        self._judge.ask(AskThrowaway())
+        if self.calls_submission:
+            self._judge.ask(AskThrowaway())
         before = time.monotonic()
         self._interposer, _, _ = interposer_for(options.driver, self._api)
         now = time.monotonic()
@@ -104,7 +106,9 @@ class GradeRun:
     def start(self) -> tuple[JudgeProcess, Opening]:
         """The judge's process, which opens the problem."""
         self.report("opening the problem")
-        return self._judge, Opening(self._judge, self.options, self.own)
+        opening = Opening(self._judge, self.options, self.own, self.calls_submission)
+        self._stack.callback(opening.close)
+        return self._judge, opening
 
     def quarantine(
         self,
@@ -126,7 +130,7 @@ class GradeRun:
         ):
             ended = quarantine(
                 submission,
-                opening.find,
+                opening,
                 interposer=self._interposer,
                 folder=self.folder(),
                 timeout=max(1.0, self.left()),

@@ -47,7 +47,12 @@ class Ask(msgspec.Struct, frozen=True, tag_field="ask", tag="open"):
 
 
 class AskThrowaway(msgspec.Struct, frozen=True, tag_field="ask", tag="throwaway"):
-    """Make two throw-away sets for each case. Answered with one memfd, for the quarantine's Cases."""
+    """Make two throw-away sets for each of the cases from `first` on, for the quarantine.
+
+    Answered with Throwaway and one memfd. It has as many cases as fit BATCH_BYTES, but at least one.
+    """
+
+    first: int = 0
 
 
 class AskSecrets(msgspec.Struct, frozen=True, tag_field="ask", tag="secrets"):

@@ -10,7 +10,7 @@ import msgspec
 from ..errors import UsageError
 from ..ipc.shared_memory import READ_ONLY, SharedMemory
 from ..problem.ranking import timed_cases
-from ..problem.spec import Buffer, CaseSpec, Layout, overlaps_itself
+from ..problem.spec import Buffer, CaseSpec, overlaps_itself
 from ..problem.suite import Suite, TestCase
 from ..problem.threads import as_in_this_thread, threads
 from ..problem.turns import Turns
@@ -47,6 +47,10 @@ UNTIMED_SETS = 2
 """Sets of each kind of a case whose time does not count: one of the problem's own distribution, one of another. Its
 outputs are checked, and carried results cannot help it. GPU MODE's own harness draws one set."""
 
+BATCH_BYTES = 1 << 30
+"""Throw-away sets that are made at once, if they are those of several cases. There are two such batches at most: one
+that the submission is called on, and the next one."""
+
 CASES_SHOWN = 20
 PAGE = 4096
 
@@ -70,7 +74,7 @@ class Session:
             if self._suite is None:
                 raise UsageError("no problem is open; ask for one first")
             if isinstance(question, AskThrowaway):
-                return self._throwaway()
+                return self._throwaway(question.first)
             if not 0 <= question.case < len(self._cases):
                 raise UsageError(f"no case {question.case}; the problem has {len(self._cases)} cases")
             what = {AskSecrets: "its secret inputs and references", AskExpected: "its expected outputs"}
@@ -128,33 +132,36 @@ class Session:
         """Memory for the secret sets of any case that are not made yet."""
         return max((each.least_bytes for each in self._cases), default=0)
 
-    def _throwaway(self) -> tuple[Answer, list[int]]:
-        layouts: list[Layout] = []
-        offsets = [0]
-        for case in self._cases:
-            offsets.append(offsets[-1] + -(-case.throwaway_bytes // PAGE) * PAGE)
-        with ROOM.planning(offsets[-1] + self._least_bytes()):
+    def _throwaway(self, first: int) -> tuple[Answer, list[int]]:
+        offsets, cases = [0], self._cases[first:]
+        for case in cases:
+            end = offsets[-1] + -(-case.throwaway_bytes // PAGE) * PAGE
+            if len(offsets) > 1 and end > BATCH_BYTES:
+                break
+            offsets.append(end)
+        *begins, size = offsets
+        cases, names = cases[: len(begins)], self._names[first : first + len(begins)]
+        with ROOM.planning(size + self._least_bytes()):
             ROOM.reserve(self._least_bytes())
-            ROOM.claim(offsets[-1] + self._least_bytes(), THROWAWAY_SETS * len(self._cases))
-        shared = SharedMemory("neutrino-throwaway", offsets[-1])
+            ROOM.claim(size + self._least_bytes(), THROWAWAY_SETS * max(1, len(cases)))
+        shared = SharedMemory("neutrino-throwaway", size)
         try:
-            sets = [case.throwaway(shared, start) for case, start in zip(self._cases, offsets, strict=False)]
+            sets = [case.throwaway(shared, start) for case, start in zip(cases, begins, strict=True)]
             assert self._maker is not None
             orders = [order for _, orders in sets for order in orders]
             results = iter(self._maker.make(orders, shared))
-            for name, case, (source, orders) in zip(self._names, self._cases, sets, strict=True):
+            for name, (source, orders) in zip(names, sets, strict=True):
                 try:
                     source.all_settled(orders, results)
                 except (Exception, SystemExit) as error:
                     shared.close()
                     return trouble_of(error, f"case {name}: its throw-away inputs"), []
-                layouts.append(case.read)
             shared.seal(READ_ONLY)
             ROOM.reserve(self._least_bytes())
         except BaseException:
             shared.close()
             raise
-        return Throwaway(tuple(layouts), tuple(offsets[:-1])), [shared.descriptor]
+        return Throwaway(tuple(case.read for case in cases), tuple(begins)), [shared.descriptor]
 
 
 def _of_case(

@@ -137,19 +137,29 @@ class Task(msgspec.Struct, frozen=True, tag_field="task", tag="call"):
 
 
 class Cases(msgspec.Struct, frozen=True):
-    """A problem's cases. `inputs` is a memfd with two throw-away input sets for each case, laid out by `layouts`.
-
-    Set 0 of case n begins at `offsets[n]`. The runner gets `inputs` as another descriptor, beside this message.
-    """
+    """A problem's cases. Their throw-away inputs follow, a Batch after the other."""
 
     cases: tuple[CaseSpec, ...]
-    layouts: tuple[Layout, ...]
-    offsets: tuple[int, ...]
-    inputs: int
     init: tuple[Any, ...] = ()
     """Arguments of a module's constructor: by place, by keyword, and the precision of its parameters."""
     tensors: bool = False
     """Whether the suite's own harness gives torch's tensors."""
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """Two throw-away input sets for each case from `first` on, in a memfd that comes beside this message.
+
+    They are laid out by `layouts`. Set 0 of the nth case of the batch begins at `offsets[n]`.
+    """
+
+    first: int
+    layouts: tuple[Layout, ...]
+    offsets: tuple[int, ...]
+
+    @property
+    def end(self) -> int:
+        """The first case of the next batch."""
+        return self.first + len(self.layouts)
 
 
 # Events, from the runner.

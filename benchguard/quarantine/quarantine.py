@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -25,8 +25,8 @@ from ..shim.interposer import Interposer
 from ..toolchain.paths import HIP_BRIDGE
 from ..version import __version__
 from .attend import Attendant
-from .cases import CaseSender
-from .contract import FIRST_PHASES, Audit, Cases, Confine, Order, Quarantined, Reading
+from .cases import CaseSender, CaseSource
+from .contract import FIRST_PHASES, Audit, Confine, Order, Quarantined, Reading
 from .events import Events, Progress
 from .group import Group
 from .pause import Pause
@@ -52,7 +52,7 @@ READER_PROCESSES = 256
 
 def quarantine(
     submission: Submission,
-    find_cases: Callable[[], Cases],
+    source: CaseSource,
     *,
     interposer: Interposer,
     folder: Path,
@@ -76,12 +76,12 @@ def quarantine(
 ) -> Quarantined:
     """Run `submission` for at most `timeout` seconds, and leave captures and the audit log in `folder`.
 
-    `find_cases` is called in a thread, while the submission is imported or compiled. `progress` is called with the
+    `source` is asked in a thread, while the submission is imported, compiled or called. `progress` is called with the
     phase and the case. The submission may import or read `files` of the problem, by name. With `inline` nothing is
     recorded, and the caller opens its results. `examiner` is that of contract.ReadingStart, `machine_code` and
     `are_captures_kept` those of contract.Order. The submission obeys `policy`, a name or a path. The programs in
     `waiting` start beside it. It steps aside with `turn` for replays of others, and the time-out does not count that
-    time. Raises what `find_cases` raises, and BenchguardError or UsageError for failures that the submission did not
+    time. Raises what `source` raises, and BenchguardError or UsageError for failures that the submission did not
     cause; the result describes what the submission did.
     """
     cordon = cordon_for(policy, interposer.surface)
@@ -91,7 +91,7 @@ def quarantine(
         where = stack.enter_context(private(submission, folder, user is not None, deadline, files))
         check_disk(where.base)
         interposer = readable_interposer(interposer, where) if user is not None else interposer
-        sender = stack.enter_context(CaseSender(find_cases))
+        sender = stack.enter_context(CaseSender(source))
         order = Order(
             submission=str(where.submission / submission.main),
             language=submission.language,

@@ -18,7 +18,7 @@ from benchguard.audit.selection import parse_selection
 from benchguard.audit.supervise import Recorded, supervise
 from benchguard.capture import Capture, pack
 from benchguard.problem.spec import Buffer, CaseSpec, Layout, Scalar, layout_of
-from benchguard.quarantine.contract import Began, Broke, Cases, Confine, Event, Finished, Order
+from benchguard.quarantine.contract import Batch, Began, Broke, Cases, Confine, Event, Finished, Order
 from benchguard.replay.replay import replay
 from benchguard.shim.interposer import interposer_for
 from tests.conftest import ROOT
@@ -26,14 +26,21 @@ from tests.conftest import ROOT
 PROGRAM = """
 import os, sys, msgspec
 from benchguard.quarantine.cases import CaseSender
-from benchguard.quarantine.contract import Cases, Order
+from benchguard.quarantine.contract import Batch, Cases, Order
 from benchguard.quarantine.runner import cuda_entry, main
 if "WITHOUT_NVCC" in os.environ:
     cuda_entry.find_nvcc = lambda: None
-order, cases, inputs, events = sys.argv[1:]
+order, cases, batch, inputs, events = sys.argv[1:]
 order = msgspec.json.decode(open(order, "rb").read(), type=Order)
-cases = msgspec.json.decode(open(cases, "rb").read(), type=Cases)
-sender = CaseSender(lambda: msgspec.structs.replace(cases, inputs=os.open(inputs, os.O_RDONLY)))
+
+class Source:
+    def find(self):
+        return msgspec.json.decode(open(cases, "rb").read(), type=Cases)
+
+    def throwaway(self, first):
+        return msgspec.json.decode(open(batch, "rb").read(), type=Batch), os.open(inputs, os.O_RDONLY)
+
+sender = CaseSender(Source())
 sender.start()
 order = msgspec.structs.replace(order, channel=os.dup(sender.theirs))
 main(order, os.open(events, os.O_WRONLY | os.O_CREAT, 0o600))
@@ -117,13 +124,8 @@ def call(folder: Path, submission: str, case: Case | Sequence[Case], **options: 
     for each in cases:
         offsets.append(len(inputs))
         inputs += each.bytes
-    cases_ = Cases(
-        cases=tuple(each.spec for each in cases),
-        layouts=tuple(each.layout for each in cases),
-        offsets=tuple(offsets),
-        inputs=-1,
-        init=options.pop("init", ()),
-    )
+    cases_ = Cases(cases=tuple(each.spec for each in cases), init=options.pop("init", ()))
+    batch = Batch(0, tuple(each.layout for each in cases), tuple(offsets))
     order = Order(
         submission=str(path),
         entry=options.pop("entry", "solution"),
@@ -133,6 +135,7 @@ def call(folder: Path, submission: str, case: Case | Sequence[Case], **options: 
     )
     (folder / "order").write_bytes(msgspec.json.encode(order))
     (folder / "cases").write_bytes(msgspec.json.encode(cases_))
+    (folder / "batch").write_bytes(msgspec.json.encode(batch))
     (folder / "inputs").write_bytes(inputs)
     (folder / "events").unlink(missing_ok=True)
     return _supervised(folder, raw_captures, environment)
@@ -144,7 +147,7 @@ def _supervised(folder: Path, raw_captures: Path, environment: Mapping[str, str]
         sys.executable,
         "-c",
         PROGRAM,
-        *(str(folder / each) for each in ("order", "cases", "inputs", "events")),
+        *(str(folder / each) for each in ("order", "cases", "batch", "inputs", "events")),
     ]
     before = dict(os.environ)
     os.environ.update(PYTHONPATH=str(ROOT), **environment)

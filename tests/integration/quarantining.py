@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from benchguard.quarantine.contract import Cases, Quarantined
 from benchguard.quarantine.quarantine import quarantine
 from benchguard.quarantine.submission import submission_of
 from benchguard.shim.interposer import interposer_for
+from tests.support.case_source import Given
 
 GOT = "GOT IT"
 HEAD = """
@@ -50,17 +50,13 @@ def confined(folder: Path, program: str, **options: Any) -> Quarantined:
     path.write_text(program)
     interposer, _, _ = interposer_for("sim")
     options = {"timeout": 60, "memory_bytes": 4 << 30, **options}
-    inputs = os.memfd_create("inputs")
-    try:
-        return quarantine(
-            submission_of(path, None, None, "arguments"),
-            lambda: Cases((), (), (), inputs),
-            interposer=interposer,
-            folder=folder,
-            **options,
-        )
-    finally:
-        os.close(inputs)
+    return quarantine(
+        submission_of(path, None, None, "arguments"),
+        Given(Cases(())),
+        interposer=interposer,
+        folder=folder,
+        **options,
+    )
 
 
 def unconfined(program: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from benchguard.audit.drain import Drain
 from benchguard.capture import Capture
 from benchguard.problem.spec import CaseSpec
-from benchguard.quarantine.contract import Cases, Quarantined
+from benchguard.quarantine.contract import Batch, Cases, Quarantined
 from benchguard.quarantine.probe import features
 from benchguard.quarantine.quarantine import quarantine
 from benchguard.quarantine.submission import submission_of
@@ -19,6 +18,7 @@ from benchguard.replay.replay import replay
 from benchguard.shim.interposer import interposer_for
 from tests.integration.quarantined import Case, saxpy, saxpy_case
 from tests.integration.quarantining import HEAD, confined
+from tests.support.case_source import Given
 
 NUMBA = """
 from numba import cuda
@@ -62,23 +62,17 @@ def call(folder: Path, text: str, case: Case, cases: int = 1) -> tuple[Quarantin
     path.write_text(text)
     interposer, _, _ = interposer_for("sim")
     messages: list[tuple[str, int]] = []
-    inputs = os.memfd_create("inputs")
-    try:
-        os.write(inputs, case.bytes)
-        specs: tuple[CaseSpec, ...] = (case.spec,) * cases
-        cases_ = Cases(specs, (case.layout,) * cases, (0,) * cases, inputs)
-        outcome = quarantine(
-            submission_of(path, None, None, "arguments"),
-            lambda: cases_,
-            interposer=interposer,
-            folder=folder,
-            timeout=240,
-            memory_bytes=4 << 30,
-            warm_up=2,  # the submissions count their calls
-            progress=lambda phase, number: messages.append((phase, number)),
-        )
-    finally:
-        os.close(inputs)
+    specs: tuple[CaseSpec, ...] = (case.spec,) * cases
+    outcome = quarantine(
+        submission_of(path, None, None, "arguments"),
+        Given(Cases(specs), Batch(0, (case.layout,) * cases, (0,) * cases), case.bytes),
+        interposer=interposer,
+        folder=folder,
+        timeout=240,
+        memory_bytes=4 << 30,
+        warm_up=2,  # the submissions count their calls
+        progress=lambda phase, number: messages.append((phase, number)),
+    )
     return outcome, messages
 
 

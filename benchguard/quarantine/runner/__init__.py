@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import NoReturn
 
-from ..cases import receive_cases
+from ..cases import Receiver
 from ..contract import Cases, Gave, Order
 from .cuda_entry import cuda_driver, load_cuda, load_ptx
 from .driver import Driver
@@ -47,20 +47,20 @@ def main(order: Order, events: int) -> NoReturn:
 
 def _run(order: Order, reporter: Reporter) -> None:
     """With inline timing the secrets are hidden before the submission is loaded, so the cases are needed first."""
-    inline, cases = None, None
+    inline, cases, receiver = None, None, Receiver(order.channel)
     if order.inline_order is not None:
         from .inline_rounds import InlineRounds  # noqa: PLC0415 - its imports take a seventh of the runner's
 
-        cases = _cases(order)
+        cases = _cases(receiver)
         inline = InlineRounds(order.inline_order, cases.cases, reporter)
     entry, driver = _load(order, reporter)
     reporter.rest()  # the judge's time is not the submission's
-    cases = cases or _cases(order)
+    cases = cases or _cases(receiver)
     gc.freeze()  # modules: torch's objects take a collection 0.1 s, and one precedes each recorded call
-    inputs = Inputs(cases.inputs)
     for number, case in enumerate(cases.cases):
+        inputs = _inputs(receiver, number)
         reporter.begin("warm-up", number)
-        memory = CaseMemory(driver, case, inputs, cases.layouts[number], cases.offsets[number], cases.tensors)
+        memory = CaseMemory(driver, case, inputs, cases.tensors)
         memory.prepare(0)  # a module copies its constants when it is bound
         call = entry.bind(case, memory, cases.init)
         rounds = Rounds(driver, number, case, memory, call)
@@ -73,14 +73,28 @@ def _run(order: Order, reporter: Reporter) -> None:
             if rounds.returned is not None:
                 reporter.send(Gave(number, rounds.returned))
         memory.release()
+        del (
+            inputs,
+            memory,
+            call,
+            rounds,
+        )  # or their mapping of a batch of inputs would be there beside the next one
+        reporter.rest()  # while the judge makes inputs
     reporter.finish()
 
 
-def _cases(order: Order) -> Cases:
-    cases = receive_cases(order.channel)
+def _cases(receiver: Receiver) -> Cases:
+    cases = receiver.cases()
     if cases is None:
         raise SubmissionError("the problem could not be opened, so the submission cannot be called")
     return cases
+
+
+def _inputs(receiver: Receiver, case: int) -> Inputs:
+    found = receiver.throwaway(case)
+    if found is None:
+        raise SubmissionError("the problem's inputs could not be made, so the submission cannot be called")
+    return Inputs(*found)
 
 
 def _load(order: Order, reporter: Reporter) -> tuple[Entry, Driver]:

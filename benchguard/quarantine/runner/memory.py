@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import os
 
 from ...problem.spec import CaseSpec, Layout
 from ...region import Memory
@@ -27,18 +26,16 @@ class CaseMemory:
         driver: Driver,
         case: CaseSpec,
         inputs: Inputs,
-        layout: Layout,
-        offset: int,
         tensors: bool = False,
     ) -> None:
         """`tensors`: submissions in Python get torch's tensors, whether or not they import torch."""
         self.tensors = tensors
         self._driver, self._case = driver, case
-        self._inputs, self._layout, self._offset = inputs, layout, offset
+        self._inputs = inputs
         self._addresses: dict[str, int] = {}
         self._number: int | None = None
         for buffer in case.read:
-            if buffer.name not in layout.places or layout.places[buffer.name][1] != buffer.bytes:
+            if inputs.bytes_of(buffer.name) != buffer.bytes:
                 raise SubmissionError(
                     f"the throw-away inputs lack {buffer.name}; this is a bug in benchguard"
                 )
@@ -67,7 +64,7 @@ class CaseMemory:
             if are_kept and buffer.role == "input" and buffer.bytes >= LARGE:
                 continue
             if buffer.is_read:
-                source, size = self._inputs.address(self._layout, self._offset, buffer.name, number)
+                source, size = self._inputs.address(buffer.name, number)
                 self._driver.write(address, source, size)
             else:
                 self._driver.fill(address, POISON, buffer.bytes)
@@ -81,7 +78,7 @@ class CaseMemory:
 
     def on_host(self, name: str) -> bytearray:
         """The bytes of a buffer of the current input set."""
-        address, size = self._inputs.address(self._layout, self._offset, name, self._number or 0)
+        address, size = self._inputs.address(name, self._number or 0)
         return bytearray(ctypes.string_at(address, size))
 
     def release(self) -> None:
@@ -92,19 +89,20 @@ class CaseMemory:
 
 
 class Inputs:
-    """A mapping of all throw-away input sets, which the judge wrote to shared memory."""
+    """The throw-away sets of a case, which the judge wrote to shared memory. Set 0 begins at `offset`."""
 
-    def __init__(self, descriptor: int) -> None:
-        size = os.fstat(descriptor).st_size
-        # Private and writable because ctypes requires it. The runner writes nothing to it.
-        self._memory = mmap.mmap(descriptor, size, flags=mmap.MAP_PRIVATE) if size else None
-        self._size = size
+    def __init__(self, memory: mmap.mmap | None, layout: Layout, offset: int) -> None:
+        self._memory, self._layout, self._offset = memory, layout, offset
 
-    def address(self, layout: Layout, offset: int, name: str, number: int) -> tuple[int, int]:
-        """Address and size of a buffer of set `number`. The case's set 0 begins at `offset`."""
-        place, size = layout.place(name, number)
-        if self._memory is None or offset + place + size > self._size:
+    def bytes_of(self, name: str) -> int | None:
+        """The size of a buffer; None if the sets do not have it."""
+        return self._layout.places[name][1] if name in self._layout.places else None
+
+    def address(self, name: str, number: int) -> tuple[int, int]:
+        """Address and size of a buffer of set `number`."""
+        place, size = self._layout.place(name, number)
+        if self._memory is None or self._offset + place + size > len(self._memory):
             raise SubmissionError(
                 f"the throw-away inputs end before set {number} of {name}; this is a bug in benchguard"
             )
-        return ctypes.addressof(ctypes.c_char.from_buffer(self._memory)) + offset + place, size
+        return ctypes.addressof(ctypes.c_char.from_buffer(self._memory)) + self._offset + place, size

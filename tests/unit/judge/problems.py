@@ -156,6 +156,8 @@ def load(problem: str, adapter: str, options: Mapping[str, str]) -> Suite:
     if "memory" in options:  # this is the judge's process
         for module in (judge_filling, judge_narrowing, judge_session):
             module.__dict__["available_bytes"] = lambda: int(options["memory"])
+    if "batch" in options:
+        judge_session.__dict__["BATCH_BYTES"] = int(options["batch"])
     if problem == "fails later":  # sets are made in this process, streamed ones in a thread
         judge_session.__dict__["can_fork"] = lambda: False
     if problem == "steps":

@@ -363,6 +363,27 @@ def test_output_of_problem_not_taken_for_answer() -> None:
         secrets_of(process, Ask("print", "test"))
 
 
+def test_throwaway_sets_come_in_batches() -> None:
+    options = {"n": "1000,2000,3000", "batch": "50000"}
+    with judge() as process:
+        process.ask(Ask("plain", "test", adapter_options=options))
+        opened, _ = process.answer(Opened)
+        sizes = []
+        for first, count in ((0, 2), (2, 1)):
+            process.ask(AskThrowaway(first))
+            throwaway, (inputs,) = process.answer(Throwaway)
+            assert len(throwaway.layouts) == len(throwaway.offsets) == count
+            memory = mapped(inputs, False)
+            sizes.append(len(memory))
+            for case, layout, at in zip(
+                opened.cases[first:], throwaway.layouts, throwaway.offsets, strict=False
+            ):
+                sets = [views(case.read, layout, memory[at:], number)["x"] for number in (0, 1)]
+                assert len(sets[0]) == case.read[0].shape[0] and not np.array_equal(*sets)
+            os.close(inputs)
+        assert sizes[0] <= 50000
+
+
 def test_failed_judge_fails_later_calls() -> None:
     with judge() as process:
         os.kill(process.pid, signal.SIGKILL)
