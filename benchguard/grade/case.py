@@ -169,7 +169,10 @@ def _judged(
     tests = TimeTests(result, unsafe)
     table = tests.table
     rows = reported(table, unsafe) if work.is_timed else list(table)
-    scored = believed(rows, tests.safe([row for row in table if row.one_use]))
+    included_us = tests.included_us if work.is_timed else 0.0
+    scored = [
+        each + included_us for each in believed(rows, tests.safe([row for row in table if row.one_use]))
+    ]
     placements = placements_of(rows, scored, {row.process for row in table})
     summary = placed(summarise(scored), placements) if scored else None
     median = summary.median if summary else None
@@ -270,6 +273,14 @@ def _notes(
     if rows and is_own_only(table, unsafe):
         yield (
             f"timed on {len(rows)} samples on the problem's own distribution: those on other distributions were faster"
+        )
+
+
+def _included(included_us: float) -> Iterator[str]:
+    if included_us:
+        yield (
+            f"a call takes {included_us:.4g} us longer on the memory that another call left, and the time includes "
+            "that: something outside of the calls may make memory ready, or the machine was busy"
         )
 
 

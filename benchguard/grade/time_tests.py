@@ -55,6 +55,11 @@ APART_SHARE = 0.1
 """Calls in a row may take as much longer as processes differ, up to this share of the time. Medians of 80.9 to 89.2 us,
 and calls that took 4.6 us longer, were those of an honest submission beside six grades."""
 
+INCLUDED_US, INCLUDED_SHARE = 8.0, 0.2
+"""If calls in a row take longer by more than is noise, but at most by so much or this share, the time includes that:
+then work outside of the calls gains nothing. A task's reference took 4.2 of 54.5 us longer beside three grades, and
+4.6 of 24.8 us beside seven (H200s)."""
+
 STRAYS_FLOOR_US = 10.0
 """Strays up to this distance cause no violation. Their samples have the times of safe(), which are not shorter."""
 
@@ -252,18 +257,36 @@ class TimeTests:
         return "no other sample has the input set of a call" if alone else ""
 
     def in_a_row_reason(self, found: InARow) -> str:
-        """A reason if samples on the memory that the run before left take longer than the others on their sets."""
-        if self._missing or not self._is_gpu:
-            return ""
-        longer = in_a_row.longer_in_rounds_us(found.samples, found.first, self._on_sets_of(found))
-        if longer <= max(
-            in_a_row.allowed_us(self._time_us), self._beside.noise, self._apart_us, self._head_start_us
-        ):
+        """A reason if samples on the memory that the run before left take much longer than the others on their sets."""
+        longer = self._longer_us(found)
+        if longer <= self._included_max_us:
             return ""
         return (
             f"a call takes {longer:.4g} us longer on the memory that another call left ({len(found.samples)} calls; "
             f"the time is {self._time_us:.4g} us)"
         )
+
+    @property
+    def included_us(self) -> float:
+        """How much longer calls in a row take, by more than noise, but by too little for in_a_row_reason()."""
+        found = [self._longer_us(each) for each in self.replay.in_a_row]
+        return max((each for each in found if each <= self._included_max_us), default=0.0)
+
+    @property
+    def _included_max_us(self) -> float:
+        if self._missing:
+            return 0.0
+        return max(INCLUDED_US, INCLUDED_SHARE * self._time_us)
+
+    def _longer_us(self, found: InARow) -> float:
+        """How much longer samples in a row take; 0 if that is noise, or if nobody can tell."""
+        if self._missing or not self._is_gpu:
+            return 0.0
+        longer = in_a_row.longer_in_rounds_us(found.samples, found.first, self._on_sets_of(found))
+        noise = max(
+            in_a_row.allowed_us(self._time_us), self._beside.noise, self._apart_us, self._head_start_us
+        )
+        return longer if longer > noise else 0.0
 
     @property
     def _apart_us(self) -> float:

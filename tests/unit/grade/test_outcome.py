@@ -13,6 +13,7 @@ import pytest
 from benchguard.errors import UsageError
 from benchguard.grade.options import GradeOptions
 from benchguard.grade.outcome import Findings, evidence_of, outcome_of
+from benchguard.grade.time_tests import TimeTests
 from benchguard.grade.timing import carried_reason, first_use_of
 from benchguard.judge.ceilings import rates_of
 from benchguard.judge.contract import Checked, Mismatch
@@ -307,7 +308,7 @@ def test_call_that_takes_longer_in_a_row_is_unproven_whatever_its_events_say(dev
 
 
 @pytest.mark.parametrize(
-    ("primed", "longer_us", "state"), [(True, 6.0, "failed"), (False, 25.0, "held"), (False, 45.0, "failed")]
+    ("primed", "longer_us", "state"), [(True, 25.0, "failed"), (False, 25.0, "held"), (False, 45.0, "failed")]
 )
 def test_call_in_a_row_may_take_longer_where_the_host_has_no_head_start(
     primed: bool, longer_us: float, state: str
@@ -316,8 +317,23 @@ def test_call_in_a_row_may_take_longer_where_the_host_has_no_head_start(
     assert in_a_row(True, InARow((longer,) * 3, 3), primed=primed)[1] == state
 
 
-@pytest.mark.parametrize(("apart_us", "state"), [(0.0, "failed"), (8.0, "held")])
-def test_call_in_a_row_may_take_as_much_longer_as_processes_differ(apart_us: float, state: str) -> None:
+@pytest.mark.parametrize(
+    ("longer_us", "included_us"),
+    [(3.0, 0.0), (7.0, 7.0), (19.0, 19.0), (25.0, 0.0)],
+    ids=["noise", "little", "more", "too much"],
+)
+def test_time_includes_what_calls_in_a_row_take_longer(longer_us: float, included_us: float) -> None:
+    longer = msgspec.structs.replace(_FOLLOWER, span_us=_FOLLOWER.span_us + longer_us)
+    tests = TimeTests(replayed(ROWS, in_a_row=(IN_A_ROW, InARow((longer,) * 3, 3))))
+    assert tests.included_us == pytest.approx(included_us, abs=0.5)
+    assert in_a_row(True, InARow((longer,) * 3, 3))[0] == ("unproven" if longer_us == 25.0 else "pass")
+    assert TimeTests(replayed(ROWS, in_a_row=(InARow((longer,) * 3, 3),), pci_bus="")).included_us == 0.0
+
+
+@pytest.mark.parametrize(("apart_us", "included_us"), [(0.0, 7.0), (8.0, 0.0)])
+def test_call_in_a_row_may_take_as_much_longer_as_processes_differ(
+    apart_us: float, included_us: float
+) -> None:
     rows = [
         dataclasses.replace(
             row,
@@ -327,8 +343,9 @@ def test_call_in_a_row_may_take_as_much_longer_as_processes_differ(apart_us: flo
         )
         for n, row in enumerate(ROWS)
     ]
-    longer = msgspec.structs.replace(_FOLLOWER, span_us=_FOLLOWER.span_us + 6.0)
-    assert in_a_row(True, InARow((longer,) * 3, 3), rows=rows)[1] == state
+    longer = msgspec.structs.replace(_FOLLOWER, span_us=_FOLLOWER.span_us + 7.0)
+    tests = TimeTests(replayed(rows, in_a_row=(InARow((longer,) * 3, 3),)))
+    assert tests.included_us == pytest.approx(included_us, abs=0.5)
 
 
 def test_call_that_takes_longer_in_a_row_on_a_busy_machine_is_no_accusation() -> None:
