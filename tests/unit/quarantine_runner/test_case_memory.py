@@ -49,8 +49,10 @@ def test_large_input_is_written_before_recorded_calls_and_the_first_warm_up_call
             Buffer("result", "uint8", (3,), "output"),
         ),
     )
-    device, inputs = Device(), SimpleNamespace(address=lambda *_: (0, 1))
-    made = CaseMemory(cast(Driver, device), case, cast(Inputs, inputs), layout_of(case.read), 0)
+    places = layout_of(case.read).places
+    inputs = SimpleNamespace(address=lambda *_: (0, 1), bytes_of=lambda name: places[name][1])
+    device = Device()
+    made = CaseMemory(cast(Driver, device), case, cast(Inputs, inputs))
     large, rest = [("set", 1)], [("set", 2), ("set", 3), (f"{POISON:#x} x 3", 4)]
 
     def written(prepare: Callable[[], None]) -> list[tuple[str, int]]:
