@@ -245,6 +245,7 @@ def _judged(
         cordon=cordon,
         notes=(
             *_notes(result, recorded, table, unsafe, work.is_timed),
+            *_included(included_us),
             *notes_of(placements),
             *tolerance_notes(checked),
         ),

@@ -122,7 +122,7 @@ class Receiver:
     def throwaway(self, case: int) -> tuple[mmap.mmap | None, Layout, int] | None:
         """Memory, layout and offset of a case's throw-away sets; cases are asked for in their order.
 
-        The memory is None if all buffers are empty. None if no inputs come, because the problem could not make them.
+        There is no memory if all buffers are empty. The answer is None if the problem could not make inputs.
         """
         while case >= self._batch.end:
             with suppress(OSError):  # the supervisor has closed its end: no line comes

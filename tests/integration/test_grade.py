@@ -14,6 +14,7 @@ import pytest
 
 from benchguard.grade.grade import grade
 from benchguard.grade.result import GradeResult, read_result
+from benchguard.grade.time_tests import TimeTests
 from tests.conftest import ROOT
 
 PROBLEMS = ROOT / "examples" / "problems"
@@ -320,6 +321,21 @@ def test_slow_problem_has_no_more_time_than_the_grade(tmp_path: Path) -> None:
     found = re.search(r"the judge did not answer within ([0-9.]+) s", outcome.stderr)
     assert found is not None, outcome.stderr
     assert float(found[1]) < 8
+
+
+def test_longer_calls_in_a_row_lengthen_the_time_and_are_noted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The CPU driver cannot tell it, so the test gives a second."""
+    monkeypatch.setattr(TimeTests, "included_us", property(lambda _: 1e6))
+    result = grade(
+        PROBLEMS / "vector_add.py", SUBMISSIONS / "vector_add" / "kernel.ptx", driver="sim", samples=8
+    )
+    (case,) = result.cases
+    assert (result.verdict, case.name) == ("pass", "small"), result.reason
+    assert max(case.samples) < 1e6 <= min(case.scored_samples)
+    assert case.time_us is not None and case.time_us.median >= 1e6
+    assert any("1e+06 us longer" in note and "the time includes that" in note for note in case.notes)
 
 
 def test_keep_option_stores_captures_and_log(tmp_path: Path) -> None:
