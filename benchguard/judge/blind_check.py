@@ -16,10 +16,12 @@ that are far off are also scaled alone, in the outputs and in the right answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from ..problem.spec import Buffer, Tolerance
+from ..problem.threads import in_parts
 from .compare import CHUNK
 from .formats import FLOATS, Array, Doubles, decoded, is_float, numpy_dtype, stored_dtype
 
@@ -115,15 +117,27 @@ def _masks(
         if stored.shape != answer.shape:
             return {}, {}
         lost[buffer.name], far[buffer.name] = (np.empty(stored.shape, np.bool_) for _ in range(2))
-        for start in range(
-            0, len(stored), CHUNK
-        ):  # a whole output in float64 would be several times as large
-            part = slice(start, start + CHUNK)
-            numbers, targets = _numbers(buffer, stored[part]), _numbers(expected, answer[part])
-            is_known = np.isfinite(targets)
-            lost[buffer.name][part] = is_known & ~np.isfinite(numbers)
-            far[buffer.name][part] = is_known & ~_is_near(numbers, targets, tolerances[expected.name])
+        both = partial(_mask, buffer, expected, stored, answer, tolerances[expected.name])
+        in_parts(partial(both, lost[buffer.name], far[buffer.name]), len(stored), CHUNK)
     return lost, far
+
+
+def _mask(
+    buffer: Buffer,
+    expected: Buffer,
+    stored: Array,
+    answer: Array,
+    tolerance: Tolerance,
+    lost: Array,
+    far: Array,
+    start: int,
+) -> None:
+    """The masks of a chunk: a whole output in float64 would be several times as large."""
+    part = slice(start, start + CHUNK)
+    numbers, targets = _numbers(buffer, stored[part]), _numbers(expected, answer[part])
+    is_known = np.isfinite(targets)
+    lost[part] = is_known & ~np.isfinite(numbers)
+    far[part] = is_known & ~_is_near(numbers, targets, tolerance)
 
 
 def _is_near(numbers: Doubles, targets: Doubles, tolerance: Tolerance) -> Array:
@@ -158,9 +172,18 @@ def _scaled(
     scaled = {}
     for each in buffers:
         stored = outputs[each.name]
-        moved = _times(each, stored, factor)
-        scaled[each.name] = moved if masks is None else np.where(masks[each.name], moved, stored)
+        scaled[each.name] = np.empty_like(stored)
+        mask = None if masks is None else masks[each.name]
+        in_parts(partial(_scale, each, stored, factor, mask, scaled[each.name]), len(stored), CHUNK)
     return scaled
+
+
+def _scale(
+    buffer: Buffer, stored: Array, factor: float, mask: Array | None, scaled: Array, start: int
+) -> None:
+    part = slice(start, start + CHUNK)
+    moved = _times(buffer, stored[part], factor)
+    scaled[part] = moved if mask is None else np.where(mask[part], moved, stored[part])
 
 
 def _times(buffer: Buffer, stored: Array, factor: float) -> Array:

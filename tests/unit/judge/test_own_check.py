@@ -9,10 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from benchguard.judge import own_check
 from benchguard.judge.own_check import OwnCheck
 from benchguard.judge.rounding import Factors
+from benchguard.judge.samples import Place
+from benchguard.problem.spec import Buffer, Tolerance
 
 
 def test_each_round_begins_with_all_room_for_roundings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,3 +69,40 @@ def test_outputs_that_the_check_rejects_beside_others_are_shown_to_it_alone(
         check.ask_of_all(samples, parts)
     assert [each.mismatch for each in states] == expected
     assert asked_alone == ([0, 1, 2] if alone is None else [0])
+
+
+@pytest.mark.parametrize(
+    ("change", "is_blind_check_made"),
+    [
+        pytest.param("few roundings", False, id="few-roundings"),
+        pytest.param("many", True, id="many-numbers-near-zero"),
+        pytest.param("nan", True, id="nan"),
+        pytest.param("wrong", True, id="one-wrong"),
+    ],
+)
+def test_accepted_outputs_are_looked_at_again_unless_they_are_few_roundings_off(
+    monkeypatch: pytest.MonkeyPatch, change: str, is_blind_check_made: bool
+) -> None:
+    """A cumulative sum has numbers near zero, for which no relative tolerance has room."""
+    expected = np.linspace(-1000, 1000, 4096)
+    expected[:: 2048 if change != "many" else 8] = 1e-6
+    actual = expected.astype(np.float32)
+    actual[expected == 1e-6] = 1e-3
+    actual[7] = {"nan": np.nan, "wrong": -900.0}.get(change, actual[7])
+    buffer = Buffer("y", "float32", (4096,), "output")
+    case: Any = SimpleNamespace(
+        has_own_check=True,
+        own_verdict=True,
+        tolerances={"y": Tolerance(1e-5, 1e-5)},
+        spec=SimpleNamespace(checked=[buffer]),
+    )
+    sets: Any = SimpleNamespace(check_unchanged=lambda _: None, factors=[{}])
+    looked: list[int] = []
+    with ThreadPoolExecutor(1) as parts:
+        check = OwnCheck(case, sets, lambda _: {"y": expected}, contextlib.nullcontext(), parts, 1)
+        monkeypatch.setattr(check, "ask", lambda *_: None)
+        monkeypatch.setattr(check, "ask_of_right", lambda *_: None)
+        monkeypatch.setattr(own_check, "blind_reason", lambda number, *_: looked.append(number))
+        check.begin([Place(buffer, 0, "float32")], None)
+        assert check.verdict(0, {"y": actual}, False) is None
+    assert bool(looked) == is_blind_check_made
