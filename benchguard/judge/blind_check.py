@@ -134,13 +134,16 @@ def _mask(
 ) -> None:
     """The masks of a chunk: a whole output in float64 would be several times as large."""
     part = slice(start, start + CHUNK)
-    numbers, targets = _numbers(buffer, stored[part]), _numbers(expected, answer[part])
+    if stored.dtype == answer.dtype == np.float32:  # wide enough for an eighth
+        numbers, targets = stored[part], answer[part]
+    else:
+        numbers, targets = _numbers(buffer, stored[part]), _numbers(expected, answer[part])
     is_known = np.isfinite(targets)
     lost[part] = is_known & ~np.isfinite(numbers)
     far[part] = is_known & ~_is_near(numbers, targets, tolerance)
 
 
-def _is_near(numbers: Doubles, targets: Doubles, tolerance: Tolerance) -> Array:
+def _is_near(numbers: Array, targets: Array, tolerance: Tolerance) -> Array:
     with np.errstate(all="ignore"):
         bounds = tolerance.atol + max(FAR, tolerance.rtol) * np.abs(targets)
         return np.asarray(np.abs(numbers - targets) <= bounds)
@@ -182,8 +185,12 @@ def _scale(
     buffer: Buffer, stored: Array, factor: float, mask: Array | None, scaled: Array, start: int
 ) -> None:
     part = slice(start, start + CHUNK)
-    moved = _times(buffer, stored[part], factor)
-    scaled[part] = moved if mask is None else np.where(mask[part], moved, stored[part])
+    if mask is None:
+        scaled[part] = _times(buffer, stored[part], factor)
+        return
+    scaled[part] = stored[part]
+    if mask[part].any():
+        np.copyto(scaled[part], _times(buffer, stored[part], factor), where=mask[part])
 
 
 def _times(buffer: Buffer, stored: Array, factor: float) -> Array:

@@ -314,7 +314,15 @@ class Samples:
 
     def _compared(self, of_set: int, buffer: Buffer, actual: Array, tolerance: Tolerance) -> Comparison:
         expected = self.expected[of_set][buffer.name]
-        return compare(actual, expected, buffer.dtype, tolerance, pool=self._parts, threads=self._threads)
+        return compare(
+            actual,
+            expected,
+            buffer.dtype,
+            tolerance,
+            pool=self._parts,
+            threads=self._threads,
+            counts=not self._own_decides,
+        )
 
     def _copy(self, slot: int) -> Copy:
         return {name: flat_copy(view) for name, view in self._slots[slot]}

@@ -305,3 +305,24 @@ def test_invalid_tolerances_refused(value: float) -> None:
     assert "atol" in check_tolerance(Tolerance(value, 0.0))
     assert "rtol" in check_tolerance(Tolerance(0.0, value))
     assert check_tolerance(EXACT) == ""
+
+
+def test_errors_are_the_same_if_not_all_wrong_elements_are_counted() -> None:
+    chance = np.random.default_rng(3)
+    expected = chance.standard_normal(3 * CHUNK + 7)
+    actual = (expected * (1 + 1e-3 * chance.standard_normal(len(expected)))).astype(np.float32)
+    tolerance = Tolerance(1e-5, 1e-5)
+    whole = compare(actual, expected, "float32", tolerance)
+    errors = compare(actual, expected, "float32", tolerance, counts=False)
+    assert 0 < errors.wrong < whole.wrong
+    assert errors.first == whole.first
+    assert errors.max_absolute == whole.max_absolute
+    assert errors.max_relative == pytest.approx(whole.max_relative, rel=1e-12)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_bad_number_in_the_last_chunk_is_found_without_a_count_of_all(bad: float) -> None:
+    expected = np.ones(2 * CHUNK + 1)
+    actual = expected.astype(np.float32)
+    actual[-1] = bad
+    assert compare(actual, expected, "float32", Tolerance(1e-5, 1e-5), counts=False).wrong == 1
