@@ -66,6 +66,11 @@ class GpuModeCase:
         self._check_seeds = CheckSeeds()
 
     @property
+    def check_device(self) -> str:
+        """torch's name of the device on which the task's check computes. It takes tensors there, too."""
+        return self.task.device
+
+    @property
     def input_bytes(self) -> int:
         try:
             with without_data():

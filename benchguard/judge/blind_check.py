@@ -11,22 +11,28 @@ A check such as `(off > limit).any()` does not see single numbers: it accepts Na
 all of them scaled because of that one. So other numbers are put into the right answer, in the places where the outputs
 are not finite: a check that ignores these places accepts them, and one that rejects them does not see NaN. The numbers
 that are far off are also scaled alone, in the outputs and in the right answer.
+
+Arrays are numpy's, as stored, or torch's on the device of the check (on_device.py), with the same functions for both.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
+from ..problem.arrays import is_torch
 from ..problem.spec import Buffer, Tolerance
 from ..problem.threads import in_parts
 from .compare import CHUNK
-from .formats import FLOATS, Array, Doubles, decoded, is_float, numpy_dtype, stored_dtype
+from .formats import FLOATS, Array, decoded, is_float, numpy_dtype, stored_dtype
 
 Outputs = Mapping[str, Array]
-"""By buffer, flat and as stored."""
+"""By buffer, flat and as stored, or tensors."""
 
 Masks = Mapping[str, Array]
 """By buffer, the elements to scale."""
@@ -38,6 +44,11 @@ FAR = 1 / 8
 
 REPLACED = 4.0
 """Times the largest number of the right answer, but at least times 1."""
+
+SINGLE = 4
+"""Bytes of a float32."""
+
+PART_ON_DEVICE = 1 << 26
 
 FACTORS = (7 / 8, 9 / 8)
 """Down and up, so that numbers which overflow only just do not escape both. Input sets take turns."""
@@ -116,9 +127,9 @@ def _masks(
         stored, answer = given[1][buffer.name], right[1][expected.name]
         if stored.shape != answer.shape:
             return {}, {}
-        lost[buffer.name], far[buffer.name] = (np.empty(stored.shape, np.bool_) for _ in range(2))
+        lost[buffer.name], far[buffer.name] = (_mask_for(stored) for _ in range(2))
         both = partial(_mask, buffer, expected, stored, answer, tolerances[expected.name])
-        in_parts(partial(both, lost[buffer.name], far[buffer.name]), len(stored), CHUNK)
+        _in_parts(partial(both, lost[buffer.name], far[buffer.name]), stored)
     return lost, far
 
 
@@ -130,30 +141,33 @@ def _mask(
     tolerance: Tolerance,
     lost: Array,
     far: Array,
-    start: int,
+    part: slice,
 ) -> None:
-    """The masks of a chunk: a whole output in float64 would be several times as large."""
-    part = slice(start, start + CHUNK)
-    if stored.dtype == answer.dtype == np.float32:  # wide enough for an eighth
+    """The masks of a part: a whole output in float64 would be several times as large."""
+    library = _library_of(stored)
+    if stored.dtype == answer.dtype == library.float32:  # wide enough for an eighth
         numbers, targets = stored[part], answer[part]
     else:
         numbers, targets = _numbers(buffer, stored[part]), _numbers(expected, answer[part])
-    is_known = np.isfinite(targets)
-    lost[part] = is_known & ~np.isfinite(numbers)
+    is_known = library.isfinite(targets)
+    lost[part] = is_known & ~library.isfinite(numbers)
     far[part] = is_known & ~_is_near(numbers, targets, tolerance)
 
 
 def _is_near(numbers: Array, targets: Array, tolerance: Tolerance) -> Array:
     with np.errstate(all="ignore"):
-        bounds = tolerance.atol + max(FAR, tolerance.rtol) * np.abs(targets)
-        return np.asarray(np.abs(numbers - targets) <= bounds)
+        bounds = tolerance.atol + max(FAR, tolerance.rtol) * abs(targets)
+        near: Array = abs(numbers - targets) <= bounds
+        return near
 
 
 def _count(masks: Masks) -> int:
     return sum(int(each.sum()) for each in masks.values())
 
 
-def _numbers(buffer: Buffer, stored: Array) -> Doubles:
+def _numbers(buffer: Buffer, stored: Array) -> Array:
+    if is_torch(stored):
+        return _converted(stored, _library_of(stored).float64)
     return decoded(buffer.dtype, stored) if is_float(buffer.dtype) else stored.astype(np.float64)
 
 
@@ -162,10 +176,21 @@ def _replaced(buffer: Buffer, answer: Outputs, masks: Masks) -> Array:
     stored, mask = answer[buffer.name], masks[buffer.name]
     if not is_float(buffer.dtype) or not mask.any():
         return stored
+    if is_torch(stored):
+        return _replaced_on_device(buffer, stored, mask)
     numbers, limit = decoded(buffer.dtype, stored), FLOATS[buffer.dtype].largest
     size = min(REPLACED * max(1.0, float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0))), limit)
     others = np.where(numbers < 0, size, -size).astype(numpy_dtype(buffer.dtype))
     return np.where(mask, others.view(stored_dtype(buffer.dtype)), stored)
+
+
+def _replaced_on_device(buffer: Buffer, stored: Array, mask: Array) -> Array:
+    torch = _library_of(stored)
+    largest = float(torch.where(torch.isfinite(stored), stored, 0).abs().max())
+    size = min(REPLACED * max(1.0, largest), FLOATS[buffer.dtype].largest)
+    others = _converted(torch.where(stored < 0, size, -size), stored.dtype)
+    replaced: Array = torch.where(mask, others, stored)
+    return replaced
 
 
 def _scaled(
@@ -175,27 +200,25 @@ def _scaled(
     scaled = {}
     for each in buffers:
         stored = outputs[each.name]
-        scaled[each.name] = np.empty_like(stored)
+        scaled[each.name] = _library_of(stored).empty_like(stored)
         mask = None if masks is None else masks[each.name]
-        in_parts(partial(_scale, each, stored, factor, mask, scaled[each.name]), len(stored), CHUNK)
+        _in_parts(partial(_scale, each, stored, factor, mask, scaled[each.name]), stored)
     return scaled
 
 
 def _scale(
-    buffer: Buffer, stored: Array, factor: float, mask: Array | None, scaled: Array, start: int
+    buffer: Buffer, stored: Array, factor: float, mask: Array | None, scaled: Array, part: slice
 ) -> None:
-    part = slice(start, start + CHUNK)
-    if mask is None:
-        scaled[part] = _times(buffer, stored[part], factor)
-        return
-    scaled[part] = stored[part]
-    if mask[part].any():
-        np.copyto(scaled[part], _times(buffer, stored[part], factor), where=mask[part])
+    moved = _times(buffer, stored[part], factor)
+    scaled[part] = moved if mask is None else _library_of(stored).where(mask[part], moved, stored[part])
 
 
 def _times(buffer: Buffer, stored: Array, factor: float) -> Array:
     if buffer.dtype == "bool":
         return stored
+    if is_torch(stored):
+        wide = stored.dtype if stored.itemsize >= SINGLE else _library_of(stored).float32
+        return _converted(_converted(stored, wide) * factor, stored.dtype)
     if not is_float(buffer.dtype):
         return _whole_times(stored, factor)
     with np.errstate(all="ignore"):
@@ -212,3 +235,27 @@ def _whole_times(stored: Array, factor: float) -> Array:
     limits = np.iinfo(stored.dtype)
     fits = (moved >= limits.min) & (moved < limits.max)
     return np.where(fits, np.where(fits, moved, 0).astype(stored.dtype), stored)
+
+
+def _converted(tensor: Any, dtype: Any) -> Array:
+    array: Array = tensor.to(dtype)
+    return array
+
+
+def _library_of(array: Array) -> ModuleType:
+    return sys.modules["torch"] if is_torch(array) else np
+
+
+def _mask_for(array: Array) -> Array:
+    library = _library_of(array)
+    mask: Array = library.empty_like(array, dtype=library.bool_ if library is np else library.bool)
+    return mask
+
+
+def _in_parts(work: Callable[[slice], object], array: Array) -> None:
+    """Call `work` with each part of an array: in threads on the host, one after the other on a device."""
+    if is_torch(array):
+        for start in range(0, len(array), PART_ON_DEVICE):
+            work(slice(start, start + PART_ON_DEVICE))
+        return
+    in_parts(lambda start: work(slice(start, start + CHUNK)), len(array), CHUNK)

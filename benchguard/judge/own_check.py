@@ -14,14 +14,16 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import cast
 
+from ..problem.arrays import is_torch
 from ..problem.lost_numbers import SIGNS, finite_calculations
-from ..problem.spec import DType, Returned
+from ..problem.spec import Buffer, DType, Returned
 from ..problem.suite import ReturningCase, TestCase
 from .alike import are_alike
 from .arrays import as_numbers, shaped
 from .blind_check import blind_reason
 from .compare import compare
 from .formats import Array, is_float
+from .on_device import Device
 from .reference import Expected, as_output
 from .rounding import Factors, Rounding, Widths, largest_of, nearer, width_of
 from .samples import Copy, Place, Samples
@@ -47,6 +49,7 @@ class OwnCheck:
         self._case, self._sets, self._answers, self._problem = case, sets, answers, problem
         self._parts, self._threads = parts, threads
         self._rounding = Rounding(case, self._own_sets, problem)
+        self._device = Device(getattr(case, "check_device", "cpu"))
         self._places: Sequence[Place] = ()
         self._returned: Returned | None = None
         self._factors: list[float] = []
@@ -76,30 +79,45 @@ class OwnCheck:
             return None
         if reason is not None or self._are_near(number, copy, is_near):
             return reason
+        return self._unseen_reason(number, copy)
+
+    def _unseen_reason(self, number: int, copy: Copy) -> str | None:
+        """Why outputs are wrong whose numbers the check does not see; None if it sees them."""
         answers = self._answers(number)
-        buffers = self._case.spec.checked
+        buffers, given = self._case.spec.checked, [each.buffer for each in self._places]
         right = {each.name: as_output(each, answers[each.name]) for each in buffers}
+        inputs = self._sets.arrays_of(number)
+        look = partial(self._look, number)
+        if self._device.finds_nothing(look, inputs, (given, copy), (buffers, right)):
+            return None
+        return look(inputs, copy, right)
+
+    def _look(self, number: int, inputs: Mapping[str, Array], copy: Copy, right: Copy) -> str | None:
         return blind_reason(
             number,
             (
                 [each.buffer for each in self._places],
                 copy,
-                lambda outputs: self.ask(number, outputs) is None,
+                lambda outputs: self.ask(number, outputs, inputs) is None,
             ),
-            (buffers, right, lambda outputs: self.ask_of_right(number, outputs) is None),
+            (
+                self._case.spec.checked,
+                right,
+                lambda outputs: self.ask_of_right(number, outputs, inputs) is None,
+            ),
             self._case.tolerances,
-        ) or self._lost_reason(number, copy, right)
+        ) or self._lost_reason(number, inputs, copy, right)
 
-    def _lost_reason(self, number: int, copy: Copy, right: Copy) -> str | None:
+    def _lost_reason(self, number: int, inputs: Mapping[str, Array], copy: Copy, right: Copy) -> str | None:
         """Why outputs are wrong that the check accepts only because it computes NaN or Inf; None if they are not."""
         for sign in SIGNS:
             try:
                 with finite_calculations(sign) as watch:
-                    is_accepted = self.ask(number, copy) is None
+                    is_accepted = self.ask(number, copy, inputs) is None
                 if watch.count == 0:
                     return None
                 with finite_calculations(sign):
-                    is_unseen = not is_accepted and self.ask_of_right(number, right) is None
+                    is_unseen = not is_accepted and self.ask_of_right(number, right, inputs) is None
             except (Exception, SystemExit):  # of a check that numbers of ours surprise
                 continue
             if is_unseen:
@@ -109,20 +127,22 @@ class OwnCheck:
                 )
         return None
 
-    def ask(self, number: int, copy: Copy) -> str | None:
-        """The answer of the problem's own check. Its arrays are numpy's, on the host, and read-only."""
+    def ask(self, number: int, copy: Copy, inputs: Mapping[str, Array] | None = None) -> str | None:
+        """The answer of the problem's own check. Its arrays are numpy's, on the host, and read-only, or tensors on the
+        device of the check (on_device.py). `inputs`: None for those of the set."""
         if self._returned is None:
-            return self.ask_of_right(number, copy)
-        actual = {each.buffer.name: as_numbers(each.buffer, copy[each.buffer.name]) for each in self._places}
-        inputs = self._sets.arrays_of(number)
+            return self.ask_of_right(number, copy, inputs)
+        actual = {each.buffer.name: _for_check(each.buffer, copy[each.buffer.name]) for each in self._places}
+        inputs = self._sets.arrays_of(number) if inputs is None else inputs
         with self._problem:
             return cast(ReturningCase, self._case).verify_returned(inputs, self._returned.tree, actual)
 
-    def ask_of_right(self, number: int, copy: Copy) -> str | None:
+    def ask_of_right(self, number: int, copy: Copy, inputs: Mapping[str, Array] | None = None) -> str | None:
         """As ask(), for outputs with the dtypes and the structure of the reference's."""
         spec = self._case.spec
-        actual = {each.name: as_numbers(each, copy[each.name]) for each in spec.checked}
-        inputs, expected = self._sets.arrays_of(number), shaped(spec, self._answers(number))
+        actual = {each.name: _for_check(each, copy[each.name]) for each in spec.checked}
+        inputs = self._sets.arrays_of(number) if inputs is None else inputs
+        expected = shaped(spec, self._answers(number))
         with self._problem:
             return self._case.verify(inputs, expected, actual)
 
@@ -242,3 +262,7 @@ class OwnCheck:
         """Inputs and expected outputs of the problem's own distribution that stay in memory."""
         for number in self._sets.own_in_memory():
             yield self._sets.arrays_of(number), self._answers(number), self._widths(number)
+
+
+def _for_check(buffer: Buffer, flat: Array) -> Array:
+    return flat.reshape(buffer.shape) if is_torch(flat) else as_numbers(buffer, flat)

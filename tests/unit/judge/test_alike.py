@@ -34,7 +34,9 @@ def test_sums_of_blocks_in_another_order_are_alike() -> None:
     ("off", "expected"),
     [pytest.param(2.0**-17, True, id="rounding"), pytest.param(2.0**-14, False, id="wrong")],
 )
-def test_one_number_is_off_by_a_share_of_the_largest_nearby(place: int, off: float, expected: bool) -> None:
+def test_number_off_by_a_share_of_the_largest_nearby_is_alike_up_to_2_to_the_minus_16(
+    place: int, off: float, expected: bool
+) -> None:
     one = sums()
     other = one.copy()
     nearby = one[:NEARBY] if place < NEARBY else one[NEARBY:]

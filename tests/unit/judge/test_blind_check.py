@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
 import numpy as np
 import pytest
 
 from benchguard.judge.blind_check import FACTORS, Accepts, Outputs, blind_reason
 from benchguard.judge.compare import CHUNK
+from benchguard.judge.formats import numpy_dtype, stored_dtype
+from benchguard.problem.arrays import to_torch
 from benchguard.problem.spec import Buffer, DType, Tolerance
 
 RIGHT: dict[DType, list[float]] = {
@@ -133,3 +138,49 @@ def test_nan_in_the_last_chunk_is_wrong() -> None:
     outputs[-2:] = np.nan
     reason = blind_reason(0, (buffers, {"y": outputs}, accepts), (buffers, right, accepts), CLOSE)
     assert reason is not None and reason.startswith("2 numbers of these outputs are NaN")
+
+
+def in_numpy(array: Any) -> Any:
+    return array if isinstance(array, np.ndarray) else array.to(sys.modules["torch"].float64).numpy()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("of_set", range(len(FACTORS)))
+@pytest.mark.parametrize(
+    "bad",
+    [
+        pytest.param([], id="right"),
+        pytest.param([np.nan, np.nan, np.nan, np.nan], id="nan"),
+        pytest.param([1.0, np.nan, 0.0, 3.0], id="one-nan"),
+        pytest.param([1.0, np.inf, 0.0, 3.0], id="one-infinity"),
+        pytest.param([1.0, -2.0, 0.0, 300.0], id="one-far"),
+        pytest.param([900.0, 900.0, 900.0, 900.0], id="all-far"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["all", "finite", "first", "none"])
+def test_tensors_have_the_reasons_of_arrays(dtype: DType, of_set: int, bad: list[float], kind: str) -> None:
+    """On a GPU the check is asked about tensors that are changed there."""
+    pytest.importorskip("torch")
+    buffers = [Buffer("y", dtype, (4,), "output")]
+
+    def accepts(outputs: Outputs) -> bool:
+        numbers = in_numpy(outputs["y"].view(numpy_dtype(dtype)) if is_array(outputs) else outputs["y"])
+        errors = np.abs(numbers.astype(np.float64) - NUMBERS)
+        if kind == "all":
+            return bool((errors <= LOOSE).all())
+        if kind == "finite":
+            return not (errors > LOOSE).any()
+        return bool((errors <= LOOSE)[:1].all()) if kind == "first" else True
+
+    def is_array(outputs: Outputs) -> bool:
+        return isinstance(outputs["y"], np.ndarray)
+
+    right = NUMBERS.astype(numpy_dtype(dtype))
+    given = np.array(bad or NUMBERS, np.float32).astype(numpy_dtype(dtype))
+    arrays = [{"y": each.view(stored_dtype(dtype))} for each in (given, right)]
+    tensors = [{"y": to_torch(each, "cpu")} for each in (given, right)]
+    reasons = [
+        blind_reason(of_set, (buffers, one, accepts), (buffers, other, accepts), CLOSE)
+        for one, other in (arrays, tensors)
+    ]
+    assert reasons[0] == reasons[1]

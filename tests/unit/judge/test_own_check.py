@@ -96,7 +96,7 @@ def test_accepted_outputs_are_looked_at_again_unless_they_are_few_roundings_off(
         tolerances={"y": Tolerance(1e-5, 1e-5)},
         spec=SimpleNamespace(checked=[buffer]),
     )
-    sets: Any = SimpleNamespace(check_unchanged=lambda _: None, factors=[{}])
+    sets: Any = SimpleNamespace(check_unchanged=lambda _: None, factors=[{}], arrays_of=lambda _: {})
     looked: list[int] = []
     with ThreadPoolExecutor(1) as parts:
         check = OwnCheck(case, sets, lambda _: {"y": expected}, contextlib.nullcontext(), parts, 1)
