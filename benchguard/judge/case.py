@@ -272,6 +272,7 @@ class CaseJudge:
         own_check, narrowing, right = self._own_check, self._narrowing, self._right_outputs
         assert own_check is not None and narrowing is not None and right is not None
         own_check.ask_of_all(samples, self._tools.sets)
+        samples.ask_rest()
         firsts = [state.mismatch for state in samples.sets if state.mismatch is not None]
         timed = sum(by_set) - in_a_row
         in_order = sorted([*firsts, *samples.wrong_later], key=lambda each: each.sample)

@@ -67,7 +67,7 @@ class Device:
 
 
 def _free_bytes() -> int:
-    """What the device has free, and what torch keeps for this process."""
+    """Free memory of the device, with the memory that torch keeps for this process."""
     cuda: Any = sys.modules["torch"].cuda
     free, _ = cuda.mem_get_info()
     return int(free + cuda.memory_reserved() - cuda.memory_allocated())

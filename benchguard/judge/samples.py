@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -66,6 +67,9 @@ class Right:
     copy: Copy
     judged: Judged
 
+
+PUT_OFF_BYTES = 1 << 30
+"""Outputs that wait for the problem's own check until the samples have ended."""
 
 RIGHT_MAX = 2
 """Right outputs of a set that are kept: those of the two sides of a comparison."""
@@ -154,6 +158,8 @@ class Samples:
         self.decided_by_rounding = 0
         self.rounding_factor = 1.0
         self._is_wrong = False
+        self._questions: list[Callable[[], Mismatch | None]] = []
+        self._put_off_bytes = 0
 
     def prepare(
         self, of_set: int, expected: Mapping[str, Array], tolerances: Mapping[str, Tolerance]
@@ -205,8 +211,7 @@ class Samples:
     def _end_streamed(self, number: int, of_set: int, state: SetState) -> None:
         """Ask the problem's own check while the inputs are still there, and free the set's memory."""
         if state.mismatch is None and self._own is not None:
-            reason = self._own(of_set, state.copy, state.is_near)
-            state.mismatch = None if reason is None else self.mismatch(number, of_set, reason)
+            state.mismatch = self._ask_own(number, of_set, state.copy, is_near=state.is_near)
         state.copy = self.expected[of_set] = {}
 
     def later(self, number: int, of_set: int, slot: int, release: Callable[[], None]) -> Rest | None:
@@ -236,10 +241,33 @@ class Samples:
         self._add(judged)
         mismatch = judged.mismatch
         if mismatch is None and self._own is not None and not is_alike:
-            reason = self._own(of_set, copy, judged.is_near)
-            mismatch = None if reason is None else self.mismatch(number, of_set, reason)
+            asked = partial(self._ask_own, number, of_set, copy, is_near=judged.is_near)
+            if self._put_off(asked, sum(each.nbytes for each in copy.values())):
+                return
+            mismatch = asked()
         if mismatch is not None:
             with self._lock:
+                self.wrong_later.append(mismatch)
+
+    def _ask_own(self, number: int, of_set: int, copy: Copy, *, is_near: bool) -> Mismatch | None:
+        assert self._own is not None
+        reason = self._own(of_set, copy, is_near)
+        return None if reason is None else self.mismatch(number, of_set, reason)
+
+    def _put_off(self, ask: Callable[[], Mismatch | None], size: int) -> bool:
+        """Whether a question can wait until the samples have ended: the check may use the GPU that times them."""
+        with self._lock:
+            if self._put_off_bytes + size > PUT_OFF_BYTES:
+                return False
+            self._put_off_bytes += size
+            self._questions.append(ask)
+        return True
+
+    def ask_rest(self) -> None:
+        """Ask the questions that were put off. Call it after the last sample."""
+        while self._questions:
+            mismatch = self._questions.pop(0)()
+            if mismatch is not None:
                 self.wrong_later.append(mismatch)
 
     def mismatch(self, number: int, of_set: int, reason: str) -> Mismatch:

@@ -83,6 +83,8 @@ def test_own_check_is_not_asked_about_later_outputs_a_rounding_off() -> None:
         rest = samples.later(2, 0, 2, lambda: None)
         assert rest is not None
         rest()
+        assert not asked  # a check on the GPU would take time from the samples
+        samples.ask_rest()
     assert len(asked) == 1
     assert (asked[0] == other).all()
     assert samples.sets[0].same == [0, 1]  # wrong if the first ones are
