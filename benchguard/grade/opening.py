@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from ..judge.contract import AskSecrets, AskThrowaway, Opened, Secrets, Throwaway
 from ..judge.process import JudgeProcess
+from ..problem.ranking import UNTIMED_SETS, timed_cases
 from ..problem.spec import CaseSpec
 from ..quarantine.contract import Batch, Cases
-from .options import GradeOptions
+from .options import GradeOptions, has_default_sets
 
 AHEAD_BYTES = 4 << 30
 """Input sets of up to this size are made while the submission is recorded; the others are made between replays, never
@@ -81,7 +82,8 @@ class Opening:
             os.close(self._held.pop()[1])
 
     def _ask_ahead(self) -> None:
-        self.ahead = ahead_of(self.opened.cases, self._options)
+        timed = timed_cases([each.name for each in self.opened.cases], self.opened.ranking)
+        self.ahead = ahead_of(self.opened.cases, timed, self._options)
         for index in range(self.ahead):
             self._judge.ask(AskSecrets(index))
 
@@ -96,11 +98,16 @@ class Opening:
         return self._opened.cases[case].name if self._opened and 0 <= case < len(self._opened.cases) else ""
 
 
-def ahead_of(cases: Sequence[CaseSpec], options: GradeOptions) -> int:
-    """The number of cases whose inputs are made while the submission is recorded: at least one."""
+def ahead_of(cases: Sequence[CaseSpec], timed: Collection[str], options: GradeOptions) -> int:
+    """The number of cases whose inputs are made while the submission is recorded: at least one.
+
+    `timed`: the names of those whose times count. The others have fewer sets.
+    """
     total = count = 0
     for spec in cases:
-        total += min(POOL_BYTES, (options.sets + options.one_use) * sum(each.bytes for each in spec.buffers))
+        is_less = spec.name not in timed and has_default_sets(options)
+        sets = 2 * UNTIMED_SETS if is_less else options.sets + options.one_use
+        total += min(POOL_BYTES, sets * sum(each.bytes for each in spec.buffers))
         if count and total > AHEAD_BYTES:
             break
         count += 1

@@ -226,3 +226,8 @@ class GradeOptions:
     def limited(self, problem: str) -> GradeOptions:
         """The options with a time limit for `problem`."""
         return self if self.timeout is not None else replace(self, timeout=time_limit(problem, self.adapter))
+
+
+def has_default_sets(options: GradeOptions) -> bool:
+    """Whether the judge may make fewer input sets than the options say: the user did not choose their number."""
+    return (options.sets, options.one_use) == (GradeOptions.sets, GradeOptions.one_use)

@@ -30,7 +30,7 @@ from ..shim.driver import discover
 from ..shim.interposer import interposer_for
 from ..shim.vendors import Api
 from .opening import POOL_BYTES, Opening
-from .options import GradeOptions
+from .options import GradeOptions, has_default_sets
 from .progress import GradeProgress, Report
 from .vendor import api_of
 
@@ -219,8 +219,8 @@ class GradeRun:
             smallest=self._smallest,
             sets_max=options.sets,
             one_use=options.one_use,
-            patience=PATIENCE_SECONDS if _has_default_sets(options) else None,
-            few_untimed=_has_default_sets(options),
+            patience=PATIENCE_SECONDS if has_default_sets(options) else None,
+            few_untimed=has_default_sets(options),
             pool_bytes=POOL_BYTES,
             seed=options.seed,
             device=options.reference_device,
@@ -303,10 +303,6 @@ class GradeRun:
 def _close(descriptors: Iterable[int]) -> None:
     for each in descriptors:
         os.close(each)
-
-
-def _has_default_sets(options: GradeOptions) -> bool:
-    return (options.sets, options.one_use) == (GradeOptions.sets, GradeOptions.one_use)
 
 
 def _folder_of(problem: str) -> str:

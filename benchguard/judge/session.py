@@ -9,7 +9,7 @@ import msgspec
 
 from ..errors import UsageError
 from ..ipc.shared_memory import READ_ONLY, SharedMemory
-from ..problem.ranking import timed_cases
+from ..problem.ranking import UNTIMED_SETS, timed_cases
 from ..problem.spec import Buffer, CaseSpec, overlaps_itself
 from ..problem.suite import Suite, TestCase
 from ..problem.threads import as_in_this_thread, threads
@@ -42,10 +42,6 @@ SHARE_OF_MEMORY = 6
 
 OWN_CHECKS = 4
 """Sets at once that the problem's own check is asked about: it runs for one, and arrays of the others go to a GPU."""
-
-UNTIMED_SETS = 2
-"""Sets of each kind of a case whose time does not count: one of the problem's own distribution, one of another. Its
-outputs are checked, and carried results cannot help it. GPU MODE's own harness draws one set."""
 
 BATCH_BYTES = 1 << 30
 """Throw-away sets that are made at once, if they are those of several cases. There are two such batches at most: one
