@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def are_alike(dtype: DType, stored: Array, others: DType, other: Array) -> bool:
     """
     if not is_float(dtype) or not is_float(others) or stored.shape != other.shape:
         return False
-    far, most = 0, FEW * len(stored)
+    far, most, starts = 0, FEW * len(stored), range(0, len(stored), NEARBY)
 
     def look(start: int) -> int | None:
         if far > most:
@@ -46,8 +47,8 @@ def are_alike(dtype: DType, stored: Array, others: DType, other: Array) -> bool:
         part = slice(start, start + NEARBY)
         return _far_off(dtype, decoded(dtype, stored[part]), decoded(others, other[part]))
 
-    with ThreadPoolExecutor(threads()) as pool:
-        counts: Iterator[int | None] = pool.map(look, range(0, len(stored), NEARBY))
+    with ThreadPoolExecutor(threads()) if len(starts) > 1 else nullcontext() as pool:
+        counts: Iterator[int | None] = map(look, starts) if pool is None else pool.map(look, starts)
         for count in counts:
             far += len(stored) + 1 if count is None else count
     return far <= most
