@@ -18,7 +18,7 @@ from ..problem.arrays import is_torch
 from ..problem.lost_numbers import SIGNS, finite_calculations
 from ..problem.spec import Buffer, DType, Returned
 from ..problem.suite import ReturningCase, TestCase
-from .alike import are_alike
+from .alike import far_among_alike
 from .arrays import as_numbers, shaped
 from .blind_check import blind_reason
 from .compare import compare
@@ -212,7 +212,7 @@ class OwnCheck:
         dtype = place.buffer.dtype
         if not place.is_comparable:
             return False
-        if are_alike(dtype, actual, cast(DType, expected.dtype.name), expected):
+        if far_among_alike(dtype, actual, cast(DType, expected.dtype.name), expected) is not None:
             return True
         tolerance = self._case.tolerances[place.buffer.name]
         return (by_tolerance or not is_float(dtype)) and not compare(

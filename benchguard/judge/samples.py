@@ -2,9 +2,12 @@
 
 The first outputs of each input set are copied to private memory, then compared with the expected outputs. Most kernels
 are deterministic, so later outputs are compared with that copy bit by bit, which is fast. Only outputs that differ from
-the copy are compared with the expected outputs, and shown to the problem's own check. It is not asked about outputs
-that differ by a few roundings (alike.py): its answer for the copy is theirs. A comparison of two submissions
-has many rounds on the same sets: first outputs that were right in an earlier round are right again, and need no copy.
+the copy are compared with the expected outputs, and shown to the problem's own check. If it alone decides, outputs that
+differ by a few roundings (alike.py) are not shown to it as a whole: only their numbers that are far off are, in the
+place of the copy's, those of all samples at once.
+
+A comparison of two submissions has many rounds on the same sets: first outputs that were right in an earlier round are
+right again, and need no copy.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import numpy as np
 from ..ipc.shared_memory import Bytes
 from ..ipc.slots import Rest, SlotError
 from ..problem.spec import Buffer, CaseSpec, DType, Layout, Tolerance
-from .alike import are_alike
+from .alike import far_among_alike
 from .arrays import elements_of, flat_copy, same_bits
 from .compare import Comparison, compare
 from .contract import Mismatch
@@ -32,6 +35,9 @@ from .streaming import Stream
 
 Copy = Mapping[str, Array]
 """Outputs by buffer, row-major and flat, as stored."""
+
+Far = Mapping[str, tuple[Array, Array]]
+"""By buffer, places and the numbers there, as stored."""
 
 Second = Callable[[int, Copy, bool], str | None]
 """The problem's own verdict on a set's outputs: None, or why they are wrong. The last argument is `is_near`."""
@@ -91,6 +97,8 @@ class SetState:
     """The samples with other bits."""
     is_near: bool = False
     mismatch: Mismatch | None = None
+    far: dict[int, Far] = field(default_factory=dict)
+    """By sample with outputs that differ from the copy by roundings, the numbers that are far off."""
 
 
 @dataclass(frozen=True)
@@ -226,14 +234,17 @@ class Samples:
             with self._lock:
                 state.same.append(number)
             return None
-        is_alike = self._own is not None and self._is_alike(slot, state.copy)
-        is_known = is_alike and self._own_decides
+        far = self._far(slot, state.copy) if self._own is not None else None
+        is_known = far is not None and self._own_decides
         copy = {} if is_known else self._copy(slot)
         release()
         with self._lock:
             state.differing.add(number)
             if is_known:
                 state.same.append(number)
+            if far:
+                state.far[number] = far
+        is_alike = far is not None
         return None if is_known else lambda: self._check_later(number, of_set, copy, is_alike=is_alike)
 
     def _check_later(self, number: int, of_set: int, copy: Copy, *, is_alike: bool) -> None:
@@ -268,6 +279,20 @@ class Samples:
         while self._questions:
             mismatch = self._questions.pop(0)()
             if mismatch is not None:
+                self.wrong_later.append(mismatch)
+        for of_set, state in enumerate(self.sets):
+            if state.far and state.mismatch is None:
+                self._ask_far(of_set, state)
+
+    def _ask_far(self, of_set: int, state: SetState) -> None:
+        """Ask about the copy with the numbers that were far off in later samples: at first with all of them."""
+        copy = _with_far(state.copy, state.far.values())
+        if self._ask_own(state.sample, of_set, copy, is_near=state.is_near) is None:
+            return
+        for number, far in state.far.items():
+            mismatch = self._ask_own(number, of_set, _with_far(state.copy, [far]), is_near=state.is_near)
+            if mismatch is not None:
+                state.same.remove(number)
                 self.wrong_later.append(mismatch)
 
     def mismatch(self, number: int, of_set: int, reason: str) -> Mismatch:
@@ -358,17 +383,28 @@ class Samples:
     def _same(self, slot: int, copy: Copy) -> bool:
         return all(same_bits(view, copy[name]) for name, view in self._slots[slot])
 
-    def _is_alike(self, slot: int, copy: Copy) -> bool:
-        """Whether outputs differ from a copy by roundings only."""
-        views = dict(self._slots[slot])
+    def _far(self, slot: int, copy: Copy) -> Far | None:
+        """The numbers that are far off in outputs that differ from a copy by roundings only; None for other outputs."""
+        views, found = dict(self._slots[slot]), {}
         for place in self.places:
             name, dtype = place.buffer.name, place.buffer.dtype
-            if not (
-                are_alike(dtype, views[name].reshape(-1), dtype, copy[name])
-                or same_bits(views[name], copy[name])
-            ):
-                return False
-        return True
+            numbers = views[name].reshape(-1)
+            far = far_among_alike(dtype, numbers, dtype, copy[name])
+            if far is None and not same_bits(views[name], copy[name]):
+                return None
+            if far is not None and len(far):
+                found[name] = far, numbers[far]
+        return found
+
+
+def _with_far(copy: Copy, changes: Iterable[Far]) -> Copy:
+    made = dict(copy)
+    for far in changes:
+        for name, (at, numbers) in far.items():
+            if made[name] is copy[name]:
+                made[name] = copy[name].copy()
+            made[name][at] = numbers
+    return made
 
 
 def _views(places: Sequence[Place], slot: Bytes) -> list[tuple[str, Array]]:

@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchguard.judge.alike import NEARBY, are_alike
+from benchguard.judge.alike import NEARBY, far_among_alike
 from benchguard.problem.spec import DType
 
 COUNT = NEARBY + 1000
+
+
+def are_alike(dtype: DType, stored: Any, others: DType, other: Any) -> bool:
+    return far_among_alike(dtype, stored, others, other) is not None
 
 
 def sums(dtype: Any = np.float32) -> Any:
@@ -94,3 +98,11 @@ def test_many_numbers_far_smaller_than_others_are_not_alike_if_they_are_off() ->
     one = np.full(COUNT, 1e-6, np.float32)
     one[0] = 1.0
     assert not are_alike("float32", np.where(one < 1, np.float32(0), one), "float32", one)
+
+
+def test_few_small_numbers_that_are_far_off_are_named() -> None:
+    one = sums() + np.float32(1e5)
+    other = one.copy()
+    one[[3, NEARBY + 5]], other[[3, NEARBY + 5]] = 1.0, 0.0
+    far = far_among_alike("float32", one, "float32", other)
+    assert far is not None and far.tolist() == [3, NEARBY + 5]

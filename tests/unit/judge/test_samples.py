@@ -113,3 +113,41 @@ def test_outputs_a_rounding_off_are_wrong_by_a_tolerance_without_room() -> None:
         assert rest is not None
         rest()
     assert len(samples.wrong_later) == 1
+
+
+def test_small_number_that_is_far_off_in_a_later_sample_is_shown_to_the_own_check() -> None:
+    """A count beside large numbers: a kernel that finds the memory of another call may count wrongly."""
+    first = np.full(COUNT, 1e6, np.float32)
+    first[-1] = 12
+    slots = [first.copy() for _ in range(4)]
+    slots[1][0] = np.nextafter(np.float32(1e6), np.float32(0))
+    slots[2][-1] = 5
+    slots[3][-1] = 12.05
+    asked: list[Any] = []
+
+    def own(of_set: int, copy: Mapping[str, Any], is_near: bool) -> str | None:
+        del of_set, is_near
+        asked.append(copy["y"][-1])
+        return None if abs(copy["y"][-1] - 12) < 1 else "another count"
+
+    with ThreadPoolExecutor(1) as pool:
+        samples = Samples(
+            [Place(Buffer("y", "float32", (COUNT,), "output"), 0, "float32")],
+            [each.view(np.uint8) for each in slots],
+            [{"y": Tolerance(1e-2, 1e-2)}],
+            [{"y": first}],
+            ["own"],
+            own,
+            lambda _: (),
+            lambda _: (),
+            pool,
+            1,
+            own_decides=True,
+        )
+        samples.first(0, 0, 0, lambda: None)()
+        for number in (1, 2, 3):
+            assert samples.later(number, 0, number, lambda: None) is None
+        samples.ask_rest()
+    assert [each.sample for each in samples.wrong_later] == [2]
+    assert samples.sets[0].same == [0, 1, 3]
+    assert asked == [5, 5]  # that of all samples, then that of the one that has such a number
