@@ -1,6 +1,6 @@
 """Bundles: graded submissions with their captures, kept so that others can verify them later (docs/archive.md)."""
 
-from .bundle import Bundle, find_bundle, open_bundle
+from .bundle import Bundle, find_bundles, open_bundle
 from .cut import capture_pieces
 from .errors import BundleError
 from .manifest import SCHEMA, Manifest, Part, ProblemIdentity, StoredCase, StoredSource
@@ -17,6 +17,6 @@ __all__ = [
     "StoredCase",
     "StoredSource",
     "capture_pieces",
-    "find_bundle",
+    "find_bundles",
     "open_bundle",
 ]

@@ -98,13 +98,15 @@ def open_bundle(path: Path) -> Bundle:
         raise BundleError(f"{path}: {error}; get the bundle again from where it was graded") from error
 
 
-def find_bundle(folder: Path, result: bytes) -> Bundle:
-    """The bundle of an archive that holds this result, as its bytes. Others may be damaged, or hostile.
+def find_bundles(folder: Path, result: bytes) -> list[Bundle]:
+    """The bundles of an archive that say to hold this result, as its bytes: one that is honest, and others that name
+    its result. Others may be damaged, too.
 
     Raises UsageError. Raises BundleError if a damaged bundle may hold the result, and no other does.
     """
     digest = hashlib.sha256(result).hexdigest()
     damaged: BundleError | UsageError | None = None
+    found: list[Bundle] = []
     try:
         names = sorted(each.name for each in os.scandir(folder / BUNDLES))
     except OSError as error:
@@ -117,7 +119,9 @@ def find_bundle(folder: Path, result: bytes) -> Bundle:
                 damaged = damaged or error
                 continue
             if bundle.manifest.result.sha256 == digest:
-                return bundle
+                found.append(bundle)
+    if found:
+        return found
     if damaged is not None:
         raise damaged
     raise UsageError(f"no bundle in {folder} holds this result; give the archive that its grade wrote")

@@ -18,6 +18,7 @@ def sha256_of(problem: str) -> str:
     path = Path(problem)
     if not path.exists():
         path = Path(problem.rpartition(":")[0] or problem)
+    path = path.resolve()  # files_of and hash_of look a path up from the root of the file system
     if path.is_dir():
         return hash_of(path, files_of(path))
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import Any
 import msgspec
 
 from .. import exit_status
-from ..archive import Bundle, BundleError, find_bundle, open_bundle
+from ..archive import Bundle, BundleError, find_bundles, open_bundle
 from ..capture import Capture, CaptureError
 from ..capture.layout import Vendor
 from ..errors import BenchguardError, UsageError
@@ -75,15 +76,17 @@ class Loaded:
         return languages.get(self.result.submission.language, "python")
 
 
-def bundle_named(path: str | os.PathLike[str], archive: str | os.PathLike[str] | None = None) -> Bundle:
-    """The bundle at `path`; with an `archive`, the one there that holds the result in the file `path`.
+def bundles_named(
+    path: str | os.PathLike[str], archive: str | os.PathLike[str] | None = None
+) -> list[Bundle]:
+    """The bundle at `path`; with an `archive`, those there that name the result in the file `path`.
 
     Raises UsageError, BundleError.
     """
     if archive is None:
-        return open_bundle(Path(path))
+        return [open_bundle(Path(path))]
     try:
-        return find_bundle(Path(archive), result_bytes(read_result(Path(path))))
+        return find_bundles(Path(archive), result_bytes(read_result(Path(path))))
     except OSError as error:
         raise UsageError(f"the result {path} cannot be read: {error.strerror}; check the path") from error
     except UNREADABLE as error:
@@ -131,16 +134,10 @@ def regrade(
         raise UsageError(f"within is {within:g}; give a ratio of 1 or more")
     options = options.limited(str(problem))
     check_inputs(options, problem)
-    stored = bundle_named(bundle, archive)
-    identity, digest = stored.manifest.problem, sha256_of(str(problem))
-    if identity.sha256 != digest:
-        raise UsageError(
-            f"the bundle was graded with another problem, {one_line(identity.name, 200)} of SHA-256 {identity.sha256}, "
-            f"and {problem} has {digest}; give that problem"
-        )
+    bundles = bundles_named(bundle, archive)
     with ExitStack() as stack:
         folder = stack.enter_context(temporary_folder("neutrino-regrade-"))
-        loaded = load(stored, folder, time.monotonic() + options.seconds)
+        stored, loaded = loaded_first(bundles, str(problem), folder, time.monotonic() + options.seconds)
         api_in(options, [loaded.language])
         if options.forbid_library or options.allow_images:
             searched(options.forbid_library, options.allow_images)
@@ -150,6 +147,36 @@ def regrade(
         run = RegradeRun(loaded, str(problem), stored.path, options, progress, stack, (), smallest)
         result = run.run()
     return compared(stored.id, loaded.result, result, (stored.manifest.options, options.changed()), within)
+
+
+def loaded_first(
+    bundles: Sequence[Bundle], problem: str, folder: Path, until: float
+) -> tuple[Bundle, Loaded]:
+    """The first bundle that is about the problem and fits its result. Others may name a result that is not theirs.
+
+    Raises the error of the first bundle, if there is no other, and BenchguardError at the time `until`.
+    """
+    digest, first = sha256_of(problem), None
+    for number, bundle in enumerate(bundles):
+        place = folder / str(number)
+        place.mkdir()
+        try:
+            _check_problem(bundle, problem, digest)
+            return bundle, load(bundle, place, until)
+        except (BundleError, UsageError) as error:
+            first = first or error
+            shutil.rmtree(place)
+    assert first is not None
+    raise first
+
+
+def _check_problem(bundle: Bundle, problem: str, digest: str) -> None:
+    identity = bundle.manifest.problem
+    if identity.sha256 != digest:
+        raise UsageError(
+            f"the bundle was graded with another problem, {one_line(identity.name, 200)} of SHA-256 {identity.sha256}, "
+            f"and {problem} has {digest}; give that problem"
+        )
 
 
 def load(bundle: Bundle, folder: Path, until: float) -> Loaded:

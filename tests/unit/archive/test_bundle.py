@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from benchguard.archive import BundleError, find_bundle, open_bundle
+from benchguard.archive import BundleError, find_bundles, open_bundle
 from benchguard.archive.manifest import MANIFEST_MAX, parse_manifest, refusal_of
 from benchguard.errors import BenchguardError, UsageError
 from tests.unit.archive.bundles import archive_in, part_of, rewritten
@@ -257,10 +257,10 @@ def test_damaged_bundle_in_an_archive_does_not_hide_that_of_a_result(tmp_path: P
     result = part_of(manifest, "result").read_bytes()
     manifest.with_name(f"{'0' * 64}.json").write_bytes(b"{}")
     manifest.with_name(f"{'1' * 64}.json").symlink_to("/dev/zero")
-    assert find_bundle(tmp_path, result).path == manifest
+    assert [each.path for each in find_bundles(tmp_path, result)] == [manifest]
     with pytest.raises(BundleError, match="other bytes than the SHA-256"):
-        find_bundle(tmp_path, b"another result")
+        find_bundles(tmp_path, b"another result")
     manifest.with_name(f"{'0' * 64}.json").unlink()
     manifest.with_name(f"{'1' * 64}.json").unlink()
     with pytest.raises(UsageError, match="no bundle in"):
-        find_bundle(tmp_path, b"another result")
+        find_bundles(tmp_path, b"another result")
