@@ -43,7 +43,7 @@ def test_bundle_with_the_result_of_another_does_not_hide_it(loads: list[Path], t
 
 
 def test_error_is_that_of_the_first_bundle_if_none_fits(loads: list[Path], tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match="^one"):
+    with pytest.raises(BundleError, match="one"):
         first([BundleError("one"), BundleError("two")], tmp_path)
     assert len(loads) == 2
 
