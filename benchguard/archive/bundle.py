@@ -99,8 +99,8 @@ def open_bundle(path: Path) -> Bundle:
 
 
 def find_bundles(folder: Path, result: bytes) -> list[Bundle]:
-    """The bundles of an archive that say to hold this result, as its bytes: one that is honest, and others that name
-    its result. Others may be damaged, too.
+    """The bundles of an archive that name this result, as its bytes. Some may be about other captures, and others of
+    the archive may be damaged.
 
     Raises UsageError. Raises BundleError if a damaged bundle may hold the result, and no other does.
     """

@@ -21,6 +21,7 @@ from .contract import Cause
 from .formats import Array, is_float
 from .making import has_room_for_set
 from .partial_answers import (
+    MOVED_MOST,
     MOVED_SHARE,
     SETS,
     PartialAnswers,
@@ -160,7 +161,9 @@ class Narrowing:
                 continue
             answers = self._from_changed(partial(moved_in, mover), own, 1 if self._is_large() else SETS)
             rows = self._rows([mover.buffer], wide, answers, factors)
-            moved = partial_answers(wide, self._case.tolerances, rows, least, share=MOVED_SHARE)
+            moved = partial_answers(
+                wide, self._case.tolerances, rows, least, share=MOVED_SHARE, most=MOVED_MOST
+            )
             found = self._with("order", found, moved)
         return found
 

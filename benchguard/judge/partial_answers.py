@@ -72,6 +72,9 @@ accept a part of it."""
 MOVED_SHARE = 1 / 4
 """A kernel that does not care where the elements of a row are is off by 0.7 of what changes if they move."""
 
+MOVED_MOST = 2.0
+"""Tolerances: such a kernel passes where the change is 1.4 tolerances."""
+
 MATRICES = 2
 """Inputs of two dimensions or more, whose elements move along two axes if their spread is small. Each run of the
 reference costs time, and only then are sums of products near the products of sums."""
@@ -140,12 +143,14 @@ def partial_answers(
     least_factor: LeastFactor,
     *,
     share: float = 1.0,
+    most: float = 1.0,
 ) -> PartialAnswers:
     """Look for buffers for which an answer from a part of the inputs would pass.
 
     `sets`: of the problem's own sets, the expected outputs, the factors so far, and the answers to a part of the
     inputs. No set is taken once no buffer is left. With a `share` below 1, this part of the change is the tolerance,
     and changes within the room for honest errors do not count. With 0, the tolerance is the room for honest errors.
+    Changes of up to `most` tolerances count.
     """
     near = {each.name: each for each in buffers if is_float(each.dtype)}
     widths = dict.fromkeys(near, 0.0)
@@ -159,7 +164,7 @@ def partial_answers(
             widths[name] = max(widths[name], width)
             allowed[name] = max(allowed[name], factors.get(name, 1.0))
             is_unchanged = width == 0 and len(expected[name]) >= UNCHANGED
-            if width > factors.get(name, 1.0) or is_unchanged:
+            if width > most * factors.get(name, 1.0) or is_unchanged:
                 del near[name]
                 unchanged += [name] * is_unchanged
         if not near:
@@ -296,14 +301,15 @@ def _distance(array: Array, one: Array, other: Array) -> float:
 
 
 def movable(read: Sequence[Buffer]) -> list[Movable]:
-    """The inputs whose elements meet those of another one, and the axes along which they move.
+    """The inputs whose elements may meet those of another one, or others of their own, and the axes along which they
+    move.
 
     The first is the last axis of the first input with rows. The other axes of the first matrices follow: the numbers
     that are added may be in columns.
     """
     floats = [each for each in read if is_float(each.dtype) and math.prod(each.shape) > 1]
     given = [each for each in floats if each.role != "constant" and each.shape]
-    if len(floats) < 2:
+    if not floats:
         return []
     rows = [Movable(each, -1) for each in given if each.shape[-1] >= LOST]
     matrices = [each for each in given if len(each.shape) > 1][:MATRICES]
@@ -312,11 +318,28 @@ def movable(read: Sequence[Buffer]) -> list[Movable]:
 
 
 def moved_in(movable: Movable, arrays: Inputs, seed: int) -> dict[str, Any]:
-    """The inputs, with the elements of one input at other places along an axis, the same ones in all rows."""
+    """The inputs, with the elements of one input at other places along an axis, so that sums along it stay.
+
+    All rows move alike, but half of the rows farther: pairs of rows may be pairs of one input. A flat input may be a
+    matrix, whose rows keep their sums if short runs are reversed.
+    """
     name, axis = movable.buffer.name, movable.axis
     array = to_numpy(arrays[name])
+    if array.ndim == 1:
+        return {**arrays, name: _reversed_in_runs(array)}
     distance = int(np.random.default_rng(seed).integers(1, array.shape[axis]))
-    return {**arrays, name: np.roll(array, distance, axis=axis)}
+    made = np.roll(array, distance, axis=axis)
+    if axis == -1:
+        rows = made.reshape(-1, made.shape[-1])
+        half = len(rows) // 2
+        rows[half:] = np.roll(rows[half:], 1 + distance // 2, axis=-1)
+    return {**arrays, name: made}
+
+
+def _reversed_in_runs(array: Array) -> Array:
+    made, whole = np.array(array), array.size - array.size % LOST
+    made[:whole] = made[:whole].reshape(-1, LOST)[:, ::-1].reshape(-1)
+    return made
 
 
 def is_of_small_spread(array: Any) -> bool:
