@@ -98,7 +98,7 @@ class SetState:
     is_near: bool = False
     mismatch: Mismatch | None = None
     far: dict[int, Far] = field(default_factory=dict)
-    """By sample with outputs that differ from the copy by roundings, the numbers that are far off."""
+    """By sample that is right if `copy` is, but for these numbers, which are far off."""
 
 
 @dataclass(frozen=True)
@@ -242,9 +242,9 @@ class Samples:
             state.differing.add(number)
             if is_known:
                 state.same.append(number)
-            if far:
+            if far and is_known:
                 state.far[number] = far
-        is_alike = far is not None
+        is_alike = far is not None and not far
         return None if is_known else lambda: self._check_later(number, of_set, copy, is_alike=is_alike)
 
     def _check_later(self, number: int, of_set: int, copy: Copy, *, is_alike: bool) -> None:
