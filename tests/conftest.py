@@ -12,7 +12,7 @@ from hypothesis import settings
 settings.register_profile("any machine", deadline=None)  # 200 ms an example are too few on a loaded one
 settings.load_profile("any machine")
 
-pytest_plugins = ["tests.tiers"]
+pytest_plugins = ["tests.tiers", "tests.skipped"]
 
 ROOT = Path(__file__).parents[1]
 NATIVE = ROOT / "benchguard" / "native"
