@@ -413,11 +413,11 @@ ATTACK_LIST = (
     ),
     Attack(
         23, "23_expected_shares.cu", "the expected share for each number beside a large one", "semantics", "none",
-        only("unproven"), problem="Gradient",
+        only("wrong", "unproven"), problem="Gradient",
     ),
     Attack(
-        23, "23_expected_shares.cu", "the same, memory for two input sets", "semantics", "none", only("unproven"),
-        problem="GradientShort", tag="-short", where="sim",
+        23, "23_expected_shares.cu", "the same, memory for two input sets", "semantics", "none",
+        only("wrong", "unproven"), problem="GradientShort", tag="-short", where="sim",
     ),
     Attack(24, "24_left_in_shared.cu", "left in shared memory", "device", true_time=True, where="gpu"),
     Attack(
