@@ -379,7 +379,8 @@ def test_gpu_mode_check_that_accepts_a_stored_answer_is_noted(
     (task / "task.yml").write_text(MEAN_TASK)
     (task / "reference.py").write_text(MEAN_REFERENCE)
     submission.write_text(MEAN_SUBMISSION.replace("MEAN", mean))
-    _, result = grade(tmp_path, task, submission, "--case", "test.0")
+    # All sets, also on a busy machine: with 10 of them, a constant for one number is found in 92 of 100 grades.
+    _, result = grade(tmp_path, task, submission, "--case", "test.0", "--sets", "9")
     assert result["verdict"] == verdict, result["reason"]
     assert any("a kernel that reads no input could pass" in each for each in result["cases"][0]["notes"])
 
