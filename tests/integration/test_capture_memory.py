@@ -20,8 +20,6 @@ from benchguard.replay.replay import replay
 from tests.conftest import ROOT
 from tests.integration.support import DRIVER_PROGRAM, Record
 
-pytestmark = pytest.mark.quick
-
 PROGRAM = (
     DRIVER_PROGRAM
     + """

@@ -76,6 +76,7 @@ def test_positions_count_through_all_files(log: LogWriter, monkeypatch: pytest.M
     assert positions == sorted(positions) and positions[-1] == size_of(log.path)
 
 
+@pytest.mark.full
 def test_log_is_followed_through_all_files(tmp_path: Path) -> None:
     log = LogWriter(tmp_path / "x", part_bytes=PART_BYTES_MIN)
     followed = follow_lines(log.path, lambda: False)
