@@ -150,4 +150,4 @@ def test_small_number_that_is_far_off_in_a_later_sample_is_shown_to_the_own_chec
         samples.ask_rest()
     assert [each.sample for each in samples.wrong_later] == [2]
     assert samples.sets[0].same == [0, 1, 3]
-    assert asked == [5, 5]  # first of all samples at once, then of each
+    assert asked == [5, 5]  # in all samples at once, then alone
