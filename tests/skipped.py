@@ -14,7 +14,9 @@ KEY = "neutrino/skipped"
 _skipped: set[str] = set()
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_itemcollected(item: pytest.Item) -> None:
+    """Add the mark after tests/tiers.py, which refuses two marks on one test."""
     if item.config.option.markexpr == "quick":
         return
     skipped = _cached(item.config)

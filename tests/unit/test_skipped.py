@@ -10,12 +10,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 CONFTEST = """
-import pytest
-pytest_plugins = ["tests.skipped"]
+import pathlib
+import tests.tiers
 
-def pytest_itemcollected(item):
-    if not {"quick", "full"} & {each.name for each in item.iter_markers()}:
-        item.add_marker("quick")
+tests.tiers.HERE = pathlib.Path(__file__).parent
+pytest_plugins = ["tests.tiers", "tests.skipped"]
 """
 TESTS = """
 import os
@@ -28,6 +27,11 @@ def test_always():
 
 @pytest.mark.skipif(MISSING, reason="no extra")
 def test_needs_extra():
+    pass
+
+@pytest.mark.quick
+@pytest.mark.skipif(MISSING, reason="no extra")
+def test_marked_quick():
     pass
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -66,7 +70,6 @@ def passed(folder: Path, *options: str, extra: bool = False) -> set[str]:
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "workers"])
 def test_skipped_tests_run_with_the_full_ones(tmp_path: Path, workers: tuple[str, ...]) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    quick: a\n    full: b\n")
     (tmp_path / "test_a.py").write_text(TESTS)
     (tmp_path / "test_module.py").write_text(MODULE)
     assert passed(tmp_path, "-m", "full", *workers, extra=True) == {"test_full"}
@@ -74,6 +77,6 @@ def test_skipped_tests_run_with_the_full_ones(tmp_path: Path, workers: tuple[str
     passed(
         tmp_path, "-m", "quick", "-k", "always", *workers
     )  # a part of the tests tells nothing of the others
-    skipped = {"test_needs_extra", "test_skips_itself[2]", "test_in_module"}
+    skipped = {"test_needs_extra", "test_marked_quick", "test_skips_itself[2]", "test_in_module"}
     assert passed(tmp_path, "-m", "full", *workers, extra=True) == {"test_full", *skipped}
     assert passed(tmp_path, "-m", "quick", *workers, extra=True) >= {"test_always", *skipped}
