@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,7 +28,7 @@ from .alike import far_among_alike
 from .arrays import elements_of, flat_copy, same_bits
 from .compare import Comparison, compare
 from .contract import Mismatch
-from .formats import Array, is_float
+from .formats import Array, decoded, is_float
 from .nearby import Output, are_few, is_right_nearby
 from .rounding import Factors, largest_of, nearer
 from .streaming import Stream
@@ -285,15 +285,35 @@ class Samples:
                 self._ask_far(of_set, state)
 
     def _ask_far(self, of_set: int, state: SetState) -> None:
-        """Ask about the copy with the numbers that were far off in later samples: at first with all of them."""
-        copy = _with_far(state.copy, state.far.values())
-        if self._ask_own(state.sample, of_set, copy, is_near=state.is_near) is None:
+        """Ask about the copy with the numbers that were far off in later samples.
+
+        At first with those of all samples at once. Where several samples are far off at one place, with the lowest and
+        with the highest number there: a check that accepts both accepts those between.
+        """
+        copies = (_with_far(state.copy, each) for each in self._joined(state.far.values()))
+        if all(self._ask_own(state.sample, of_set, each, is_near=state.is_near) is None for each in copies):
             return
         for number, far in state.far.items():
-            mismatch = self._ask_own(number, of_set, _with_far(state.copy, [far]), is_near=state.is_near)
+            mismatch = self._ask_own(number, of_set, _with_far(state.copy, far), is_near=state.is_near)
             if mismatch is not None:
                 state.same.remove(number)
                 self.wrong_later.append(mismatch)
+
+    def _joined(self, far: Collection[Far]) -> list[Far]:
+        """The numbers of all samples: the lowest ones at their places, and the highest where a place has several."""
+        lowest, highest, most = {}, {}, 1
+        for place in self.places:
+            name = place.buffer.name
+            parts = [each[name] for each in far if name in each]
+            if not parts:
+                continue
+            at, numbers = map(np.concatenate, zip(*parts, strict=True))
+            order = np.lexsort((decoded(place.buffer.dtype, numbers), at))
+            places, start, count = np.unique(at[order], return_index=True, return_counts=True)
+            lowest[name] = places, numbers[order][start]
+            highest[name] = places, numbers[order][start + count - 1]
+            most = max(most, int(count.max()))
+        return [lowest, highest] if most > 1 else [lowest]
 
     def mismatch(self, number: int, of_set: int, reason: str) -> Mismatch:
         """A mismatch according to the problem's own verdict."""
@@ -397,13 +417,11 @@ class Samples:
         return found
 
 
-def _with_far(copy: Copy, changes: Iterable[Far]) -> Copy:
+def _with_far(copy: Copy, far: Far) -> Copy:
     made = dict(copy)
-    for far in changes:
-        for name, (at, numbers) in far.items():
-            if made[name] is copy[name]:
-                made[name] = copy[name].copy()
-            made[name][at] = numbers
+    for name, (at, numbers) in far.items():
+        made[name] = copy[name].copy()
+        made[name][at] = numbers
     return made
 
 

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import pytest
 
 from benchguard.judge.samples import Place, Samples
 from benchguard.problem.spec import Buffer, Tolerance
@@ -115,14 +116,29 @@ def test_outputs_a_rounding_off_are_wrong_by_a_tolerance_without_room() -> None:
     assert len(samples.wrong_later) == 1
 
 
-def test_small_number_that_is_far_off_in_a_later_sample_is_shown_to_the_own_check() -> None:
-    """A count beside large numbers: a kernel that finds the memory of another call may count wrongly."""
+@pytest.mark.parametrize(
+    ("counts", "wrong", "questions"),
+    [
+        pytest.param([5, 12.05], [2], [5, 5], id="alone"),
+        pytest.param([5, 12.5], [2], [5, 5, 12.5], id="lowest"),
+        pytest.param([19, 12.5], [2], [12.5, 19, 19, 12.5], id="highest"),
+        pytest.param([11.5, 12.5, 12.2], [], [11.5, 12.5], id="accepted"),
+        pytest.param([12.5], [], [12.5], id="one"),
+    ],
+)
+def test_small_number_that_is_far_off_in_a_later_sample_is_shown_to_the_own_check(
+    counts: list[float], wrong: list[int], questions: list[float]
+) -> None:
+    """A count beside large numbers: a kernel that finds the memory of another call may count wrongly.
+
+    Samples that are far off at the same place have the lowest and the highest number shown, then each its own.
+    """
     first = np.full(COUNT, 1e6, np.float32)
     first[-1] = 12
-    slots = [first.copy() for _ in range(4)]
+    slots = [first.copy() for _ in range(len(counts) + 2)]
     slots[1][0] = np.nextafter(np.float32(1e6), np.float32(0))
-    slots[2][-1] = 5
-    slots[3][-1] = 12.05
+    for slot, count in zip(slots[2:], counts, strict=True):
+        slot[-1] = count
     asked: list[Any] = []
 
     def own(of_set: int, copy: Mapping[str, Any], is_near: bool) -> str | None:
@@ -145,9 +161,9 @@ def test_small_number_that_is_far_off_in_a_later_sample_is_shown_to_the_own_chec
             own_decides=True,
         )
         samples.first(0, 0, 0, lambda: None)()
-        for number in (1, 2, 3):
+        for number in range(1, len(slots)):
             assert samples.later(number, 0, number, lambda: None) is None
         samples.ask_rest()
-    assert [each.sample for each in samples.wrong_later] == [2]
-    assert samples.sets[0].same == [0, 1, 3]
-    assert asked == [5, 5]  # in all samples at once, then alone
+    assert [each.sample for each in samples.wrong_later] == wrong
+    assert samples.sets[0].same == [each for each in range(len(slots)) if each not in wrong]
+    assert asked == questions
