@@ -82,19 +82,19 @@ def pack_descriptor(
     deadline: float | None = None,
     elements_max: int = ELEMENTS_MAX,
     limits: Limits = Limits(),  # noqa: B008 - frozen
-    has_memory: Callable[[str], bool] | None = None,
+    has_memory: Callable[[str, int], bool] | None = None,
 ) -> PackSummary:
     """Like pack(), for an open raw capture, which stays open. Raises MalformedError, OSError.
 
     `elements_max` counts elements besides memory's; `limits` are of the written capture. `has_memory` is asked with the
-    region's name whether the capture needs memory; without it the capture cannot be replayed.
+    region's name and the bytes of its memory whether the capture needs that; without it the capture cannot be replayed.
     """
     began = time.monotonic()
     opened = RawCapture(descriptor, deadline, elements_max)
     gathered = gather(opened)
     summary: dict[str, Any] = {}
     with CaptureWriter(target, lambda path: summary.update(_summary(path, limits))) as writer:
-        packs_memory = has_memory is None or has_memory(gathered.region)
+        packs_memory = has_memory is None or has_memory(gathered.region, _bytes_before(gathered))
         elements = ElementPacker(gathered, writer, calls, AllocationFlag(0) if packs_memory else UNKNOWN)
         elements.pack()
         memory_bytes, changed_bytes = _pack_memory(gathered, writer) if packs_memory else (0, 0)
@@ -108,6 +108,10 @@ def pack_descriptor(
         seconds=time.monotonic() - began,
         **summary,
     )
+
+
+def _bytes_before(gathered: Gathered) -> int:
+    return sum(int(gathered.values(each)["bytes"]) for each in gathered.elements[Kind.BEFORE])
 
 
 def _pack_memory(gathered: Gathered, writer: CaptureWriter) -> tuple[int, int]:

@@ -26,6 +26,7 @@ from .cordon import CheckedAccesses, check_accesses
 from .evidence import CaptureFacts, KernelEvidence
 from .examine import ON_THE_DEVICE, examined_of
 from .judged_replay import Report, SecretInputs, judged_replay, warm_samples_of
+from .off_the_clock import give_same_outputs
 from .options import GradeOptions
 from .outcome import Findings, Outcome, evidence_of, outcome_of, unknown_globals
 from .placements import notes_of, placed, placements_of
@@ -49,6 +50,7 @@ NO_KERNELS = (
     "the call launched no kernel: check that its code is built for this GPU, and the error that its launch "
     "returned (a line 'CPU driver:' of the output names a feature that the CPU driver does not support)"
 )
+SAME_OUTPUTS = "; these do not matter, because both captures give the same outputs on the same inputs"
 NO_FACTS = Finding("failed", "the captures cannot be used: the reader found nothing in them")
 
 
@@ -82,11 +84,12 @@ class CaseWork:
 class Recorded:
     """Facts about the replayed capture. `suspicion` names bytes that differ between the two captures, if any.
 
-    `are_repeated`: see Examined.
+    `is_harmless`: the outputs are wrong, and both captures give the same ones. `are_repeated`: see Examined.
     """
 
     facts: CaptureFacts
     suspicion: str
+    is_harmless: bool
     are_repeated: bool
 
 
@@ -126,8 +129,18 @@ def grade_case(work: CaseWork, judge: JudgeProcess, options: GradeOptions, repor
         )
     except CaptureError as error:
         return _refused(work, Finding("failed", f"the capture cannot be used: {error}"), began)
+    is_harmless = bool(examined.suspicion and checked.wrong and result.table) and give_same_outputs(
+        work.found.captures[case],
+        work.secret,
+        options,
+        end + work.turns.waited - time.monotonic(),
+        work.turns,
+    )
     recorded = Recorded(
-        msgspec.structs.replace(facts, kernels=kernels), examined.suspicion, examined.are_repeated
+        msgspec.structs.replace(facts, kernels=kernels),
+        examined.suspicion,
+        is_harmless,
+        examined.are_repeated,
     )
     cordon = None
     if options.cordon_device and result.table:
@@ -195,7 +208,7 @@ def _judged(
         outcome = Outcome("unreplayable", f"{recorded.facts.doubt}: {outcome.reason}")
     if outcome.verdict == "wrong" and not recorded.facts.kernels:
         outcome = Outcome("wrong", f"{NO_KERNELS}; {outcome.reason}")
-    if outcome.verdict == "wrong" and recorded.suspicion:
+    if outcome.verdict == "wrong" and recorded.suspicion and not recorded.is_harmless:
         outcome = Outcome(
             "unreplayable",
             f"{recorded.suspicion}. If a kernel reads these bytes, {ON_THE_DEVICE}; if none does, the result is wrong. "
@@ -262,7 +275,7 @@ def _notes(
 ) -> Iterator[str]:
     yield from result.notes
     if recorded.suspicion:
-        yield recorded.suspicion
+        yield f"{recorded.suspicion}{SAME_OUTPUTS if recorded.is_harmless else ''}"
     if recorded.facts.unlisted:
         yield f"{recorded.facts.unlisted} more shapes of launches are not listed in kernels"
     if not is_timed:

@@ -24,14 +24,12 @@ from ..quarantine.contract import LINE_MAX, Confine, Task
 from ..quarantine.reader import LIMITS
 from ..quarantine.sandbox import identity
 from ..quarantine.sandbox.environment import quarantine_environment
-from ..replay.buffers import Buffers, SharedInputs
-from ..replay.options import ReplayOptions
-from ..replay.replay import replay_buffers
 from ..replay.result import ReplayResult
 from ..shim.driver import discover
 from .cordon_capture import PLAN_BYTES, REWRITER, Order, Plan, Spot
 from .cordon_result import Cordon, CordonViolation, Unchecked
 from .judged_replay import REPLAY_SECONDS_MIN, SecretInputs
+from .off_the_clock import ENDED, replay_again
 from .options import GradeOptions
 
 SETS_MAX = 4
@@ -43,9 +41,6 @@ VIOLATIONS_MAX = 32
 PROCESSES = 64
 NEAR = 1 << 20
 """A violation up to so many bytes from an allocation is described by that."""
-
-ENDED = ("pass", "wrong", "unconverged")
-"""Verdicts of a replay that went to its end."""
 
 
 @dataclass(frozen=True)
@@ -127,22 +122,9 @@ def _replayed(
     turns: Turns,
 ) -> ReplayResult:
     """One replay of each of a few secret input sets. Its outputs are the maps of violations."""
-    sets = secret.sets
-    count = min(SETS_MAX, sets.sets - sets.one_use)
-    inputs = SharedInputs(secret.ends[0], count, 0, sets.inputs.stride, sets.inputs.places)
-    how = ReplayOptions(
-        strict=True,
-        cold="none",
-        samples=1,
-        warm_up_samples=0,
-        keep_outputs="sets",
-        timeout=max(REPLAY_SECONDS_MIN, deadline - time.monotonic()),
-        driver=options.driver,
-        device=options.device,
-        require_sandbox=options.require_sandbox,
-    )
-    buffers = Buffers(inputs, [(plan.map, map_bytes(len(plan.sites)))])
-    return replay_buffers(capture, how, buffers, None, options.memory_limit, turns=turns)
+    count = min(SETS_MAX, secret.sets.sets - secret.sets.one_use)
+    outputs = [(plan.map, map_bytes(len(plan.sites)))]
+    return replay_again(capture, outputs, count, secret, options, deadline - time.monotonic(), turns)
 
 
 def cordon_of(plan: Plan, result: ReplayResult) -> Cordon:

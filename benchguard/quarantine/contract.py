@@ -112,7 +112,7 @@ class Reading(msgspec.Struct, frozen=True):
     deadline: float
     """By the monotonic clock."""
     replayed: tuple[int, ...] = ()
-    """By case, the region whose memory is packed. Empty: that of both regions is."""
+    """By case, the region whose memory is packed. Empty, or where the memory is small: that of both regions is."""
 
 
 class Task(msgspec.Struct, frozen=True, tag_field="task", tag="call"):

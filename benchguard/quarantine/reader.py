@@ -35,6 +35,9 @@ REGIONS = 2
 PROCESSES_MAX = 8
 """Cases at once. Each operation of a capture is decoded by Python: 30 us, and a call may have 100,000."""
 
+SMALL_BYTES = 1 << 25
+"""Memory of a call that is packed also where the other call is replayed: a grade may replay both to compare them."""
+
 ENDED = "a process that reads the raw captures ended early"
 
 TEXT_MAX = 1000
@@ -153,7 +156,7 @@ def _pack_one(order: Reading, target: Path, descriptor: int) -> tuple[tuple[int,
             deadline=order.deadline,
             elements_max=ELEMENTS_MAX,
             limits=LIMITS,
-            has_memory=partial(_is_replayed, order),
+            has_memory=partial(_has_memory, order),
         )
     except CaptureError as error:
         raise CaptureError(f"a raw capture is broken: {error}") from None
@@ -170,10 +173,10 @@ def _place_of(region: str) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found is not None else None
 
 
-def _is_replayed(order: Reading, region: str) -> bool:
-    """Whether the capture of this region may be replayed, and so needs memory."""
+def _has_memory(order: Reading, region: str, size: int) -> bool:
+    """Whether the capture of this region may be replayed, and so needs its memory. If that is small, it may."""
     places = set(enumerate(order.replayed))
-    return not places or _place_of(region) in places
+    return not places or _place_of(region) in places or size <= SMALL_BYTES
 
 
 def _send(events: int, event: ReaderEvent) -> None:

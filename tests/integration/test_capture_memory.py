@@ -112,8 +112,8 @@ def test_capture_that_was_packed_without_memory_is_not_replayed(record: Record, 
     (raw, _) = sorted(outcome.folder.glob(".x.ncap.*/*.nrec"))
     path, asked = tmp_path / "bare.ncap", []
     with raw.open("rb") as stream:
-        pack_descriptor(stream.fileno(), path, has_memory=lambda region: bool(asked.append(region)))
-    assert asked == ["region 0"]
+        pack_descriptor(stream.fileno(), path, has_memory=lambda *region: bool(asked.append(region)))
+    assert asked == [("region 0", 4096)]
     with Capture.open(path) as capture:
         assert (len(capture.before), len(capture.after)) == (0, 0)
         with pytest.raises(CaptureError, match="no memory from before the region"):

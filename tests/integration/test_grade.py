@@ -243,6 +243,37 @@ def test_large_host_read_is_unreplayable(tmp_path: Path) -> None:
     assert "copies 131072 bytes of device memory to the host, more than a capture keeps" in result.reason
 
 
+@pytest.mark.parametrize(
+    ("factor", "verdict"),
+    [
+        pytest.param("1.0f", "pass", id="right"),
+        pytest.param("1.5f", "wrong", id="wrong"),
+        pytest.param("1.0f + scale.call", "unreplayable", id="used"),
+    ],
+)
+def test_bytes_that_differ_between_calls_do_not_hide_wrong_outputs_if_no_kernel_uses_them(
+    tmp_path: Path, factor: str, verdict: str
+) -> None:
+    """PyTorch passes structs whose unused fields nobody initialised. Both captures are replayed on the same inputs."""
+    text = """#include <cuda_runtime.h>
+    struct Scale { float unit; int call; };
+    __global__ void add(const float *a, const float *b, float *c, size_t n, Scale scale) {
+        size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+        if (i < n) c[i] = (%s) * scale.unit * (a[i] + b[i]);
+    }
+    extern "C" void solution(const float *a, const float *b, float *c, size_t n) {
+        static int calls;
+        Scale scale = {1.0f, calls++};
+        add<<<(n + 255) / 256, 256>>>(a, b, c, n, scale);
+    }"""
+    result, _ = graded(tmp_path, "vector_add", written(tmp_path, "stray.cu", text % factor))
+    assert result.verdict == verdict, result.reason
+    differ = "the host gives different bytes to two calls with different inputs: "
+    notes = " ".join(result.cases[0].notes)
+    assert differ in (result.reason if verdict == "unreplayable" else notes)
+    assert ("both captures give the same outputs" in notes) == (verdict == "wrong")
+
+
 def test_call_with_changing_work_is_unreplayable(tmp_path: Path) -> None:
     counts = "static int calls; for (int i = 0; i < calls; i++) add<<<1, 32>>>(a, b, c, 1, 1.0f); calls++;"
     result, _ = graded(tmp_path, "vector_add", written(tmp_path, "counts.cu", SAXPY % (counts, "1.0f")))
