@@ -232,6 +232,7 @@ def test_few_failed_tests_run_once_more_alone(
     assert ("passed alone only" in capsys.readouterr().out) == (runs_again and passes)
 
 
+@pytest.mark.full
 def test_failed_tests_are_named_in_a_file(tmp_path: Path) -> None:
     """Those that fail, and those whose fixture does, also where another process runs them."""
     (tmp_path / "conftest.py").write_text("from tests.tiers import pytest_terminal_summary\n")

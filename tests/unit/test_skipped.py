@@ -67,6 +67,7 @@ def passed(folder: Path, *options: str, extra: bool = False) -> set[str]:
     return {word.rpartition("::")[2] for word, state in words if state == "PASSED"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "workers"])
 def test_skipped_tests_run_with_the_full_ones(tmp_path: Path, workers: tuple[str, ...]) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST)

@@ -28,7 +28,7 @@ def build(folder: Path, *flags: str) -> Path:
     """Compile the engine and its wrapper to a shared library."""
     library = folder / "engine.so"
     sources = [HERE / "programs" / "engine.c", *sorted(SOURCES.glob("*.c"))]
-    command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-g", "-fPIC", "-ffp-contract=off", "-shared"]
+    command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-ffp-contract=off", "-shared"]
     command += ["-Wl,-Bsymbolic", *flags]
     subprocess.run(
         [*command, f"-I{SOURCES.parent}", *map(str, sources), "-o", library, "-lm", "-pthread"], check=True
