@@ -39,10 +39,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     config = session.config
     is_whole = config.option.markexpr == "quick" and not config.option.keyword
     is_whole = is_whole and config.args_source != pytest.Config.ArgsSource.ARGS
-    if is_whole and not hasattr(config, "workerinput") and config.cache is not None:
-        config.cache.set(KEY, sorted(_skipped))
+    if is_whole and not hasattr(config, "workerinput") and (cache := _cache_of(config)):
+        cache.set(KEY, sorted(_skipped))
 
 
 def _cached(config: pytest.Config) -> set[str]:
-    found = config.cache.get(KEY, []) if config.cache is not None else []
+    found = cache.get(KEY, []) if (cache := _cache_of(config)) else []
     return set(found) if isinstance(found, list) else set()
+
+
+def _cache_of(config: pytest.Config) -> pytest.Cache | None:
+    """None with -p no:cacheprovider."""
+    return getattr(config, "cache", None)

@@ -74,6 +74,7 @@ def test_skipped_tests_run_with_the_full_ones(tmp_path: Path, workers: tuple[str
     (tmp_path / "test_a.py").write_text(TESTS)
     (tmp_path / "test_module.py").write_text(MODULE)
     assert passed(tmp_path, "-m", "full", *workers, extra=True) == {"test_full"}
+    assert passed(tmp_path, "-m", "full", "-p", "no:cacheprovider", *workers) == {"test_full"}
     assert passed(tmp_path, "-m", "quick", *workers) == {"test_always", "test_skips_itself[1]"}
     passed(
         tmp_path, "-m", "quick", "-k", "always", *workers
