@@ -85,7 +85,7 @@ ROW_MIN = 1 << 10
 EXTREMES_BYTES = 1 << 30
 """Larger inputs are not searched for their largest elements, which takes a second for each GiB."""
 
-SMALL_INTEGERS = frozenset({"int8", "uint8", "int16", "uint16"})
+SMALL_INTEGERS = frozenset({"bool", "int8", "uint8", "int16", "uint16"})
 
 CLASSES = 8
 """Integers beside floats are masks or classes, not numbers, if they have at most so many values."""

@@ -160,6 +160,10 @@ def test_inputs_of_one_size_lose_elements_together_and_few_sizes_in_turn() -> No
 def test_bytes_lose_elements_where_there_are_no_floats() -> None:
     pixels, places = buffer("pixels", (64,), dtype="uint8"), buffer("places", (128,), dtype="int32")
     assert groups_of([pixels, places]) == [[pixels]]
+    flags = buffer("flags", (64,), dtype="bool")
+    assert groups_of([flags]) == [[flags]]
+    made = part_of([flags], {"flags": np.arange(64) % 2 == 0}, 1)["flags"]
+    assert made.dtype == np.bool_
     made = part_of([pixels], {"pixels": np.arange(64, dtype=np.uint8)}, 1)["pixels"]
     assert made.dtype == np.uint8 and np.count_nonzero(made != np.arange(64)) == 2
 
