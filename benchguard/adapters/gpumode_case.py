@@ -29,7 +29,7 @@ from ..problem.without_data import without_data
 from .gpumode_task import Task
 from .host import filling_memory, torch_module
 from .pytree import Parts, laid_out, name_of_path, put_together, take_apart
-from .values import NO_SEED, argument_of, same_memory
+from .values import argument_of, same_memory, seed_notes
 
 FILLINGS = (0x5A, 0xA5)
 """Bytes that memory of torch.empty is filled with, in two draws: a tensor that shows both is uninitialised."""
@@ -50,6 +50,8 @@ class Template:
     places: tuple[Form, ...]
     """The memory of each result of a submission that returns nothing."""
     unseeded: tuple[str, ...]
+    zero: frozenset[str]
+    """Those of them that are all zeros, as outputs are that the task fills."""
 
 
 class GpuModeCase:
@@ -82,7 +84,11 @@ class GpuModeCase:
     @cached_property
     def spec(self) -> CaseSpec:
         template = self._template
-        inputs = {each.name for each in template.arguments if isinstance(each, Buffer) and each.is_read}
+        inputs = [
+            each
+            for each in template.arguments
+            if isinstance(each, Buffer) and each.is_read and each.name not in template.zero
+        ]
         return CaseSpec(
             self.name,
             template.arguments,
@@ -90,7 +96,7 @@ class GpuModeCase:
             calls=self._calls(template.data),
             returns=Returned(template.result, template.places),
             unseeded=template.unseeded,
-            notes=(NO_SEED,) if inputs == set(template.unseeded) else (),
+            notes=seed_notes(inputs, template.unseeded),
         )
 
     @property
@@ -253,6 +259,7 @@ class GpuModeCase:
             (*_arguments(one, roles, self.where), *outputs),
             tuple(_places(outputs, result, one, roles)),
             tuple(sorted(unseeded)),
+            frozenset(name for name in unseeded if not _bytes(one.tensors[name]).any()),
         )
 
 

@@ -43,7 +43,7 @@ from .kernelbench_model import PRECISIONS, KernelBenchProblem, listed, opened
 from .options import known, one_of
 from .reference import WideCase
 from .trace import Trace
-from .values import argument_of, described
+from .values import argument_of, described, seed_notes
 
 OPTIONS = {"device": "auto", "precision": "float32", "weights": "seed", "distributions": "own"}
 """Where the reference runs; what floats of inputs and weights are cast to; seed or given (above); see gpumode."""
@@ -54,6 +54,8 @@ TOLERANCES = {
     "bfloat16": Tolerance(1e-2, 1e-2),
 }
 NAMES_SHOWN = 4
+
+DRAWN_TWICE = 64 << 20
 
 
 def load(spec: str, options: Mapping[str, str]) -> Suite:
@@ -112,7 +114,11 @@ class KernelBenchCase(WideCase):
                 tuple(Form(each.name, each.dtype, each.shape) for each in outputs),
             ),
             exact=True,
-            notes=self._notes,
+            unseeded=self._unseeded,
+            notes=(
+                *self._notes,
+                *seed_notes([each for each in given if isinstance(each, Buffer)], self._unseeded),
+            ),
         )
 
     @cached_property
@@ -152,9 +158,9 @@ class KernelBenchCase(WideCase):
         results = listed(self.problem.forward(values, self.keywords, wide))
         return {each.name: result for each, result in zip(self.spec.checked, results, strict=True)}
 
-    def _drawn(self, secret: int | None) -> dict[str, Any]:
+    def _drawn(self, secret: int | None, on_device: bool = False) -> dict[str, Any]:
         with seeded(secret):
-            given = self.problem.draw()
+            given = self.problem.draw(on_device)
         return self._named(given)
 
     def _named(self, given: Any) -> dict[str, Any]:
@@ -170,6 +176,14 @@ class KernelBenchCase(WideCase):
     def _values(self) -> dict[str, Any]:
         """The inputs' shapes and dtypes, and their numbers."""
         return self._named(self.problem.sample)
+
+    @cached_property
+    def _unseeded(self) -> tuple[str, ...]:
+        """Inputs that get_inputs draws equal twice: ones, a mask. Without a GPU, large ones would take seconds."""
+        if self.problem.device == "cpu" and self.problem.drawn_bytes > DRAWN_TWICE:
+            return ()
+        one, other = (self._drawn(seed, on_device=True) for seed in (None, 1))
+        return tuple(name for name, each in one.items() if is_torch(each) and each.equal(other[name]))
 
     @cached_property
     def _trace(self) -> Trace:

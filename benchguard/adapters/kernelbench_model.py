@@ -65,15 +65,16 @@ class KernelBenchProblem:
             with seeded(None):
                 return self.call("get_inputs", self.get_inputs)
 
-    def draw(self) -> Any:
-        """The result of get_inputs. Large tensors are drawn on the device for references, if the code runs there."""
-        if self.device != "cpu" and self._bytes >= LARGE_BYTES:
+    def draw(self, on_device: bool = False) -> Any:
+        """The result of get_inputs. Large tensors are drawn on the device for references, if the code runs there; with
+        `on_device`, small ones, too."""
+        if self.device != "cpu" and (on_device or self.drawn_bytes >= LARGE_BYTES):
             with suppress(ProblemError), torch_module().device(self.device):
                 return self.call("get_inputs", self.get_inputs)
         return self.call("get_inputs", self.get_inputs)
 
     @cached_property
-    def _bytes(self) -> int:
+    def drawn_bytes(self) -> int:
         values = self.sample.values() if isinstance(self.sample, dict) else listed(self.sample)
         return sum(each.numel() * each.element_size() for each in values if is_torch(each))
 

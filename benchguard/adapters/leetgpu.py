@@ -39,7 +39,7 @@ from .modules import TaskModules
 from .one_test import one_test, origins
 from .options import known, one_of
 from .reference import WideCase
-from .values import NO_SEED, described
+from .values import described, seed_notes
 
 OPTIONS = {"device": "auto", "cases": "performance", "distributions": variants.OWN}
 """Where the reference runs; performance, or all: also the functional tests that depend on the seed; see gpumode."""
@@ -121,7 +121,12 @@ class LeetGpuCase(WideCase):
     def spec(self) -> CaseSpec:
         arguments = self._arguments
         params = {each.name: f"{each.value:g}" for each in arguments if isinstance(each, Scalar)}
-        notes = () if self.is_seeded else (NO_SEED,)
+        read = [
+            each
+            for each in arguments
+            if isinstance(each, Buffer) and each.is_read and each.name not in self._filled
+        ]
+        notes = seed_notes(read, [each.name for each in read if each.role == "constant"])
         return CaseSpec(
             self.name, arguments, params, ignores_returned=True, unseeded=self._filled, notes=notes
         )

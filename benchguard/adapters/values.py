@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..problem.arrays import Array, dtype_of, is_array, shape_of, strides_of
@@ -10,9 +10,26 @@ from ..problem.errors import ProblemError
 from ..problem.spec import NO_SEED, Argument, Buffer, Role, Scalar
 from ..problem.tolerances import tolerance_of
 
-__all__ = ["NO_SEED", "argument_of", "described", "same_memory", "tolerance_of"]
+__all__ = ["NO_SEED", "argument_of", "described", "same_memory", "seed_notes", "tolerance_of"]
 
 _INT_MAX = 2**31 - 1
+
+FEW_BYTES = 64
+"""Inputs of up to this many bytes (lengths, flags) may be equal for all seeds without a note."""
+
+
+def seed_notes(inputs: Sequence[Buffer], unseeded: Collection[str]) -> tuple[str, ...]:
+    """A note about inputs that are equal for all seeds, if there are any: about all of them, or about large ones."""
+    if all(each.name in unseeded for each in inputs):
+        return (NO_SEED,)
+    same = [each.name for each in inputs if each.name in unseeded and each.bytes > FEW_BYTES]
+    if not same:
+        return ()
+    verb = "is" if len(same) == 1 else "are"
+    return (
+        f"{', '.join(same)} {verb} equal for all seeds: a submission need not read that, and may keep numbers that it "
+        "computed from it",
+    )
 
 
 def argument_of(name: str, value: Any, role: Role, where: str) -> Argument:

@@ -278,6 +278,17 @@ def test_inputs_without_a_seed_noted(tmp_path: Path) -> None:
     assert case.spec.notes == (NO_SEED,)
 
 
+@pytest.mark.parametrize(
+    ("drawn", "notes"), [("torch.ones", ["input1 is equal for all seeds"]), ("torch.zeros", [])]
+)
+def test_input_without_a_seed_beside_another_is_noted(tmp_path: Path, drawn: str, notes: list[str]) -> None:
+    """A submission may keep what it computed from it. Zeros are mostly outputs that the task fills."""
+    text = RETURNS.replace("torch.randn(size, size, generator=gen).cuda()", f"{drawn}(size, size)")
+    case = case_of(tmp_path, text)
+    assert case.spec.unseeded == ("input1",)
+    assert [note.partition(":")[0] for note in case.spec.notes] == notes
+
+
 DRAWS_SOMEWHERE = """
 from pathlib import Path
 

@@ -11,7 +11,7 @@ from benchguard.adapters import kernelbench_model, load_suite
 from benchguard.errors import UsageError
 from benchguard.problem.arrays import dtype_of, to_numpy
 from benchguard.problem.errors import ProblemError
-from benchguard.problem.spec import Tolerance
+from benchguard.problem.spec import NO_SEED, Tolerance
 from benchguard.problem.suite import Suite
 
 torch = pytest.importorskip("torch")
@@ -67,6 +67,19 @@ def test_inputs_depend_on_seed_only() -> None:
     first = to_numpy(case.inputs(1, "own")["input0"])
     assert np.array_equal(first, to_numpy(case.inputs(1, "own")["input0"]))
     assert not np.array_equal(first, to_numpy(case.inputs(2, "own")["input0"]))
+
+
+def test_inputs_that_are_equal_for_all_seeds_are_noted(tmp_path: Path) -> None:
+    """A mask cannot be declared a constant in KernelBench's files."""
+    path = tmp_path / "masked.py"
+    text = DRAWING.replace("self, x", "self, x, mask").replace("x + 1", "x * mask")
+    path.write_text(text.replace("DRAWN", "torch.rand(64, 64), torch.ones(64, 64).tril()"))
+    (case,) = opened(path).cases
+    assert case.spec.unseeded == ("input1",)
+    assert [note.partition(":")[0] for note in case.spec.notes] == ["input1 is equal for all seeds"]
+    path.write_text(text.replace("DRAWN", "torch.ones(64, 64), torch.ones(64, 64)"))
+    (case,) = opened(path).cases
+    assert case.spec.notes == (NO_SEED,)
 
 
 def test_given_weights_are_constants() -> None:

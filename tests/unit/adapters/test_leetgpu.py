@@ -63,6 +63,7 @@ def test_parameters_have_the_signatures_order_types_and_directions() -> None:
         Scalar("n", "size_t", 1000),
     ]
     assert case.tolerances == {"out": Tolerance(1e-5, 1e-5), "seen": Tolerance()}
+    assert [note.partition(":")[0] for note in case.spec.notes] == ["weights is equal for all seeds"]
 
 
 SUM = """
