@@ -48,6 +48,11 @@ def tolerance_notes(checked: Checked) -> Iterator[str]:
             f"some outputs for inputs of other distributions are right only within {checked.rounding_factor:.3g} times "
             "the tolerance: the rounding errors of the problem's own reference grow as much on these inputs"
         )
+    if checked.refused and not checked.wrong:
+        yield (
+            "could not check whether an answer from a part of the inputs would pass: the reference does not run on "
+            f"inputs with replaced numbers ({checked.refused})"
+        )
     for name in checked.stored:
         yield (
             f"{name}: the answer to one input set passes for others, so a kernel that reads no input could pass; "

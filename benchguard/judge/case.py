@@ -280,7 +280,9 @@ class CaseJudge:
         wrong: list[Mismatch] = [each for each in in_order if each.sample < timed]
         copies = {number: state.copy for number, state in enumerate(samples.sets) if state.same}
         unchanged = "" if wrong else right.unchanged(copies, self._returned)
-        of_other_inputs = "" if wrong or unchanged else right.of_other_inputs(samples, copies)
+        of_other_inputs = ""
+        if not wrong and not unchanged:
+            of_other_inputs = right.of_other_inputs(samples, copies) or right.constants(samples, copies)
         is_check_asked = self._case.own_verdict and not (wrong or self._rounds_left)
         same = (each for state in samples.sets if state.mismatch is not None for each in state.same)
         count = sum(each < timed for each in same)
@@ -308,6 +310,7 @@ class CaseJudge:
                 if is_check_asked
                 else narrowing.of_parts.open
             ),
+            refused=narrowing.refused,
             in_a_row=next((each for each in in_order if each.sample >= timed), None),
             decided_by_rounding=samples.decided_by_rounding,
             rounding_factor=max(samples.rounding_factor, own_check.largest_factor),

@@ -200,11 +200,13 @@ class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
     """Buffers for which one stored answer would pass in all sets (stored_answers.py)."""
     of_parts: tuple[str, ...] = ()
     """Buffers for which answers from a part of the inputs would pass (partial_answers.py)."""
+    refused: str = ""
+    """Why the reference did not answer to changed inputs, so that `of_parts` may lack buffers; empty if it did."""
     unchanged: str = ""
     """Why nothing shows that the call computed its results: they are inputs that are right as they are."""
     of_other_inputs: str = ""
     """Why nothing shows that the call computed its results: they are as near to the answers to other inputs
-    (other_inputs.py)."""
+    (other_inputs.py), or some are the same for all inputs (constants.py)."""
     in_a_row: Mismatch | None = None
     """The first wrong output of calls in a row (AskChecked). Only `counts` and this field include these calls."""
     decided_by_rounding: int = 0

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ipc.text import one_line
 from ..problem.spec import Buffer
 from ..problem.suite import TestCase
 from .contract import Cause
@@ -53,6 +54,8 @@ EXTREMES_MARGIN = 2.0**-4
 """The share of the room for honest errors that the results of a largest element need: they are a few roundings, 2^-20
 of the largest number in float32, and no sum."""
 
+REFUSED_MAX = 200
+
 OwnAnswer = Callable[[int, Copy], str | None]
 """The answer of the problem's own check to outputs of a set: None, or why they are wrong."""
 
@@ -77,6 +80,9 @@ class Narrowing:
         self.of_parts = PartialAnswers()
         self.causes: dict[str, Cause] = {}
         """Why tolerances are narrowed, by buffer: the cause of the narrowest."""
+
+        self.refused = ""
+        """Why the reference did not answer to changed inputs; empty if it did."""
 
         self._narrowest: dict[str, float] = {}
 
@@ -275,6 +281,7 @@ class Narrowing:
             given = change(self._sets.arrays_of(number), self._part_seed(number))
             try:
                 answers = expected_of(self._case, given, self._problem)
-            except (Exception, SystemExit):  # of the problem's code, for inputs that it did not draw
+            except (Exception, SystemExit) as error:  # of the problem's code, for inputs that it did not draw
+                self.refused = one_line(str(error) or type(error).__name__, REFUSED_MAX)
                 return
             yield number, answers

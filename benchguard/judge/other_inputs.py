@@ -84,6 +84,16 @@ class Drawn:
         return replace(self, counted=self.counted & is_steady)
 
 
+def least_of(dtype: DType, tolerance: Tolerance) -> float:
+    """Answers must differ by so much to count."""
+    return max(LEAST * tolerance.atol, FLOATS[dtype].smallest_normal)
+
+
+def rounding_of(dtype: DType, sizes: Doubles) -> Doubles:
+    """Errors of honest kernels: a sum of 2^20 numbers, one after the other, is off by 2^-15.6 in float32."""
+    return 2.0 ** -(FLOATS[dtype].digits * 2 // 3) * sizes
+
+
 def drawn(
     places: Sequence[Place],
     copy: Copy,
@@ -93,7 +103,7 @@ def drawn(
 ) -> Outputs:
     """Draw numbers of a set's outputs, which are floats. `answers` are those to its inputs, and to others.
 
-    Errors of honest kernels do not count: a sum of 2^20 numbers, one after the other, is off by 2^-15.6 in float32.
+    Errors of honest kernels do not count.
     """
     random, found = np.random.default_rng(seed), []
     for place in places:
@@ -104,10 +114,10 @@ def drawn(
         at = np.arange(size) if size <= DRAWN else random.integers(0, size, DRAWN)
         actual = decoded(dtype, copy[name][at])
         expected, other = (each[name][at].astype(np.float64) for each in answers)
-        least = max(LEAST * tolerances[name].atol, FLOATS[dtype].smallest_normal)
+        least = least_of(dtype, tolerances[name])
         with np.errstate(all="ignore"):
             apart = np.abs(expected - other)
-            rounding = 2.0 ** -(FLOATS[dtype].digits * 2 // 3) * np.maximum(np.abs(expected), np.abs(other))
+            rounding = rounding_of(dtype, np.maximum(np.abs(expected), np.abs(other)))
             errors = np.abs(actual - expected)
         differing = (apart >= np.maximum(least, rounding)) & np.isfinite(apart)
         counted = differing & (errors > np.abs(actual - other)) & (errors > rounding)

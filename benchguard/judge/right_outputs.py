@@ -1,7 +1,7 @@
 """Look at the right outputs of a case: what shows that the call computes them, and in which precision it does.
 
-unchanged.py, other_inputs.py and precision.py say how. This module gives them the sets, the outputs, and the problem's
-own check.
+unchanged.py, other_inputs.py, constants.py and precision.py say how. This module gives them the sets, the outputs, and
+the problem's own check.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from itertools import islice
 from ..problem.spec import Buffer, Form, Returned
 from ..problem.suite import TestCase
 from .compare import compare
+from .constants import constants_reason
 from .formats import Array, decoded, is_float
 from .nearby import answers_nearby
 from .other_inputs import DRAWN, Outputs, disturbed, drawn, other_inputs_reason, pairs_of
@@ -79,6 +80,23 @@ class RightOutputs:
         of_each = len(pairs) // max(1, len(numbers))
         return other_inputs_reason(
             outputs, within, lambda at: self._in_other_roundings(pairs[at][0]), of_each
+        )
+
+    def constants(self, samples: Samples, copies: Mapping[int, Copy]) -> str:
+        """Why numbers that are the same in all sets do not show that the call computes them; empty if they do.
+
+        Not asked where the problem's own check decides: it may not look at some numbers (padding).
+        """
+        numbers = [each for each in self._sets.own_in_memory() if copies.get(each)]
+        if self._case.own_verdict:
+            return ""
+        return constants_reason(
+            samples.places,
+            [copies[each] for each in numbers],
+            [samples.expected[each] for each in numbers],
+            self._case.tolerances,
+            self._part_seed(len(numbers)),
+            lambda: self._in_other_roundings(numbers[0]),
         )
 
     def precision(self, samples: Samples) -> str:

@@ -62,3 +62,74 @@ def test_numbers_that_the_check_accepts_without_the_inputs_are_unproven(
     result = benchguard.grade(task, submission, driver="sim", cases=("test.0",), samples=14)
     assert result.verdict == verdict, result.reason
     assert ("nearer to the answer to other inputs" in result.reason) == (verdict == "unproven")
+
+
+ROWS = """
+import numpy as np
+from benchguard.problem.problem import Problem
+
+ROWS, COLUMNS = 320, 512
+
+class Means(Problem):
+    parameters = (
+        {"name": "x", "type": "float", "pointer": True, "const": True},
+        {"name": "y", "type": "float", "pointer": True, "const": False},
+    )
+    distributions = ("own",)
+
+    def __init__(self):
+        super().__init__("means")
+
+    def reference_solution(self, x):
+        return x.reshape(ROWS, COLUMNS).mean(axis=1)
+
+    def generate_test_cases(self):
+        def make():
+            numbers = np.random.default_rng(self.get_seed("means")).standard_normal((ROWS, COLUMNS))
+            numbers[4::5] *= 3e-5
+            return (numbers.astype(np.float32).reshape(-1),)
+        return [{"name": "small", "create_inputs": make}]
+"""
+MEANS = """
+__global__ void means(const float *x, float *y) {
+    float sum = 0;
+    for (int i = 0; threadIdx.x % 5 < ROWS_OF_FIVE && i < 512; i++) sum += x[threadIdx.x * 512 + i];
+    y[threadIdx.x] = sum / 512;
+}
+extern "C" void solution(const float *x, float *y) { means<<<1, 320>>>(x, y); }
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("of_five", "verdict"), [(5, "pass"), (4, "unproven")])
+def test_zeros_for_the_small_numbers_of_an_output_are_unproven(
+    native: Path, tmp_path: Path, of_five: int, verdict: str
+) -> None:
+    """The tolerance is as large as the means of every fifth row, which a kernel may leave out."""
+    assert (native / "sim").is_dir()
+    problem, submission = tmp_path / "means.py", tmp_path / "means.cu"
+    problem.write_text(ROWS)
+    submission.write_text(MEANS.replace("ROWS_OF_FIVE", str(of_five)))
+    result = benchguard.grade(problem, submission, driver="sim", cases=("small",), samples=40)
+    assert result.verdict == verdict, result.reason
+    assert ("20% of the numbers of y are the same in all of" in result.reason) == (verdict == "unproven")
+
+
+SORTED = ROWS.replace(
+    "return x.reshape", "assert (np.diff(x) >= 0).all(), 'x is not sorted'\n        return x.reshape"
+).replace("numbers[4::5] *= 3e-5", "numbers = np.sort(numbers.reshape(-1)) + 100")
+
+
+@pytest.mark.timeout(300)
+def test_reference_that_refuses_replaced_numbers_is_noted(native: Path, tmp_path: Path) -> None:
+    """Its answers to a part of the inputs narrow no tolerance then."""
+    assert (native / "sim").is_dir()
+    problem, submission = tmp_path / "means.py", tmp_path / "means.cu"
+    problem.write_text(SORTED)
+    submission.write_text(MEANS.replace("ROWS_OF_FIVE", "5"))
+    result = benchguard.grade(problem, submission, driver="sim", cases=("small",), samples=40)
+    assert result.verdict == "pass", result.reason
+    [note] = [
+        each for each in result.cases[0].notes if "does not run on inputs with replaced numbers" in each
+    ]
+    assert note.endswith("AssertionError: x is not sorted)")

@@ -1,0 +1,80 @@
+"""Numbers of an output that are the same in all input sets, though the right ones differ.
+
+A kernel that writes zeros for the small numbers of an output does not compute them, however much work they need. Where
+they are a few of many, they are too few for other_inputs.py: half of a constant's numbers count there, and rounding
+decides an eighth of an honest output's. But an honest number differs from set to set, as its inputs do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from ..problem.spec import Tolerance
+from .formats import Array, decoded, is_float
+from .other_inputs import DRAWN, Drawn, least_of, rounding_of
+from .samples import Copy, Place
+from .stored_answers import SETS_MIN
+
+SHARE = 1 / 32
+"""The largest share of an output's numbers that may be constants. An honest kernel whose results have few bits gives
+some numbers twice; the same one in SETS_MIN sets is rare."""
+
+
+def constants(
+    place: Place,
+    copies: Sequence[Copy],
+    answers: Sequence[Mapping[str, Array]],
+    tolerance: Tolerance,
+    seed: int,
+) -> Drawn:
+    """Draw numbers of an output of floats. Those that are the same in all sets count where the answers differ."""
+    name, dtype = place.buffer.name, place.buffer.dtype
+    size = len(copies[0][name])
+    at = np.arange(size) if size <= DRAWN else np.random.default_rng(seed).integers(0, size, DRAWN)
+    stored = [each[name][at] for each in copies]
+    expected = np.stack([each[name][at].astype(np.float64) for each in answers])
+    with np.errstate(all="ignore"):
+        apart = expected.max(axis=0) - expected.min(axis=0)
+        rounding = rounding_of(dtype, np.abs(expected).max(axis=0))
+    differing = (apart >= np.maximum(least_of(dtype, tolerance), rounding)) & np.isfinite(apart)
+    same = np.all([each == stored[0] for each in stored[1:]], axis=0)
+    return Drawn(place, at, decoded(dtype, stored[0]), expected[0], apart, differing, differing & same)
+
+
+def constants_reason(
+    places: Sequence[Place],
+    copies: Sequence[Copy],
+    answers: Sequence[Mapping[str, Array]],
+    tolerances: Mapping[str, Tolerance],
+    seed: int,
+    in_other_roundings: Callable[[], Iterable[Mapping[str, Array]]],
+) -> str:
+    """Why nothing shows that the call computes its outputs; empty if they show it, or in fewer than SETS_MIN sets.
+
+    `copies` and `answers` are of the problem's own distribution. `in_other_roundings` gives further answers to the
+    inputs of the first set: numbers that roundings decide do not count.
+    """
+    if len(copies) < SETS_MIN:
+        return ""
+    outputs = [
+        constants(each, copies, answers, tolerances[each.buffer.name], seed)
+        for each in places
+        if each.is_comparable and is_float(each.buffer.dtype)
+    ]
+    outputs = [each for each in outputs if each.share > SHARE]
+    others = list(in_other_roundings()) if outputs else []
+    for answer in others:
+        outputs = [each.steady(answer.get(each.place.buffer.name)) for each in outputs]
+    outputs = [each for each in outputs if each.share > SHARE]
+    if not outputs or not others:
+        return ""
+    most = max(outputs, key=lambda each: each.share)
+    first, name = int(np.flatnonzero(most.counted)[0]), most.place.buffer.name
+    return (
+        f"{most.share:.0%} of the numbers of {name} are the same in all of {len(copies)} input sets, and right only "
+        f"because the tolerance is as wide as the distance of the answers ({name}[{int(most.at[first])}] should be "
+        f"{most.expected[first]:.3g} in one of them, is {most.actual[first]:.3g}), so nothing shows that the call "
+        "computes them"
+    )

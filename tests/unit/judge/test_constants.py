@@ -1,0 +1,85 @@
+"""Numbers of an output that are the same in all input sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from benchguard.judge.constants import SHARE, constants_reason
+from benchguard.judge.formats import Array
+from benchguard.judge.samples import Place
+from benchguard.judge.stored_answers import SETS_MIN
+from benchguard.problem.spec import Buffer, DType, Tolerance
+
+COUNT = 1 << 10
+Kernel = Callable[[Array], Array]
+
+
+def answer(number: int) -> Array:
+    """Every fourth number is small."""
+    numbers = np.random.default_rng(number).standard_normal(COUNT)
+    numbers[::4] *= 1e-5
+    return numbers
+
+
+def without(share: float, value: float = 0.0) -> Kernel:
+    """Writes a constant in place of so many of the numbers, which are small ones."""
+
+    def kernel(right: Array) -> Array:
+        made = right.copy()
+        made[::4][: int(share * COUNT)] = value
+        return made
+
+    return kernel
+
+
+def reason_for(
+    kernel: Kernel, sets: int = SETS_MIN, dtype: DType = "float32", reference: Kernel = np.float32
+) -> str:
+    stored = np.float32 if dtype == "float32" else np.float16
+    return constants_reason(
+        [Place(Buffer("y", dtype, (COUNT,), "output"), 0, dtype)],
+        [{"y": kernel(answer(each)).astype(stored)} for each in range(sets)],
+        [{"y": answer(each)} for each in range(sets)],
+        {"y": Tolerance(1e-3, 1e-3)},
+        7,
+        lambda: [{"y": reference(answer(0))}],
+    )
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-6])
+def test_constants_for_small_numbers_show_nothing(value: float) -> None:
+    reason = reason_for(without(0.2, value))
+    assert reason.startswith(f"20% of the numbers of y are the same in all of {SETS_MIN} input sets")
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        pytest.param(np.copy, id="right"),
+        pytest.param(without(SHARE), id="few"),
+        pytest.param(lambda right: right * 1.0005, id="error"),
+    ],
+)
+def test_outputs_that_differ_from_set_to_set_are_computed(kernel: Kernel) -> None:
+    assert reason_for(kernel) == ""
+
+
+def test_constants_in_few_sets_may_be_chance() -> None:
+    assert reason_for(without(0.2), SETS_MIN - 1) == ""
+
+
+def test_numbers_that_the_dtype_cannot_hold_are_no_constants() -> None:
+    """Numbers of 1e-9 are zero in float16, in an honest output, too."""
+
+    def tiny(right: Array) -> Array:
+        return right * 1e-4
+
+    assert reason_for(tiny, dtype="float16", reference=lambda right: right.astype(np.float16) * 0) == ""
+
+
+def test_numbers_that_the_reference_rounds_to_constants_do_not_count() -> None:
+    """A reference that is as coarse in the submission's precision."""
+    assert reason_for(without(0.2), reference=without(0.2)) == ""
