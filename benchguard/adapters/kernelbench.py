@@ -39,7 +39,7 @@ from ..problem.tolerances import tolerance_of
 from ..problem.tree import Items, Leaf
 from .calling import KERNELBENCH_ENTRY
 from .host import device_for
-from .kernelbench_model import PRECISIONS, KernelBenchProblem, listed, opened
+from .kernelbench_model import LARGE_BYTES, PRECISIONS, KernelBenchProblem, listed, opened
 from .options import known, one_of
 from .reference import WideCase
 from .trace import Trace
@@ -56,6 +56,7 @@ TOLERANCES = {
 NAMES_SHOWN = 4
 
 DRAWN_TWICE = 64 << 20
+"""Bytes of inputs that are drawn twice on a CPU. On a GPU, LARGE_BYTES are."""
 
 
 def load(spec: str, options: Mapping[str, str]) -> Suite:
@@ -179,8 +180,8 @@ class KernelBenchCase(WideCase):
 
     @cached_property
     def _unseeded(self) -> tuple[str, ...]:
-        """Inputs that get_inputs draws equal twice: ones, a mask. Without a GPU, large ones would take seconds."""
-        if self.problem.device == "cpu" and self.problem.drawn_bytes > DRAWN_TWICE:
+        """Inputs that get_inputs draws equal twice: ones, a mask. Empty if to draw them again would take seconds."""
+        if self.problem.drawn_bytes > (DRAWN_TWICE if self.problem.device == "cpu" else LARGE_BYTES):
             return ()
         one, other = (self._drawn(seed, on_device=True) for seed in (None, 1))
         return tuple(name for name, each in one.items() if is_torch(each) and each.equal(other[name]))
