@@ -145,7 +145,7 @@ class KernelBenchCase(WideCase):
         for argument, value in zip(self.spec.arguments, values.values(), strict=False):
             if isinstance(argument, Buffer):
                 arrays[argument.name] = value
-                if distribution != variants.OWN:
+                if distribution != variants.OWN and argument.name not in self._unseeded:
                     numbers = to_numpy(value)
                     arrays[argument.name] = variants.transformed(numbers, distribution, seed, argument.name)
         return arrays | self._state

@@ -76,6 +76,8 @@ def test_inputs_that_are_equal_for_all_seeds_are_noted(tmp_path: Path) -> None:
     path.write_text(text.replace("DRAWN", "torch.rand(64, 64), torch.ones(64, 64).tril()"))
     (case,) = opened(path).cases
     assert case.spec.unseeded == ("input1",)
+    varied = opened(path, distributions="own,shifted").cases[0].inputs(3, "shifted")
+    assert np.array_equal(to_numpy(varied["input1"]), np.tril(np.ones((64, 64))))
     assert [note.partition(":")[0] for note in case.spec.notes] == ["input1 is equal for all seeds"]
     path.write_text(text.replace("DRAWN", "torch.ones(64, 64), torch.ones(64, 64)"))
     (case,) = opened(path).cases
