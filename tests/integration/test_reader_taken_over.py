@@ -17,6 +17,7 @@ from benchguard.problem.spec import CaseSpec
 from benchguard.quarantine.contract import Confine, Reading
 from benchguard.quarantine.private import remove
 from benchguard.quarantine.raw_captures import Packed, Reader, read_all
+from benchguard.quarantine.reader import SMALL_BYTES
 from tests.support.raw_captures import RawCaptureWriter
 
 ARENA = 0x300000000000
@@ -47,9 +48,12 @@ def read(native: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Read]:
     written_pair(base / "raw")
     monkeypatch.setenv("PYTHONPATH", str(base / "modules"))
 
-    def run(body: str, target: Path | None = None, replayed: tuple[int, ...] = ()) -> Packed:
+    def run(
+        body: str, target: Path | None = None, replayed: tuple[int, ...] = (), small: int = SMALL_BYTES
+    ) -> Packed:
         (base / "modules" / "taken_over.py").write_text(
-            f"import os, shutil\ndef examine(*_):\n    name = 'case-0-1.ncap'\n    {body}\n    return 'facts'\n"
+            f"import os, shutil\nfrom benchguard.quarantine import reader\nreader.SMALL_BYTES = {small}\n"
+            f"def examine(*_):\n    name = 'case-0-1.ncap'\n    {body}\n    return 'facts'\n"
         )
         order = Reading(
             raw_captures=(),
@@ -75,12 +79,21 @@ def test_captures_of_an_honest_reader_are_taken(read: Read) -> None:
             assert capture.meta["region"] == f"0/{number}"
 
 
-@pytest.mark.parametrize(("replayed", "packed"), [((), [1, 1]), ((0,), [1, 0]), ((1,), [0, 1])])
-def test_capture_that_is_not_replayed_has_no_memory(
-    read: Read, replayed: tuple[int, ...], packed: list[int]
+@pytest.mark.parametrize(
+    ("replayed", "small", "packed"),
+    [
+        ((), 0, [1, 1]),
+        ((0,), PAGE - 1, [1, 0]),
+        ((1,), PAGE - 1, [0, 1]),
+        ((0,), PAGE, [1, 1]),
+        ((1,), PAGE, [1, 1]),
+    ],
+)
+def test_capture_that_is_not_replayed_has_memory_only_if_it_is_small(
+    read: Read, replayed: tuple[int, ...], small: int, packed: list[int]
 ) -> None:
     runs = []
-    for path in read("pass", replayed=replayed).captures[0]:
+    for path in read("pass", replayed=replayed, small=small).captures[0]:
         with Capture.open(path) as capture:
             runs.append(len(capture.before))
             assert (AllocationFlag.BEFORE_UNKNOWN in capture.allocations[0].flags) is (runs[-1] == 0)
