@@ -1,8 +1,8 @@
 """Numbers of an output that are the same in all input sets, though the right ones differ.
 
-A kernel that writes zeros for the small numbers of an output does not compute them, however much work they need. Where
-they are a few of many, they are too few for other_inputs.py: half of a constant's numbers count there, and rounding
-decides an eighth of an honest output's. But an honest number differs from set to set, as its inputs do.
+A kernel that writes zeros for the small numbers of an output does not compute them, however much work they need.
+other_inputs.py does not find them if they are less than a quarter of the output: only half of them count there, and an
+eighth may. But an honest number differs from set to set, as its inputs do.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from .samples import Copy, Place
 from .stored_answers import SETS_MIN
 
 SHARE = 1 / 32
-"""The largest share of an output's numbers that may be constants. An honest kernel whose results have few bits gives
-some numbers twice; the same one in SETS_MIN sets is rare."""
+"""The largest share of an output's numbers that may be constants. Results of few bits are equal in two sets now
+and then, and rarely in SETS_MIN sets."""
 
 
 def constants(

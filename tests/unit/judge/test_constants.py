@@ -25,7 +25,7 @@ def answer(number: int) -> Array:
 
 
 def without(share: float, value: float = 0.0) -> Kernel:
-    """Writes a constant in place of so many of the numbers, which are small ones."""
+    """Writes a constant in place of small numbers: this share of all numbers."""
 
     def kernel(right: Array) -> Array:
         made = right.copy()
