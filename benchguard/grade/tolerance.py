@@ -53,6 +53,11 @@ def tolerance_notes(checked: Checked) -> Iterator[str]:
             "could not check whether an answer from a part of the inputs would pass: the reference does not run on "
             f"inputs with replaced numbers ({checked.refused})"
         )
+    for name, share in checked.unseen.items():
+        yield (
+            f"{name}: about {share:.0%} of the numbers are not right, and the problem's check accepts any numbers "
+            "there, as in padding"
+        )
     for name in checked.stored:
         yield (
             f"{name}: the answer to one input set passes for others, so a kernel that reads no input could pass; "

@@ -28,7 +28,7 @@ from .nearby import answers_nearby
 from .own_check import OwnCheck
 from .plan import slot_count
 from .reference import as_output
-from .right_outputs import RightOutputs
+from .right_outputs import RightOutputs, Unshown
 from .samples import Place, Right, Samples, places_of
 from .secret_sets import SecretSets
 from .slack import widened
@@ -280,9 +280,7 @@ class CaseJudge:
         wrong: list[Mismatch] = [each for each in in_order if each.sample < timed]
         copies = {number: state.copy for number, state in enumerate(samples.sets) if state.same}
         unchanged = "" if wrong else right.unchanged(copies, self._returned)
-        of_other_inputs = ""
-        if not wrong and not unchanged:
-            of_other_inputs = right.of_other_inputs(samples, copies) or right.constants(samples, copies)
+        unshown = Unshown("", {}) if wrong or unchanged else right.unshown(samples, copies)
         is_check_asked = self._case.own_verdict and not (wrong or self._rounds_left)
         same = (each for state in samples.sets if state.mismatch is not None for each in state.same)
         count = sum(each < timed for each in same)
@@ -304,7 +302,8 @@ class CaseJudge:
                 else narrowing.stored.open
             ),
             unchanged=unchanged,
-            of_other_inputs=of_other_inputs,
+            of_other_inputs=unshown.reason,
+            unseen=dict(unshown.unseen),
             of_parts=(
                 narrowing.outputs_open_to_parts(copies, own_check.ask_of_right)
                 if is_check_asked

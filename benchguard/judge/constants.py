@@ -49,11 +49,13 @@ def constants_reason(
     answers: Sequence[Mapping[str, Array]],
     tolerances: Mapping[str, Tolerance],
     seed: int,
+    accepted: Callable[[Drawn], Drawn],
     in_other_roundings: Callable[[], Iterable[Mapping[str, Array]]],
 ) -> str:
     """Why nothing shows that the call computes its outputs; empty if they show it, or in fewer than SETS_MIN sets.
 
-    `copies` and `answers` are of the problem's own distribution. `in_other_roundings` gives further answers to the
+    `copies` and `answers` are of the problem's own distribution. `accepted` counts only numbers that the problem's own
+    check sees. `in_other_roundings` gives further answers to the
     inputs of the first set: numbers that roundings decide do not count.
     """
     if len(copies) < SETS_MIN:
@@ -63,6 +65,7 @@ def constants_reason(
         for each in places
         if each.is_comparable and is_float(each.buffer.dtype)
     ]
+    outputs = [accepted(each) for each in outputs if each.share > SHARE]
     outputs = [each for each in outputs if each.share > SHARE]
     others = list(in_other_roundings()) if outputs else []
     for answer in others:

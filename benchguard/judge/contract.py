@@ -206,7 +206,10 @@ class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
     """Why nothing shows that the call computed its results: they are inputs that are right as they are."""
     of_other_inputs: str = ""
     """Why nothing shows that the call computed its results: they are as near to the answers to other inputs
-    (other_inputs.py), or some are the same for all inputs (constants.py)."""
+    (other_inputs.py), or some are the same for all inputs (constants.py), or the problem's own check sees few of them
+    (unseen.py)."""
+    unseen: dict[str, float] = {}
+    """By buffer, the share of numbers that are not right, and that the problem's own check does not see (unseen.py)."""
     in_a_row: Mismatch | None = None
     """The first wrong output of calls in a row (AskChecked). Only `counts` and this field include these calls."""
     decided_by_rounding: int = 0

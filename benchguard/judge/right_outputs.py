@@ -1,23 +1,28 @@
 """Look at the right outputs of a case: what shows that the call computes them, and in which precision it does.
 
-unchanged.py, other_inputs.py, constants.py and precision.py say how. This module gives them the sets, the outputs, and
-the problem's own check.
+unchanged.py, unseen.py, other_inputs.py, constants.py and precision.py say how. This module gives them the sets, the
+outputs, and the problem's own check.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
+
+import numpy as np
 
 from ..problem.spec import Buffer, Form, Returned
 from ..problem.suite import TestCase
 from .compare import compare
+from .constants import SHARE as CONSTANTS_SHARE
 from .constants import constants_reason
 from .formats import Array, decoded, is_float
 from .nearby import answers_nearby
-from .other_inputs import DRAWN, Outputs, disturbed, drawn, other_inputs_reason, pairs_of
+from .other_inputs import DRAWN, SHARE, Drawn, Outputs, disturbed, drawn, other_inputs_reason, pairs_of
 from .own_check import OwnCheck
 from .precision import errors_of, note
 from .reference import as_output
@@ -25,6 +30,15 @@ from .samples import Copy, Samples
 from .secret_sets import SecretSets
 from .slack import baseline_of, in_own_precision, widened
 from .unchanged import unchanged_reason
+from .unseen import At, unseen_reason, unseen_share, unseen_shares, with_others
+
+
+@dataclass(frozen=True)
+class Unshown:
+    """Why nothing shows that the call computes its outputs; empty if they show it. `unseen` is unseen_shares()'s."""
+
+    reason: str
+    unseen: Mapping[str, float]
 
 
 class RightOutputs:
@@ -53,10 +67,9 @@ class RightOutputs:
 
         return unchanged_reason(self._case.spec, returned, known, self._sets.memory_of, is_right)
 
-    def of_other_inputs(self, samples: Samples, copies: Mapping[int, Copy]) -> str:
-        """Why numbers near to the answers to other inputs do not show that the call computes them; empty if they do."""
-        sets, tolerances = self._sets, self._case.tolerances
-        numbers = [each for each in sets.own_in_memory() if copies.get(each)]
+    def unshown(self, samples: Samples, copies: Mapping[int, Copy]) -> Unshown:
+        """Whether the numbers of the outputs show that the call computes them."""
+        numbers = [each for each in self._sets.own_in_memory() if copies.get(each)]
         drawn_numbers = sum(min(DRAWN, math.prod(each.buffer.shape)) for each in samples.places)
         pairs = pairs_of(numbers, drawn_numbers)
         outputs = [
@@ -64,40 +77,87 @@ class RightOutputs:
                 samples.places,
                 copies[number],
                 (samples.expected[number], samples.expected[other]),
-                tolerances,
+                self._case.tolerances,
                 self._part_seed(len(pairs)),
             )
             for number, other in pairs
         ]
+        unseen = self._unseen(samples, pairs, outputs) if self._case.own_verdict and pairs else {}
+        reason = (
+            unseen_reason(unseen)
+            or self._of_other_inputs(samples, copies, pairs, outputs)
+            or self._constants(samples, copies, numbers)
+        )
+        return Unshown(reason, unseen)
+
+    def _unseen(
+        self, samples: Samples, pairs: Sequence[tuple[int, int]], outputs: Sequence[Outputs]
+    ) -> Mapping[str, float]:
+        shown = self._part_seed(0) % len(pairs)
+        shows = partial(self._shows, samples, pairs[shown][0])
+        return unseen_shares(outputs, self._case.tolerances, shown, shows)
+
+    def _shows(self, samples: Samples, number: int, name: str, at: At) -> bool:
+        """Whether the problem's own check rejects the right answer with other numbers in these places."""
+        expected = samples.expected[number]
+        buffers = {each.name: each for each in self._case.spec.checked}
+        right = {each: as_output(buffer, expected[each]) for each, buffer in buffers.items()}
+        if not is_float(buffers[name].dtype):
+            return True
+        changed = with_others(buffers[name], expected[name], at)
+        return not all(self._accepts_right(number, {**right, name: each}) for each in changed)
+
+    def _of_other_inputs(
+        self,
+        samples: Samples,
+        copies: Mapping[int, Copy],
+        pairs: Sequence[tuple[int, int]],
+        outputs: Sequence[Outputs],
+    ) -> str:
+        """Why numbers near to the answers to other inputs do not show that the call computes them."""
+        sets, tolerances = self._sets, self._case.tolerances
 
         def within(at: int) -> Outputs:
             number, other = pairs[at]
             if self._case.own_verdict:
-                return outputs[at] if self._accepts_disturbed(samples, copies[number], number, other) else []
+                if not self._accepts_disturbed(samples, copies[number], number, other):
+                    return []
+                return [self._seen(samples, number, each, SHARE) for each in outputs[at]]
             accepted = widened(tolerances, sets.factors[number])
             return [each.within(accepted[each.place.buffer.name]) for each in outputs[at]]
 
-        of_each = len(pairs) // max(1, len(numbers))
+        of_each = len(pairs) // max(1, len({number for number, _ in pairs}))
         return other_inputs_reason(
             outputs, within, lambda at: self._in_other_roundings(pairs[at][0]), of_each
         )
 
-    def constants(self, samples: Samples, copies: Mapping[int, Copy]) -> str:
-        """Why numbers that are the same in all sets do not show that the call computes them; empty if they do.
+    def _constants(self, samples: Samples, copies: Mapping[int, Copy], numbers: Sequence[int]) -> str:
+        """Why numbers that are the same in all sets do not show that the call computes them."""
 
-        Not asked where the problem's own check decides: it may not look at some numbers (padding).
-        """
-        numbers = [each for each in self._sets.own_in_memory() if copies.get(each)]
-        if self._case.own_verdict:
-            return ""
+        def accepted(output: Drawn) -> Drawn:
+            if not self._case.own_verdict:
+                return output
+            return self._seen(samples, numbers[0], output, CONSTANTS_SHARE)
+
         return constants_reason(
             samples.places,
             [copies[each] for each in numbers],
             [samples.expected[each] for each in numbers],
             self._case.tolerances,
             self._part_seed(len(numbers)),
+            accepted,
             lambda: self._in_other_roundings(numbers[0]),
         )
+
+    def _seen(self, samples: Samples, number: int, output: Drawn, share: float) -> Drawn:
+        """Count none of an output's numbers if no more than `share` are counted and seen by the problem's own check."""
+        if output.share <= share:
+            return output
+        name = output.place.buffer.name
+        unseen = unseen_share(output.at[output.counted], partial(self._shows, samples, number, name))
+        if (1 - unseen) * output.share > share:
+            return output
+        return replace(output, counted=np.zeros_like(output.counted))
 
     def precision(self, samples: Samples) -> str:
         """The note on precision, from the problem's own distribution only: others are chosen to be difficult."""
@@ -147,6 +207,10 @@ class RightOutputs:
                 pair = answers[0][name], answers[1][name]
                 moved = disturbed(place.buffer.dtype, copy[name], pair, self._part_seed(number))
                 given[name] = as_output(buffers[name], moved)
+        return self._accepts_right(number, given)
+
+    def _accepts_right(self, number: int, given: Copy) -> bool:
+        """Whether the problem's own check accepts outputs with the dtypes of the reference's."""
         try:
             return self._own_check.ask_of_right(number, given) is None
         except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from benchguard.judge.constants import SHARE, constants_reason
 from benchguard.judge.formats import Array
+from benchguard.judge.other_inputs import Drawn
 from benchguard.judge.samples import Place
 from benchguard.judge.stored_answers import SETS_MIN
 from benchguard.problem.spec import Buffer, DType, Tolerance
@@ -36,7 +38,11 @@ def without(share: float, value: float = 0.0) -> Kernel:
 
 
 def reason_for(
-    kernel: Kernel, sets: int = SETS_MIN, dtype: DType = "float32", reference: Kernel = np.float32
+    kernel: Kernel,
+    sets: int = SETS_MIN,
+    dtype: DType = "float32",
+    reference: Kernel = np.float32,
+    accepted: Callable[[Drawn], Drawn] = lambda output: output,
 ) -> str:
     stored = np.float32 if dtype == "float32" else np.float16
     return constants_reason(
@@ -45,6 +51,7 @@ def reason_for(
         [{"y": answer(each)} for each in range(sets)],
         {"y": Tolerance(1e-3, 1e-3)},
         7,
+        accepted,
         lambda: [{"y": reference(answer(0))}],
     )
 
@@ -83,3 +90,10 @@ def test_numbers_that_the_dtype_cannot_hold_are_no_constants() -> None:
 def test_numbers_that_the_reference_rounds_to_constants_do_not_count() -> None:
     """A reference that is as coarse in the submission's precision."""
     assert reason_for(without(0.2), reference=without(0.2)) == ""
+
+
+def test_constants_that_the_check_does_not_see_do_not_count() -> None:
+    def unseen(output: Drawn) -> Drawn:
+        return replace(output, counted=np.zeros_like(output.counted))
+
+    assert reason_for(without(0.2), accepted=unseen) == ""
