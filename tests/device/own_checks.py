@@ -2,7 +2,8 @@
 
 A row has the verdict, the wall time, and the time that the questions to the check took behind the last sample. The
 check of the shares does not see numbers that overflow in it, and that of the sums has a wide tolerance; torch.cumsum
-has other last bits in each sample. Exits with 1 if a verdict is not the expected one. Skips on a machine without a GPU.
+has other last bits in each sample. The other checks leave a part of the output out. Exits with 1 if a verdict is not
+the expected one. Skips on a machine without a GPU.
 """
 
 from __future__ import annotations
@@ -57,6 +58,14 @@ SUMS = {
     near = (output - wanted).abs() <= room * (1 + wanted.abs())
     return (True, "") if near.all() else (False, "another sum")""",
 }
+FIRST_HALF = {
+    "OFFSET": "0.5",
+    "ANSWER": "x.sin()",
+    "CHECK": """half = len(x) // 2
+    return (True, "") if torch.allclose(output[:half], ref_kernel(x)[:half]) else (False, "another sine")""",
+}
+FIRST_QUARTER = {**FIRST_HALF, "CHECK": FIRST_HALF["CHECK"].replace("// 2", "// 4")}
+LEFT_OUT = "torch.cat((x[: len(x) // PARTS].sin(), torch.full_like(x[len(x) // PARTS :], float('nan'))))"
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,11 @@ ROWS = (
     Row("shares: one overflows", SHARES, "torch.full_like(x, 90.0)", "wrong"),
     Row("sums: right", SUMS, "x.cumsum(0)", "pass"),
     Row("sums: NaN", SUMS, "torch.full_like(x, float('nan'))", "wrong"),
+    Row("first half: NaN elsewhere", FIRST_HALF, LEFT_OUT.replace("PARTS", "2"), "pass"),
+    Row("first quarter: right", FIRST_QUARTER, "x.sin()", "pass"),
+    Row(
+        "first quarter: NaN elsewhere", FIRST_QUARTER, LEFT_OUT.replace("PARTS", "4"), "unproven", "see them"
+    ),
     Row("sums: a part", SUMS, "x.cumsum(0) * (torch.arange(len(x), device=x.device) % 9 > 0)", "wrong"),
 )
 
