@@ -84,14 +84,24 @@ class Drawn:
         return replace(self, counted=self.counted & is_steady)
 
 
+def has_room(place: Place, tolerance: Tolerance) -> bool:
+    """Whether numbers of an output may differ from the expected ones: floats, and integers with a tolerance."""
+    dtype = place.buffer.dtype
+    return place.is_comparable and (is_float(dtype) or (dtype != "bool" and tolerance != Tolerance(0.0, 0.0)))
+
+
+def numbers_of(dtype: DType, stored: Array) -> Doubles:
+    return decoded(dtype, stored) if is_float(dtype) else stored.astype(np.float64)
+
+
 def least_of(dtype: DType, tolerance: Tolerance) -> float:
     """Answers must differ by so much to count."""
-    return max(LEAST * tolerance.atol, FLOATS[dtype].smallest_normal)
+    return max(LEAST * tolerance.atol, FLOATS[dtype].smallest_normal if is_float(dtype) else 1.0)
 
 
 def rounding_of(dtype: DType, sizes: Doubles) -> Doubles:
     """Errors of honest kernels: a sum of 2^20 numbers, one after the other, is off by 2^-15.6 in float32."""
-    return 2.0 ** -(FLOATS[dtype].digits * 2 // 3) * sizes
+    return 2.0 ** -(FLOATS[dtype].digits * 2 // 3) * sizes if is_float(dtype) else 0 * sizes
 
 
 def drawn(
@@ -101,18 +111,18 @@ def drawn(
     tolerances: Mapping[str, Tolerance],
     seed: int,
 ) -> Outputs:
-    """Draw numbers of a set's outputs, which are floats. `answers` are those to its inputs, and to others.
+    """Draw numbers of a set's outputs that have room for errors. `answers` are those to its inputs, and to others.
 
     Errors of honest kernels do not count.
     """
     random, found = np.random.default_rng(seed), []
     for place in places:
         name, dtype = place.buffer.name, place.buffer.dtype
-        if not place.is_comparable or not is_float(dtype):
+        if not has_room(place, tolerances[name]):
             continue
         size = len(copy[name])
         at = np.arange(size) if size <= DRAWN else random.integers(0, size, DRAWN)
-        actual = decoded(dtype, copy[name][at])
+        actual = numbers_of(dtype, copy[name][at])
         expected, other = (each[name][at].astype(np.float64) for each in answers)
         least = least_of(dtype, tolerances[name])
         with np.errstate(all="ignore"):
@@ -167,13 +177,14 @@ def other_inputs_reason(
     within: Callable[[int], Outputs],
     answers: Callable[[int], Iterable[Mapping[str, Array]]],
     of_each: int = 2,
+    other: str = "the answer to other inputs",
 ) -> str:
     """Why nothing shows that the call computes its outputs; empty if they show it.
 
     `pairs` has the outputs of pairs of sets. In each pair the outputs are those of the first set, and the same pair in
     the other order is there, too, so a constant is nearer to the other answer in exactly one of both. For one pair at
     most, `within` is asked for the outputs with the numbers that count because of a wide tolerance, and `answers` for
-    the reference's in other roundings. `of_each`: see are_many().
+    the reference's in other roundings. `of_each`: see are_many(). `other` names the other answers.
     """
     if not are_many(pairs, of_each):
         return ""
@@ -187,7 +198,7 @@ def other_inputs_reason(
     most = max(outputs, key=lambda each: each.share)
     first, name = int(np.flatnonzero(most.counted)[0]), most.place.buffer.name
     return (
-        f"{most.share:.0%} of the numbers of {name} are nearer to the answer to other inputs, and right only "
-        f"because the tolerance is as wide as the distance of these answers ({name}[{int(most.at[first])}] should be "
+        f"{most.share:.0%} of the numbers of {name} are nearer to {other}, and right only because the tolerance is "
+        f"as wide as the distance from there ({name}[{int(most.at[first])}] should be "
         f"{most.expected[first]:.3g}, is {most.actual[first]:.3g}), so nothing shows that the call computes them"
     )

@@ -17,20 +17,34 @@ import numpy as np
 
 from ..problem.spec import Buffer, Form, Returned
 from ..problem.suite import TestCase
+from .arrays import elements_of
 from .compare import compare
 from .constants import SHARE as CONSTANTS_SHARE
 from .constants import constants_reason
-from .formats import Array, decoded, is_float
+from .formats import Array, is_float
 from .nearby import answers_nearby
-from .other_inputs import DRAWN, SHARE, Drawn, Outputs, disturbed, drawn, other_inputs_reason, pairs_of
+from .other_inputs import (
+    DRAWN,
+    SHARE,
+    Drawn,
+    Outputs,
+    disturbed,
+    drawn,
+    numbers_of,
+    other_inputs_reason,
+    pairs_of,
+)
 from .own_check import OwnCheck
 from .precision import errors_of, note
 from .reference import as_output
-from .samples import Copy, Samples
+from .samples import Copy, Place, Samples
 from .secret_sets import SecretSets
 from .slack import baseline_of, in_own_precision, widened
 from .unchanged import unchanged_reason
 from .unseen import At, unseen_reason, unseen_share, unseen_shares, with_others
+
+Pair = tuple[int, Mapping[str, Array]]
+"""A set, and other answers than those that are expected for it."""
 
 
 @dataclass(frozen=True)
@@ -71,27 +85,19 @@ class RightOutputs:
         """Whether the numbers of the outputs show that the call computes them."""
         numbers = [each for each in self._sets.own_in_memory() if copies.get(each)]
         drawn_numbers = sum(min(DRAWN, math.prod(each.buffer.shape)) for each in samples.places)
-        pairs = pairs_of(numbers, drawn_numbers)
-        outputs = [
-            drawn(
-                samples.places,
-                copies[number],
-                (samples.expected[number], samples.expected[other]),
-                self._case.tolerances,
-                self._part_seed(len(pairs)),
-            )
-            for number, other in pairs
-        ]
+        pairs = [(number, samples.expected[other]) for number, other in pairs_of(numbers, drawn_numbers)]
+        outputs = self._drawn(samples, samples.places, copies, pairs)
         unseen = self._unseen(samples, pairs, outputs) if self._case.own_verdict and pairs else {}
         reason = (
             unseen_reason(unseen)
-            or self._of_other_inputs(samples, copies, pairs, outputs)
+            or self._of_others(samples, copies, pairs, outputs)
+            or self._of_inputs(samples, copies, numbers)
             or self._constants(samples, copies, numbers)
         )
         return Unshown(reason, unseen)
 
     def _unseen(
-        self, samples: Samples, pairs: Sequence[tuple[int, int]], outputs: Sequence[Outputs]
+        self, samples: Samples, pairs: Sequence[Pair], outputs: Sequence[Outputs]
     ) -> Mapping[str, float]:
         shown = self._part_seed(0) % len(pairs)
         shows = partial(self._shows, samples, pairs[shown][0])
@@ -107,20 +113,47 @@ class RightOutputs:
         changed = with_others(buffers[name], expected[name], at)
         return not all(self._accepts_right(number, {**right, name: each}) for each in changed)
 
-    def _of_other_inputs(
+    def _drawn(
+        self, samples: Samples, places: Sequence[Place], copies: Mapping[int, Copy], pairs: Sequence[Pair]
+    ) -> list[Outputs]:
+        seed = self._part_seed(len(pairs))
+        return [
+            drawn(places, copies[number], (samples.expected[number], others), self._case.tolerances, seed)
+            for number, others in pairs
+        ]
+
+    def _of_inputs(self, samples: Samples, copies: Mapping[int, Copy], numbers: Sequence[int]) -> str:
+        """Why numbers near to those before the call, in a buffer that it changes, do not show that it computes them."""
+        changed = {each.name: each for each in self._case.spec.read if each.role == "inout"}
+        places = [each for each in samples.places if each.buffer.name in changed]
+
+        def before(number: int, place: Place) -> Array:
+            buffer = changed[place.buffer.name]
+            return numbers_of(
+                buffer.dtype, elements_of(buffer, self._sets.memory_of(number, buffer.name)).reshape(-1)
+            )
+
+        pairs = [(number, {each.buffer.name: before(number, each) for each in places}) for number in numbers]
+        if not places:
+            return ""
+        outputs = self._drawn(samples, places, copies, pairs)
+        return self._of_others(samples, copies, pairs, outputs, "the numbers before the call")
+
+    def _of_others(
         self,
         samples: Samples,
         copies: Mapping[int, Copy],
-        pairs: Sequence[tuple[int, int]],
+        pairs: Sequence[Pair],
         outputs: Sequence[Outputs],
+        other: str = "the answer to other inputs",
     ) -> str:
-        """Why numbers near to the answers to other inputs do not show that the call computes them."""
+        """Why numbers near to other answers do not show that the call computes them."""
         sets, tolerances = self._sets, self._case.tolerances
 
         def within(at: int) -> Outputs:
-            number, other = pairs[at]
+            number, others = pairs[at]
             if self._case.own_verdict:
-                if not self._accepts_disturbed(samples, copies[number], number, other):
+                if not self._accepts_disturbed(samples, copies[number], number, others):
                     return []
                 return [self._seen(samples, number, each, SHARE) for each in outputs[at]]
             accepted = widened(tolerances, sets.factors[number])
@@ -128,7 +161,7 @@ class RightOutputs:
 
         of_each = len(pairs) // max(1, len({number for number, _ in pairs}))
         return other_inputs_reason(
-            outputs, within, lambda at: self._in_other_roundings(pairs[at][0]), of_each
+            outputs, within, lambda at: self._in_other_roundings(pairs[at][0]), of_each, other
         )
 
     def _constants(self, samples: Samples, copies: Mapping[int, Copy], numbers: Sequence[int]) -> str:
@@ -196,15 +229,17 @@ class RightOutputs:
         tolerance = widened(self._case.tolerances, self._sets.factors[number])[buffer.name]
         return not compare(elements, expected, buffer.dtype, tolerance).wrong
 
-    def _accepts_disturbed(self, samples: Samples, copy: Copy, number: int, other: int) -> bool:
+    def _accepts_disturbed(
+        self, samples: Samples, copy: Copy, number: int, others: Mapping[str, Array]
+    ) -> bool:
         """Whether the problem's own check accepts errors as large as those of an output, in any direction."""
-        answers = samples.expected[number], samples.expected[other]
+        expected = samples.expected[number]
         buffers = {each.name: each for each in self._case.spec.checked}
-        given = {name: as_output(each, answers[0][name]) for name, each in buffers.items()}
+        given = {name: as_output(each, expected[name]) for name, each in buffers.items()}
         for place in samples.places:
             name = place.buffer.name
-            if place.is_comparable and is_float(place.expected):
-                pair = answers[0][name], answers[1][name]
+            if name in others and place.is_comparable and is_float(place.expected):
+                pair = expected[name], others[name]
                 moved = disturbed(place.buffer.dtype, copy[name], pair, self._part_seed(number))
                 given[name] = as_output(buffers[name], moved)
         return self._accepts_right(number, given)
@@ -224,8 +259,8 @@ class RightOutputs:
         except (Exception, SystemExit):  # of the problem's code
             given = {}
         own = {
-            each.name: decoded(each.dtype, given[each.name])
+            each.name: numbers_of(each.dtype, given[each.name])
             for each in self._case.spec.checked
-            if each.name in given and is_float(each.dtype)
+            if each.name in given
         }
         yield from [own] if own else islice(answers_nearby(self._case, arrays, self._problem), 2)

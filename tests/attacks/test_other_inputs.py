@@ -94,25 +94,31 @@ MEANS = """
 __global__ void means(const float *x, float *y) {
     float sum = 0;
     for (int i = 0; threadIdx.x % 5 < ROWS_OF_FIVE && i < 512; i++) sum += x[threadIdx.x * 512 + i];
-    y[threadIdx.x] = sum / 512;
+    y[threadIdx.x] = threadIdx.x % 5 < ROWS_OF_FIVE ? sum / 512 : OTHER;
 }
 extern "C" void solution(const float *x, float *y) { means<<<1, 320>>>(x, y); }
 """
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("of_five", "verdict"), [(5, "pass"), (4, "unproven")])
-def test_zeros_for_the_small_numbers_of_an_output_are_unproven(
-    native: Path, tmp_path: Path, of_five: int, verdict: str
+@pytest.mark.parametrize(
+    ("of_five", "other", "verdict"),
+    [(5, "0", "pass"), (4, "0", "unproven"), (4, "1e-9f * x[threadIdx.x * 512]", "unproven")],
+    ids=["all", "zeros", "nearly zeros"],
+)
+def test_constants_for_the_small_numbers_of_an_output_are_unproven(
+    native: Path, tmp_path: Path, of_five: int, other: str, verdict: str
 ) -> None:
     """The tolerance is as large as the means of every fifth row, which a kernel may leave out."""
     assert (native / "sim").is_dir()
     problem, submission = tmp_path / "means.py", tmp_path / "means.cu"
     problem.write_text(ROWS)
-    submission.write_text(MEANS.replace("ROWS_OF_FIVE", str(of_five)))
+    submission.write_text(MEANS.replace("ROWS_OF_FIVE", str(of_five)).replace("OTHER", other))
     result = benchguard.grade(problem, submission, driver="sim", cases=("small",), samples=40)
     assert result.verdict == verdict, result.reason
-    assert ("20% of the numbers of y are the same in all of" in result.reason) == (verdict == "unproven")
+    assert ("20% of the numbers of y are nearly the same in all of" in result.reason) == (
+        verdict == "unproven"
+    )
 
 
 SORTED = ROWS.replace(
@@ -126,10 +132,61 @@ def test_reference_that_refuses_replaced_numbers_is_noted(native: Path, tmp_path
     assert (native / "sim").is_dir()
     problem, submission = tmp_path / "means.py", tmp_path / "means.cu"
     problem.write_text(SORTED)
-    submission.write_text(MEANS.replace("ROWS_OF_FIVE", "5"))
+    submission.write_text(MEANS.replace("ROWS_OF_FIVE", "5").replace("OTHER", "0"))
     result = benchguard.grade(problem, submission, driver="sim", cases=("small",), samples=40)
     assert result.verdict == "pass", result.reason
     [note] = [
         each for each in result.cases[0].notes if "does not run on inputs with replaced numbers" in each
     ]
     assert note.endswith("AssertionError: x is not sorted)")
+
+
+STEP = """
+import numpy as np
+from benchguard.problem.problem import Problem
+
+class Step(Problem):
+    parameters = (
+        {"name": "p", "type": "float", "pointer": True, "const": False},
+        {"name": "g", "type": "float", "pointer": True, "const": True},
+    )
+    inplace = ("p",)
+    tolerances = (1e-5, 1e-4)
+
+    def __init__(self):
+        super().__init__("step")
+
+    def reference_solution(self, p, g):
+        return p - 1e-6 * g
+
+    def generate_test_cases(self):
+        def make():
+            random = np.random.default_rng(self.get_seed("step"))
+            return (
+                (0.02 * random.standard_normal(4096)).astype(np.float32),
+                random.standard_normal(4096).astype(np.float32),
+            )
+        return [{"name": "small", "create_inputs": make}]
+"""
+STEPPED = """
+__global__ void step(float *p, const float *g) {
+    int at = blockIdx.x * 256 + threadIdx.x;
+    if (at < COMPUTED) p[at] -= 1e-6f * g[at];
+}
+extern "C" void solution(float *p, const float *g) { step<<<16, 256>>>(p, g); }
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("computed", "verdict"), [(4096, "pass"), (2048, "unproven"), (0, "unproven")])
+def test_numbers_left_as_they_were_before_the_call_are_unproven(
+    native: Path, tmp_path: Path, computed: int, verdict: str
+) -> None:
+    """The step of an optimiser is less than the tolerance of the weights, which the call changes in place."""
+    assert (native / "sim").is_dir()
+    problem, submission = tmp_path / "step.py", tmp_path / "step.cu"
+    problem.write_text(STEP)
+    submission.write_text(STEPPED.replace("COMPUTED", str(computed)))
+    result = benchguard.grade(problem, submission, driver="sim", cases=("small",), samples=40)
+    assert result.verdict == verdict, result.reason
+    assert ("are nearer to the numbers before the call" in result.reason) == (verdict == "unproven")

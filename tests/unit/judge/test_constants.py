@@ -16,6 +16,7 @@ from benchguard.judge.stored_answers import SETS_MIN
 from benchguard.problem.spec import Buffer, DType, Tolerance
 
 COUNT = 1 << 10
+ROOM = Tolerance(1e-3, 1e-3)
 Kernel = Callable[[Array], Array]
 
 
@@ -26,12 +27,13 @@ def answer(number: int) -> Array:
     return numbers
 
 
-def without(share: float, value: float = 0.0) -> Kernel:
-    """Writes a constant in place of small numbers: this share of all numbers."""
+def without(share: float, value: float = 0.0, of_inputs: float = 0.0) -> Kernel:
+    """Writes a constant, and so many times the right number, in place of small numbers: this share of all numbers."""
 
     def kernel(right: Array) -> Array:
         made = right.copy()
-        made[::4][: int(share * COUNT)] = value
+        made[::4][: int(share * COUNT)] *= of_inputs
+        made[::4][: int(share * COUNT)] += value
         return made
 
     return kernel
@@ -43,13 +45,15 @@ def reason_for(
     dtype: DType = "float32",
     reference: Kernel = np.float32,
     accepted: Callable[[Drawn], Drawn] = lambda output: output,
+    tolerance: Tolerance = ROOM,
+    right: Kernel = np.copy,
 ) -> str:
-    stored = np.float32 if dtype == "float32" else np.float16
+    stored = np.dtype(dtype)
     return constants_reason(
         [Place(Buffer("y", dtype, (COUNT,), "output"), 0, dtype)],
         [{"y": kernel(answer(each)).astype(stored)} for each in range(sets)],
-        [{"y": answer(each)} for each in range(sets)],
-        {"y": Tolerance(1e-3, 1e-3)},
+        [{"y": right(answer(each))} for each in range(sets)],
+        {"y": tolerance},
         7,
         accepted,
         lambda: [{"y": reference(answer(0))}],
@@ -57,9 +61,10 @@ def reason_for(
 
 
 @pytest.mark.parametrize("value", [0.0, 1e-6])
-def test_constants_for_small_numbers_show_nothing(value: float) -> None:
-    reason = reason_for(without(0.2, value))
-    assert reason.startswith(f"20% of the numbers of y are the same in all of {SETS_MIN} input sets")
+@pytest.mark.parametrize("of_inputs", [0.0, 1e-4])
+def test_constants_for_small_numbers_show_nothing(value: float, of_inputs: float) -> None:
+    reason = reason_for(without(0.2, value, of_inputs))
+    assert reason.startswith(f"20% of the numbers of y are nearly the same in all of {SETS_MIN} input sets")
 
 
 @pytest.mark.parametrize(
@@ -78,15 +83,6 @@ def test_constants_in_few_sets_may_be_chance() -> None:
     assert reason_for(without(0.2), SETS_MIN - 1) == ""
 
 
-def test_numbers_that_the_dtype_cannot_hold_are_no_constants() -> None:
-    """Numbers of 1e-9 are zero in float16, in an honest output, too."""
-
-    def tiny(right: Array) -> Array:
-        return right * 1e-4
-
-    assert reason_for(tiny, dtype="float16", reference=lambda right: right.astype(np.float16) * 0) == ""
-
-
 def test_numbers_that_the_reference_rounds_to_constants_do_not_count() -> None:
     """A reference that is as coarse in the submission's precision."""
     assert reason_for(without(0.2), reference=without(0.2)) == ""
@@ -97,3 +93,17 @@ def test_constants_that_the_check_does_not_see_do_not_count() -> None:
         return replace(output, counted=np.zeros_like(output.counted))
 
     assert reason_for(without(0.2), accepted=unseen) == ""
+
+
+def codes(right: Array) -> Array:
+    return np.clip(np.round(right * 1e5), -100, 100)
+
+
+@pytest.mark.parametrize(("room", "is_asked"), [(Tolerance(1, 0), True), (Tolerance(0, 0), False)])
+def test_integers_count_where_they_have_a_tolerance(room: Tolerance, is_asked: bool) -> None:
+    def reason(kernel: Kernel) -> str:
+        return reason_for(kernel, dtype="int8", reference=codes, tolerance=room, right=codes)
+
+    zeros = without(0.2)
+    assert bool(reason(lambda right: codes(zeros(right)))) == is_asked
+    assert reason(codes) == ""
