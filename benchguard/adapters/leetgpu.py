@@ -39,7 +39,7 @@ from .modules import TaskModules
 from .one_test import one_test, origins
 from .options import known, one_of
 from .reference import WideCase
-from .values import described, seed_notes
+from .values import described, drawing_notes, seed_notes
 
 OPTIONS = {"device": "auto", "cases": "performance", "distributions": variants.OWN}
 """Where the reference runs; performance, or all: also the functional tests that depend on the seed; see gpumode."""
@@ -126,7 +126,10 @@ class LeetGpuCase(WideCase):
             for each in arguments
             if isinstance(each, Buffer) and each.is_read and each.name not in self._filled
         ]
-        notes = seed_notes(read, [each.name for each in read if each.role == "constant"])
+        notes = (
+            *seed_notes(read, [each.name for each in read if each.role == "constant"]),
+            *drawing_notes(self.challenge.instance.reference_impl),
+        )
         return CaseSpec(
             self.name, arguments, params, ignores_returned=True, unseeded=self._filled, notes=notes
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ..problem.arrays import Array, dtype_of, is_array, shape_of, strides_of
@@ -10,12 +10,26 @@ from ..problem.errors import ProblemError
 from ..problem.spec import NO_SEED, Argument, Buffer, Role, Scalar
 from ..problem.tolerances import tolerance_of
 
-__all__ = ["NO_SEED", "argument_of", "described", "same_memory", "seed_notes", "tolerance_of"]
+__all__ = [
+    "NO_SEED",
+    "argument_of",
+    "described",
+    "drawing_notes",
+    "same_memory",
+    "seed_notes",
+    "tolerance_of",
+]
 
 _INT_MAX = 2**31 - 1
 
 FEW_BYTES = 64
 """Inputs of up to this many bytes (lengths, flags) may be equal for all seeds without a note."""
+
+DRAWS = frozenset(
+    {"bernoulli", "manual_seed", "multinomial", "normal", "rand", "randint", "randn", "randperm"}
+    | {"rand_like", "randint_like", "randn_like"}
+)
+"""torch's functions that draw random numbers."""
 
 
 def seed_notes(inputs: Sequence[Buffer], unseeded: Collection[str]) -> tuple[str, ...]:
@@ -29,6 +43,18 @@ def seed_notes(inputs: Sequence[Buffer], unseeded: Collection[str]) -> tuple[str
     return (
         f"{', '.join(same)} {verb} equal for all seeds: a submission need not read that, and may keep numbers that it "
         "computed from it",
+    )
+
+
+def drawing_notes(reference: Callable[..., Any]) -> tuple[str, ...]:
+    """A note about a reference that draws random numbers, as LeetGPU's top-p sampling does. Its own code is searched,
+    not the functions that it calls."""
+    names = sorted(DRAWS.intersection(getattr(getattr(reference, "__code__", None), "co_names", ())))
+    if not names:
+        return ()
+    return (
+        f"the reference draws random numbers ({', '.join(names)}): another program's answer may be right "
+        "although it is another one",
     )
 
 

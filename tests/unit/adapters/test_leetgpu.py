@@ -94,6 +94,15 @@ def test_single_integer_has_the_challenges_tolerance_and_arrays_are_exact(tmp_pa
     assert case.tolerances == {"total": Tolerance(1e-5, 1e-5), "counts": Tolerance()}
 
 
+def test_reference_that_draws_random_numbers_is_noted(tmp_path: Path) -> None:
+    drawing = "total[0] = torch.multinomial(x.float(), 1)"
+    (tmp_path / "challenge.py").write_text(SUM.replace("total[0] = x.sum()", drawing))
+    [note] = opened(tmp_path).cases[0].spec.notes
+    assert note.startswith("the reference draws random numbers (multinomial)")
+    (tmp_path / "challenge.py").write_text(SUM)
+    assert opened(tmp_path).cases[0].spec.notes == ()
+
+
 def test_distributions_only_on_request() -> None:
     (case,) = opened(distributions="own,sparse").cases
     assert case.distributions == ("own", "sparse") and opened().cases[0].distributions == ("own",)
