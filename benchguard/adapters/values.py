@@ -53,8 +53,8 @@ def drawing_notes(reference: Callable[..., Any]) -> tuple[str, ...]:
     if not names:
         return ()
     return (
-        f"the reference draws random numbers ({', '.join(names)}): another program's answer may be right "
-        "although it is another one",
+        f"the reference draws random numbers ({', '.join(names)}): another program draws other ones, so "
+        "its right answer may be called wrong",
     )
 
 

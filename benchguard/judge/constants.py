@@ -58,8 +58,8 @@ def constants_reason(
     """Why nothing shows that the call computes its outputs; empty if they show it, or in fewer than SETS_MIN sets.
 
     `copies` and `answers` are of the problem's own distribution. `accepted` counts only numbers that the problem's own
-    check sees. `in_other_roundings` gives further answers to the
-    inputs of the first set: numbers that roundings decide do not count.
+    check sees. `in_other_roundings` gives further answers to the inputs of the first set: numbers that roundings decide
+    do not count.
     """
     if len(copies) < SETS_MIN:
         return ""

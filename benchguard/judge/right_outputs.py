@@ -21,7 +21,7 @@ from .arrays import elements_of
 from .compare import compare
 from .constants import SHARE as CONSTANTS_SHARE
 from .constants import constants_reason
-from .formats import Array, is_float
+from .formats import Array, is_float, numpy_dtype
 from .nearby import answers_nearby
 from .other_inputs import (
     DRAWN,
@@ -43,8 +43,8 @@ from .slack import baseline_of, in_own_precision, widened
 from .unchanged import unchanged_reason
 from .unseen import At, unseen_reason, unseen_share, unseen_shares, with_others
 
-Pair = tuple[int, Mapping[str, Array]]
-"""A set, and other answers than those that are expected for it."""
+Pair = tuple[int, Callable[[], Mapping[str, Array]]]
+"""A set, and what gives other answers than those that are expected for it: for large outputs they take memory."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,10 @@ class RightOutputs:
         """Whether the numbers of the outputs show that the call computes them."""
         numbers = [each for each in self._sets.own_in_memory() if copies.get(each)]
         drawn_numbers = sum(min(DRAWN, math.prod(each.buffer.shape)) for each in samples.places)
-        pairs = [(number, samples.expected[other]) for number, other in pairs_of(numbers, drawn_numbers)]
+        pairs = [
+            (number, partial(samples.expected.__getitem__, other))
+            for number, other in pairs_of(numbers, drawn_numbers)
+        ]
         outputs = self._drawn(samples, samples.places, copies, pairs)
         unseen = self._unseen(samples, pairs, outputs) if self._case.own_verdict and pairs else {}
         reason = (
@@ -101,7 +104,7 @@ class RightOutputs:
     ) -> Mapping[str, float]:
         shown = self._part_seed(0) % len(pairs)
         shows = partial(self._shows, samples, pairs[shown][0])
-        return unseen_shares(outputs, self._case.tolerances, shown, shows)
+        return unseen_shares(outputs, self._case.tolerances, shown, shows, self._part_seed(len(pairs)))
 
     def _shows(self, samples: Samples, number: int, name: str, at: At) -> bool:
         """Whether the problem's own check rejects the right answer with other numbers in these places."""
@@ -118,7 +121,7 @@ class RightOutputs:
     ) -> list[Outputs]:
         seed = self._part_seed(len(pairs))
         return [
-            drawn(places, copies[number], (samples.expected[number], others), self._case.tolerances, seed)
+            drawn(places, copies[number], (samples.expected[number], others()), self._case.tolerances, seed)
             for number, others in pairs
         ]
 
@@ -127,17 +130,20 @@ class RightOutputs:
         changed = {each.name: each for each in self._case.spec.read if each.role == "inout"}
         places = [each for each in samples.places if each.buffer.name in changed]
 
-        def before(number: int, place: Place) -> Array:
-            buffer = changed[place.buffer.name]
-            return numbers_of(
-                buffer.dtype, elements_of(buffer, self._sets.memory_of(number, buffer.name)).reshape(-1)
-            )
-
-        pairs = [(number, {each.buffer.name: before(number, each) for each in places}) for number in numbers]
         if not places:
             return ""
+
+        def before(number: int) -> Mapping[str, Array]:
+            return {name: self._before(number, buffer) for name, buffer in changed.items()}
+
+        pairs = [(number, partial(before, number)) for number in numbers]
         outputs = self._drawn(samples, places, copies, pairs)
         return self._of_others(samples, copies, pairs, outputs, "the numbers before the call")
+
+    def _before(self, number: int, buffer: Buffer) -> Array:
+        """The numbers of an input, flat: a view of a set's memory, if numpy has their dtype."""
+        flat = elements_of(buffer, self._sets.memory_of(number, buffer.name)).reshape(-1)
+        return flat if flat.dtype == numpy_dtype(buffer.dtype) else numbers_of(buffer.dtype, flat)
 
     def _of_others(
         self,
@@ -153,7 +159,7 @@ class RightOutputs:
         def within(at: int) -> Outputs:
             number, others = pairs[at]
             if self._case.own_verdict:
-                if not self._accepts_disturbed(samples, copies[number], number, others):
+                if not self._accepts_disturbed(samples, copies[number], number, others()):
                     return []
                 return [self._seen(samples, number, each, SHARE) for each in outputs[at]]
             accepted = widened(tolerances, sets.factors[number])
@@ -187,7 +193,9 @@ class RightOutputs:
         if output.share <= share:
             return output
         name = output.place.buffer.name
-        unseen = unseen_share(output.at[output.counted], partial(self._shows, samples, number, name))
+        unseen = unseen_share(
+            output.at[output.counted], partial(self._shows, samples, number, name), self._part_seed(number)
+        )
         if (1 - unseen) * output.share > share:
             return output
         return replace(output, counted=np.zeros_like(output.counted))

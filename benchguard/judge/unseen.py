@@ -32,7 +32,10 @@ NOTED = 1 / 32
 ASKED = 17
 REJECTED = 4
 """Up to ASKED places are looked at one by one, until the check has rejected REJECTED. It accepts 14 of 17 before in
-98 % of grades if it sees one number in 16, and in 0.6 % if it sees half of them."""
+98 % of grades if it sees one number in 16, and in 0.6 % if it sees half of them (binomial distribution)."""
+
+ROUGH = 1 - REJECTED / ASKED
+"""A share of up to this is that of few places, because the check had rejected REJECTED. It accuses no kernel."""
 
 TIMES = 4.0
 HUGE = 2.0**60
@@ -51,11 +54,12 @@ def off_share(outputs: Sequence[Drawn], tolerance: Tolerance) -> float:
 
 
 def unseen_shares(
-    pairs: Sequence[Outputs], tolerances: Mapping[str, Tolerance], shown: int, shows: Shows
+    pairs: Sequence[Outputs], tolerances: Mapping[str, Tolerance], shown: int, shows: Shows, seed: int
 ) -> dict[str, float]:
-    """By output, the share of the numbers which depend on the inputs that are neither right nor seen, about.
+    """Estimate, for each output, which share of the numbers that depend on the inputs is neither right nor seen.
 
-    `shows` is asked about the first set of the pair `shown`. Outputs with less than NOTED are left out.
+    `shows` is asked about the first set of the pair `shown`. The submission must not know `seed`, which chooses places.
+    Outputs with less than NOTED are left out.
     """
     found = {}
     for number, output in enumerate(pairs[shown] if pairs else ()):
@@ -63,20 +67,21 @@ def unseen_shares(
         off = off_share([each[number] for each in pairs], tolerances[name])
         at = output.at[_off(output, tolerances[name])]
         if off > NOTED and len(at):
-            share = off * unseen_share(at, partial(shows, name), one_by_one=off > SHARE)
+            unseen = unseen_share(at, partial(shows, name), seed, one_by_one=off > SHARE)
+            share = off * unseen if unseen > ROUGH else min(off * unseen, SHARE)
             if share > NOTED:
                 found[name] = share
     return found
 
 
-def unseen_share(at: At, shows: Callable[[At], bool], *, one_by_one: bool = True) -> float:
+def unseen_share(at: At, shows: Callable[[At], bool], seed: int, *, one_by_one: bool = True) -> float:
     """The share of these places that the check does not see: 1 if it accepts other numbers in all of them at once,
-    otherwise of those that it is asked about one by one. `at` is in random order, or all places."""
+    otherwise the share of those that it is asked about one by one."""
     if not shows(at):
         return 1.0
     if not one_by_one:
         return 0.0
-    chosen = np.random.default_rng(len(at)).permutation(at)[:ASKED]
+    chosen = np.random.default_rng(seed).permutation(at)[:ASKED]
     rejected = 0
     for asked, place in enumerate(chosen):
         rejected += shows(np.array([place]))

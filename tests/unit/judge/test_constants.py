@@ -28,7 +28,7 @@ def answer(number: int) -> Array:
 
 
 def without(share: float, value: float = 0.0, of_inputs: float = 0.0) -> Kernel:
-    """Writes a constant, and so many times the right number, in place of small numbers: this share of all numbers."""
+    """Replaces small numbers, this share of all, by `value` and `of_inputs` times the right number."""
 
     def kernel(right: Array) -> Array:
         made = right.copy()

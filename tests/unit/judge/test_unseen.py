@@ -34,7 +34,7 @@ def norm(actual: Array, expected: Array) -> bool:
     return bool(error <= 0.2 * size)
 
 
-def shares_of(accepts: Accepts, kernel: Callable[[Array], Array]) -> dict[str, float]:
+def shares_of(accepts: Accepts, kernel: Callable[[Array], Array], seed: int = 7) -> dict[str, float]:
     place = Place(Y, 0, "float32")
 
     def pair(number: int, other: int) -> list[Drawn]:
@@ -46,7 +46,7 @@ def shares_of(accepts: Accepts, kernel: Callable[[Array], Array]) -> dict[str, f
         assert name == "y"
         return not all(accepts(each, answer(0)) for each in with_others(Y, answer(0), at))
 
-    return unseen_shares([pair(0, 1), pair(1, 0)], TOLERANCES, 0, shows)
+    return unseen_shares([pair(0, 1), pair(1, 0)], TOLERANCES, 0, shows, seed)
 
 
 def lost_from(first: int, error: float = 0.0) -> Callable[[Array], Array]:
@@ -61,8 +61,11 @@ def lost_from(first: int, error: float = 0.0) -> Callable[[Array], Array]:
 @pytest.mark.parametrize("error", [0.0, 0.01], ids=["right", "errors"])
 def test_outputs_with_few_seen_numbers_show_nothing(error: float) -> None:
     """Also if errors that the check accepts hide which numbers it does not see."""
-    reason = unseen_reason(shares_of(rows(COUNT // 16), lost_from(COUNT // 16, error)))
-    assert reason.startswith("about 94% of the numbers of y are not right")
+    shares = shares_of(rows(COUNT // 16), lost_from(COUNT // 16, error))
+    assert shares["y"] == pytest.approx(15 / 16, abs=2 / 17)
+    assert "of the numbers of y are not right, and the problem's check does not see them" in unseen_reason(
+        shares
+    )
 
 
 def test_half_padding_passes_with_its_share() -> None:
@@ -74,6 +77,13 @@ def test_half_padding_passes_with_its_share() -> None:
 @pytest.mark.parametrize("accepts", [rows(COUNT), norm], ids=["numbers", "norm"])
 def test_errors_that_the_check_sees_and_accepts_are_shown(accepts: Accepts) -> None:
     assert shares_of(accepts, lambda right: right + 0.05) == {}
+
+
+def test_half_padding_beside_errors_is_no_reason() -> None:
+    """The check rejects four places after ten others in one of six grades, and their share is too rough to accuse."""
+    shares = [shares_of(rows(COUNT // 2), lost_from(COUNT // 2, 0.01), seed) for seed in range(100)]
+    assert sum(bool(unseen_reason(each)) for each in shares) <= 3
+    assert any(each["y"] == SHARE for each in shares)
 
 
 def test_right_numbers_pass_under_any_check() -> None:
@@ -96,7 +106,7 @@ def test_half_seen_places_are_asked_about_until_four_are_rejected() -> None:
         asked.append(len(at))
         return bool((at < COUNT // 2).any())
 
-    share = unseen_share(np.arange(COUNT), shows)
+    share = unseen_share(np.arange(COUNT), shows, 7)
     assert asked[0] == COUNT and set(asked[1:]) == {1}
     assert len(asked) < 18 and share <= SHARE + 0.2
 
