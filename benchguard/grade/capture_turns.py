@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from ..errors import BenchguardError, UsageError
 from ..replay.buffers import Source
 from ..replay.evidence import Evidence
 from ..replay.options import ReplayOptions
-from ..replay.result import ReplayResult, SampleRow
+from ..replay.result import ReplayResult
 from ..replay.subject import Subject, subject_of
 from ..replay.target import target_of
 from .captures_result import ComparedCapture, ComparedPair
@@ -21,7 +21,7 @@ from .options import BLOCKS, COMPARE_SAMPLES, SIM_BLOCKS, SIM_SAMPLES
 from .outcome import Outcome, unknown_globals
 from .progress import GradeProgress, Report
 from .strict_replay import replay, safe_table
-from .turns import Failure, take_turns
+from .turns import Failure, Replayed, take_turns
 
 OTHER_OUTPUTS = (
     "the outputs on input set {} are not those of an earlier replay on the same inputs: they depend on what ran before "
@@ -101,7 +101,7 @@ class CaptureTurns:
         memory = shared_ranges(names, self.subjects, (first, second))
         return case, ComparedPair(self._compared(0, first), self._compared(1, second), memory)
 
-    def __call__(self, side: int) -> Outcome | Sequence[SampleRow]:
+    def __call__(self, side: int) -> Outcome | Replayed:
         # Blocks have the same weight, so each replay takes all samples.
         options = replace(self.options, require_converged=True, verify=False, keep_outputs="none")
         result = replay(self.paths[side], options, inputs=self.inputs)
@@ -115,7 +115,7 @@ class CaptureTurns:
         for input_set, digest in (result.checked.digests if result.checked else {}).items():
             if self.digests[side].setdefault(input_set, digest) != digest:
                 return Outcome("unproven", OTHER_OUTPUTS.format(input_set))
-        return safe_table(result) if options.strict else result.table
+        return Replayed.of(safe_table(result) if options.strict else result.table, result.overhead)
 
     def _check_file(self, side: int, result: ReplayResult) -> None:
         if result.capture != self.subjects[side].name:

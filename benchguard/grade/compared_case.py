@@ -18,11 +18,13 @@ Replays: TypeAlias = tuple[float, float, float, float]
 class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One test case. `ratio` is time of B / time of A; `blocks` has medians of A, B, B, A in microseconds.
 
-    `ratio95` is a 95 % interval, and a 99 % interval if the result was clear before the last block.
+    `ratio95` is a 95 % interval, and a 99 % interval if the result was clear before the last block. Both are of medians
+    that are corrected for `launches_us` (launches.py): the time of an empty kernel in each replay, before any code of
+    its capture ran; 0 if unknown.
     `one_use_a` and `one_use_b` tell whether a side is timed on its one-use inputs only. `capture_a` and `capture_b` are
     the SHA-256 of the captures that each replay of a side had; the grades `a` and `b` have the same. `samples` were
     timed, and their outputs checked. `clocks_mhz` has the clock of the multiprocessors in each replay, 0 if unknown,
-    and `busy` the share of the time that the timed work took; both in the order of `blocks`. `reason` says why the
+    and `busy` the share of the time that the timed work took; all in the order of `blocks`. `reason` says why the
     clocks of the two sides make the call UNSURE.
     """
 
@@ -42,6 +44,7 @@ class ComparedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clocks_mhz: tuple[Replays, ...]
     busy: tuple[Replays, ...]
     reason: str = ""
+    launches_us: tuple[Replays, ...] = ()
 
 
 def compared_case(name: str, turns: Turns, captures: tuple[str, str]) -> ComparedCase:
@@ -65,6 +68,7 @@ def compared_case(name: str, turns: Turns, captures: tuple[str, str]) -> Compare
         clocks_mhz=_in_order(turns.clocks_mhz()),
         busy=_in_order(turns.power(lambda power: power.busy)),
         reason=doubt,
+        launches_us=_in_order(turns.launches_us()),
     )
 
 

@@ -44,7 +44,7 @@ _T99 = (
 
 @dataclass(frozen=True)
 class Block:
-    """Medians of four replays, in microseconds, in the order in which they were taken."""
+    """A number of each of four replays, such as the median in microseconds, in the order of the replays."""
 
     a1: float
     b1: float
@@ -63,6 +63,11 @@ class Comparison:
     high: float
     floor: float
     blocks: int
+
+
+def in_blocks(a: Sequence[float], b: Sequence[float]) -> tuple[Block, ...]:
+    """A number of each replay of A and of B, in the order of the replays, by block."""
+    return tuple(Block(a[first], b[first], b[first + 1], a[first + 1]) for first in range(0, len(a), 2))
 
 
 def compare_blocks(blocks: Sequence[Block], early: bool = False) -> Comparison:

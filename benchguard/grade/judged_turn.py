@@ -13,13 +13,13 @@ from ..judge.contract import AskSecrets, Secrets
 from ..judge.process import JudgeProcess
 from ..problem.spec import CaseSpec, Returned
 from ..replay.relay import Relay
-from ..replay.result import SampleRow
 from ..replay.statistics import quantile
 from .judged_replay import judged_replay, with_slots
 from .options import COMPARE_SAMPLES, GradeOptions
 from .outcome import Findings, Outcome, outcome_of
 from .time_tests import TimeTests
 from .timing import reported
+from .turns import Replayed
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class JudgedTurn:
     relay: Relay
     asked: bool = False
 
-    def __call__(self, side: int) -> Outcome | Sequence[SampleRow]:
+    def __call__(self, side: int) -> Outcome | Replayed:
         """Raises BenchguardError for a file that is not the graded capture any more."""
         capture = self.captures[side]
         # Blocks have the same weight, so each replay takes all samples.
@@ -78,4 +78,4 @@ class JudgedTurn:
         # `carried` is empty: Turns.carried() tests all replays of a side together.
         findings = Findings(result, checked if result.table else None, rates, "", capture.unrestored)
         outcome = outcome_of(findings)
-        return table if outcome.verdict == "pass" else outcome
+        return Replayed.of(table, result.overhead) if outcome.verdict == "pass" else outcome

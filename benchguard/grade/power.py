@@ -8,7 +8,7 @@ Pure functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..replay.result import SampleRow
@@ -33,13 +33,6 @@ def power_of(table: Sequence[SampleRow]) -> Power:
     seconds = (table[-1].ended_ns - table[0].ended_ns) / 1e9 if len(table) > 1 else 0.0
     timed = sum(row.device_us for row in table[1:]) / 1e6
     return Power(quantile(clocks, 0.5) if clocks else 0.0, timed / seconds if seconds > 0 else 0.0)
-
-
-def by_block(a: Sequence[Power], b: Sequence[Power], value: Callable[[Power], float]) -> tuple[Block, ...]:
-    """A value of each replay, in the order A B B A."""
-    return tuple(
-        Block(value(a[n]), value(b[n]), value(b[n + 1]), value(a[n + 1])) for n in range(0, len(a), 2)
-    )
 
 
 def clock_doubt(blocks: Sequence[Block], clocks: Sequence[Block], compared: Comparison) -> str:

@@ -6,18 +6,32 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ..replay.protocol import Overhead
 from ..replay.result import SampleRow
 from ..replay.statistics import quantile
-from .comparison import LOOKS, Block, Comparison, compare_blocks
+from .comparison import LOOKS, Block, Comparison, compare_blocks, in_blocks
+from .launches import corrected
 from .outcome import Outcome
-from .power import Power, by_block, clock_doubt, power_of
+from .power import Power, clock_doubt, power_of
 from .timing import believed, carried_doubt, carried_reason, first_use_of, is_one_use_only, scored
 
 ORDER = (0, 1, 1, 0)
 """The side of each replay of a block. Drift of clocks and temperature cancels."""
 
-Turn: TypeAlias = Callable[[int], "Outcome | Sequence[SampleRow]"]
-"""Replays a side (0 for A, 1 for B), and returns its samples, or why the side does not pass."""
+Turn: TypeAlias = Callable[[int], "Outcome | Replayed"]
+"""Replays a side (0 for A, 1 for B), or says why the side does not pass."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The samples of a replay, and the time of an empty kernel in its process in us; 0: unknown."""
+
+    table: Sequence[SampleRow]
+    launch_us: float = 0.0
+
+    @classmethod
+    def of(cls, table: Sequence[SampleRow], overhead: Overhead | None) -> Replayed:
+        return cls(table, overhead.empty_kernel_us if overhead is not None else 0.0)
 
 
 @dataclass(frozen=True)
@@ -30,11 +44,12 @@ class Failure:
 
 @dataclass
 class Turns:
-    """The replays of one case so far. `tables` has the samples of each replay, by side, in the order of the replays."""
+    """The replays of one case so far, by side, in the order of the replays: samples, and times of an empty kernel."""
 
     tables: tuple[list[Sequence[SampleRow]], list[Sequence[SampleRow]]] = field(
         default_factory=lambda: ([], [])
     )
+    launches: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
     unrestored: tuple[str, str] = ("", "")
     """As in Findings, by side."""
     early: bool = False
@@ -63,24 +78,26 @@ class Turns:
 
     def power(self, value: Callable[[Power], float]) -> tuple[Block, ...]:
         """A value of the power state, block by block."""
-        a, b = ([power_of(table) for table in tables] for tables in self.tables)
-        return by_block(a, b, value)
+        a, b = ([value(power_of(table)) for table in tables] for tables in self.tables)
+        return in_blocks(a, b)
 
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> tuple[Block, ...]:
         """The medians, block by block."""
         one_use = [self.is_one_use(side) for side in (0, 1)]
         a, b = (
             [_median(table, only) for table in tables]
             for tables, only in zip(self.tables, one_use, strict=True)
         )
-        pairs = range(0, len(a), 2)
-        return [Block(a1=a[first], b1=b[first], b2=b[first + 1], a2=a[first + 1]) for first in pairs]
+        return in_blocks(a, b)
 
     def compared(self) -> tuple[Comparison, str]:
         """The comparison of the blocks so far, and why clocks make it unsure."""
-        blocks = self.blocks()
+        blocks = corrected(self.blocks(), self.launches_us())
         comparison = compare_blocks(blocks, self.early)
         return comparison, clock_doubt(blocks, self.clocks_mhz(), comparison)
+
+    def launches_us(self) -> tuple[Block, ...]:
+        return in_blocks(*self.launches)
 
     def clocks_mhz(self) -> tuple[Block, ...]:
         return self.power(lambda power: power.clock_mhz)
@@ -108,7 +125,8 @@ def take_turns(
             found = turn(side)
             if isinstance(found, Outcome):
                 return Failure(side, Outcome(found.verdict, f"block {number + 1}: {found.reason}"))
-            turns.tables[side].append(found)
+            turns.tables[side].append(found.table)
+            turns.launches[side].append(found.launch_us)
     turns.early = False
     return turns.carried() or turns
 

@@ -36,7 +36,7 @@ def replayed(rows: list[SampleRow], strict: bool, monkeypatch: pytest.MonkeyPatc
     turns = CaptureTurns((Path("a"), Path("b")), (subject, subject), ReplayOptions(strict=strict), None, 6)
     found = turns(1)
     assert not isinstance(found, Outcome)
-    return [row.device_us for row in found]
+    return [row.device_us for row in found.table]
 
 
 def test_honest_times_of_a_strict_comparison_are_those_of_the_events(monkeypatch: pytest.MonkeyPatch) -> None:

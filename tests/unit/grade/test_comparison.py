@@ -7,7 +7,8 @@ import random
 import pytest
 
 from benchguard.errors import UsageError
-from benchguard.grade.comparison import LOOKS, Block, compare_blocks, overall
+from benchguard.grade.comparison import Block, compare_blocks, in_blocks, overall
+from tests.support.comparisons import call_of
 
 
 def blocks(ratio: float, noise: float, count: int = 6, seed: int = 1, drift: float = 0.0) -> list[Block]:
@@ -64,9 +65,11 @@ def test_equal_submissions_of_steady_times_are_the_same_in_99_of_100() -> None:
 
 def early_call(noise: float, seed: int) -> str:
     """The call of a comparison of equal submissions, with 20 blocks at most."""
-    every = blocks(1.0, noise, count=20, seed=seed)
-    looks = (compare_blocks(every[:count], early=True).call for count in LOOKS if count < 20)
-    return next((call for call in looks if call != "UNSURE"), compare_blocks(every).call)
+    return call_of(blocks(1.0, noise, count=20, seed=seed))
+
+
+def test_numbers_come_in_the_order_of_the_replays() -> None:
+    assert in_blocks([1, 4, 5, 8], [2, 3, 6, 7]) == (Block(1, 2, 3, 4), Block(5, 6, 7, 8))
 
 
 def test_too_few_blocks_or_zero_times_are_usage_errors() -> None:

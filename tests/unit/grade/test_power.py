@@ -7,7 +7,7 @@ import random
 import pytest
 
 from benchguard.grade.comparison import Block, compare_blocks
-from benchguard.grade.power import Power, by_block, clock_doubt, power_of
+from benchguard.grade.power import Power, clock_doubt, power_of
 from benchguard.replay.result import SampleRow
 
 COOL, HOT = 1755.0, 1980.0
@@ -84,8 +84,3 @@ def test_power_is_the_median_clock_and_the_busy_share() -> None:
     table = [row(n * 1_000_000, 250.0, mhz) for n, mhz in enumerate((0.0, COOL, HOT, HOT, 0.0))]
     assert power_of(table) == Power(HOT, pytest.approx(0.25))
     assert power_of(table[:1]) == Power(0.0, 0.0)
-
-
-def test_values_come_in_the_order_of_the_replays() -> None:
-    a, b = ([Power(mhz, 0.1) for mhz in side] for side in ((1.0, 4.0, 5.0, 8.0), (2.0, 3.0, 6.0, 7.0)))
-    assert by_block(a, b, lambda power: power.clock_mhz) == (Block(1, 2, 3, 4), Block(5, 6, 7, 8))

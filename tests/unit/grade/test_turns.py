@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 
 from benchguard.grade.outcome import Outcome
-from benchguard.grade.turns import Failure, Turns, take_turns
+from benchguard.grade.turns import Failure, Replayed, Turns, take_turns
 from benchguard.replay.result import SampleRow
 from tests.unit.grade.test_timing import honest, remembers, table
 
@@ -69,9 +69,9 @@ def taken(times: Callable[[int, int], float], blocks: int) -> tuple[Turns | Fail
     """Turns whose replays have the times of a side and a number, and the numbers of the blocks that were reported."""
     counts, reported = [0, 0], list[int]()
 
-    def turn(side: int) -> Sequence[SampleRow]:
+    def turn(side: int) -> Replayed:
         counts[side] += 1
-        return flat(times(side, counts[side]))
+        return Replayed(flat(times(side, counts[side])))
 
     return take_turns(turn, blocks, reported.append), reported
 
@@ -88,14 +88,29 @@ def test_turns_without_a_clear_result_take_all_blocks() -> None:
     assert (len(reported), turns.early, turns.compared()[0].call) == (5, False, "UNSURE")
 
 
+def test_turns_compare_medians_at_one_time_of_a_launch() -> None:
+    """B's launches take longer in every second replay, and its medians with them."""
+
+    def turn(side: int) -> Replayed:
+        numbers[side] += 1
+        longer = (numbers[side] + numbers[side] // 2) % 2 / 10
+        return Replayed(flat(100 + 20 * round(10 * longer)), 3.0 + longer)
+
+    numbers = [0, 0]
+    turns = take_turns(turn, 4, lambda _: None)
+    assert isinstance(turns, Turns) and len(turns.launches_us()) == 3
+    comparison, _ = turns.compared()
+    assert (comparison.call, round(comparison.ratio, 6), round(comparison.floor, 6)) == ("SAME", 1.0, 0.0)
+
+
 def test_turns_of_the_fewest_blocks_have_an_interval_of_95_percent() -> None:
     turns, _ = taken(lambda side, number: 100 + 20 * side + number % 2, 3)
     assert isinstance(turns, Turns) and not turns.early
 
 
 def test_side_that_keeps_results_is_found_at_an_early_end() -> None:
-    def turn(side: int) -> Sequence[SampleRow]:
-        return tuple(table(SAMPLES, remembers if side else honest, one_use=8, seed=next(seeds)))
+    def turn(side: int) -> Replayed:
+        return Replayed(table(SAMPLES, remembers if side else honest, one_use=8, seed=next(seeds)))
 
     seeds = count()
     failure = take_turns(turn, 20, lambda _: None)
@@ -103,5 +118,7 @@ def test_side_that_keeps_results_is_found_at_an_early_end() -> None:
 
 
 def test_turn_that_does_not_pass_ends_all() -> None:
-    failure = take_turns(lambda side: Outcome("wrong", "no") if side else flat(10), 20, lambda _: None)
+    failure = take_turns(
+        lambda side: Outcome("wrong", "no") if side else Replayed(flat(10)), 20, lambda _: None
+    )
     assert failure == Failure(1, Outcome("wrong", "block 1: no"))
