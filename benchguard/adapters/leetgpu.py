@@ -11,6 +11,7 @@ same content in all draws.
 
 from __future__ import annotations
 
+import inspect
 import math
 import sys
 from collections.abc import Callable, Mapping
@@ -346,8 +347,9 @@ def opened(path: Path, device: str) -> LeetGpuChallenge:
     if not isinstance(kind, type):
         raise ProblemError(f"{path}: has no class Challenge; define it")
     with modules.active(), running_on(device), blaming(path, "Challenge"):
-        instance = kind(device=device)
+        instance = kind(device=device) if _takes_device(kind) else kind()
         signature = dict(instance.get_solve_signature())
+        _check_directions(path, signature)
         models = [name for name, (kind, _) in signature.items() if _is_module(kind)]
         tolerance = Tolerance(float(instance.atol), float(instance.rtol))
         gpus = int(getattr(instance, "num_gpus", 1))
@@ -359,6 +361,22 @@ def opened(path: Path, device: str) -> LeetGpuChallenge:
     if gpus != 1:
         raise ProblemError(f"{path}: the challenge runs on {gpus} GPUs; grade challenges for one GPU")
     return LeetGpuChallenge(path, modules, device, instance, signature, tolerance)
+
+
+def _takes_device(kind: type) -> bool:
+    """Whether the constructor takes a device. An older challenge's does not, and its base class has one."""
+    parameters = inspect.signature(kind).parameters
+    return "device" in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+
+
+def _check_directions(path: Path, signature: Mapping[str, Any]) -> None:
+    """Raises ProblemError for a signature of types alone, as the oldest challenges have."""
+    for name, each in signature.items():
+        if not (isinstance(each, (tuple, list)) and len(each) == 2):
+            raise ProblemError(
+                f'{path}: get_solve_signature gives no direction for {name}; write (type, "in"), (type, "out") or '
+                '(type, "inout"), as newer challenges do'
+            )
 
 
 def _is_module(kind: Any) -> bool:

@@ -7,10 +7,15 @@ from typing import Any
 
 
 class ChallengeBase:
-    """A challenge defines name, atol, rtol, reference_impl, get_solve_signature and the generate_*_test methods."""
+    """A challenge defines name, atol, rtol, reference_impl, get_solve_signature and the generate_*_test methods.
 
-    def __init__(self, device: str = "cuda") -> None:
+    Challenges of the older form pass their name, tolerances and numbers here.
+    """
+
+    def __init__(self, device: str = "cuda", **attributes: Any) -> None:
         self.device = device
+        for name, value in attributes.items():
+            setattr(self, name, value)
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,26 @@ def test_single_integer_has_the_challenges_tolerance_and_arrays_are_exact(tmp_pa
     assert case.tolerances == {"total": Tolerance(1e-5, 1e-5), "counts": Tolerance()}
 
 
+OLDER = """    def __init__(self):
+        super().__init__(name="Sum", atol=1e-4, rtol=1e-3, num_gpus=1, access_tier="free")
+"""
+
+
+def test_challenge_of_the_older_form_opens_with_its_tolerance(tmp_path: Path) -> None:
+    """Its constructor takes no device, and gives the base class its attributes."""
+    (tmp_path / "challenge.py").write_text(
+        SUM.replace('    name, atol, rtol, num_gpus = "Sum", 1e-5, 1e-5, 1\n', OLDER)
+    )
+    (case,) = opened(tmp_path).cases
+    assert case.tolerances["total"] == Tolerance(1e-4, 1e-3)
+
+
+def test_signature_without_directions_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "challenge.py").write_text(SUM.replace('(number, "out")', "number"))
+    with pytest.raises(ProblemError, match="gives no direction for total; write"):
+        opened(tmp_path)
+
+
 def test_reference_that_draws_random_numbers_is_noted(tmp_path: Path) -> None:
     drawing = "total[0] = torch.multinomial(x.float(), 1)"
     (tmp_path / "challenge.py").write_text(SUM.replace("total[0] = x.sum()", drawing))
