@@ -28,7 +28,7 @@ from .entry import Call, Entry, c_value, ordered
 from .launch import shape_of
 from .memory import CaseMemory
 from .reporting import Reporter, SubmissionError
-from .signature import misfit, parameters_of, spelled
+from .signature import misfit, parameters_of, spelled, written_parameters
 from .source import NAMES_SHOWN, directive, flags_of, kernel_of, ptx_entry
 
 
@@ -53,7 +53,7 @@ def load_cuda(order: Order, driver: Driver, reporter: Reporter) -> Entry:
             )
         started = start_library(nvcc, path, arch, flags, scratch, order.machine_code)
         library = _finish(started, driver, reporter, _import_elf_reader)
-        return LibraryEntry(library, order.entry, path.name, order.convention)
+        return LibraryEntry(library, order.entry, path.name, order.convention, source)
     if nvcc is not None:
         ptx = _finish(start_ptx(nvcc, path, arch, flags, scratch), driver, reporter).read_bytes()
     else:
@@ -140,7 +140,7 @@ RUNTIME = "libcudart.so.13"
 class LibraryEntry:
     """A host function. Raises SubmissionError if the library cannot be loaded or does not export the entry."""
 
-    def __init__(self, library: Path, entry: str, file: str, convention: Convention) -> None:
+    def __init__(self, library: Path, entry: str, file: str, convention: Convention, source: str) -> None:
         self._convention = convention
         _load_runtime()
         try:
@@ -158,7 +158,9 @@ class LibraryEntry:
             if others:
                 advice = f", only {', '.join(others)}: rename it, or pass --entry {others[0]}"
             raise SubmissionError(f"{file} exports {count} {entry}{advice}")
-        self._what, self._parameters = f"{entry} of {file}", parameters_of(symbols[0], entry)
+        is_c = symbols[0] == entry
+        self._what = f"{entry} of {file}"
+        self._parameters = written_parameters(source, entry) if is_c else parameters_of(symbols[0], entry)
         self._function: Any = loaded[symbols[0]]
         self._function.restype = None
 

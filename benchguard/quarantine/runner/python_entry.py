@@ -69,11 +69,8 @@ class PythonEntry:
                     return built(*placed, **named)
 
             return forward
-        if not _takes(function, len(values)):
-            inputs = [each for each, kind in zip(values, arguments, strict=True) if not _is_output(kind)]
-            if _takes(function, len(inputs)):
-                values = inputs
-        return lambda: function(*values)
+        given = [values[at] for at in places_taken(function, arguments)]
+        return lambda: function(*given)
 
 
 def load_python(order: Order) -> Entry:
@@ -142,6 +139,19 @@ def _no_entry(order: Order, entry: str) -> str:
         f"{path.name} has no `{entry}`, only {listing}. "
         f"Rename the function to `{entry}`, or pass `--entry {names[0]}`"
     )
+
+
+def places_taken(function: Callable[..., object], arguments: Sequence[Argument]) -> Sequence[int]:
+    """The places of the arguments that a function is called with: all, the inputs, or their arrays alone."""
+    every = range(len(arguments))
+    inputs = [each for each in every if not _is_output(arguments[each])]
+    arrays = [each for each in inputs if isinstance(arguments[each], Buffer)]
+    if _takes(function, len(every)):
+        return every
+    taken = [each for each in (inputs, arrays) if _takes(function, len(each))]
+    # Numbers of the problem must not become values of parameters with defaults, as `block=64`.
+    needed = [each for each in taken if not _takes(function, len(each) - 1)]
+    return (*needed, *taken, every)[0]
 
 
 def _takes(function: Callable[..., object], count: int) -> bool:

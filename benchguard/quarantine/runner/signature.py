@@ -1,4 +1,4 @@
-"""Parameters of a C++ function, as its mangled name tells (Itanium C++ ABI). A C name tells none.
+"""Parameters of a host function, as its mangled name (Itanium C++ ABI) or, for a C name, its source tells.
 
 A call with other parameters passes pointers as numbers, which shows as wrong outputs or as a call without kernels.
 """
@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ...problem.spec import Argument, Buffer
+from .source import code_of
 
 _WORD = re.compile(r"(\d+)([A-Za-z_]\w*)", re.ASCII)
 _REPEATED = re.compile(r"S([0-9A-Z]*)_")
@@ -16,6 +17,11 @@ _BUILT_IN = {
     "a": "signed char", "b": "bool", "c": "char", "d": "double", "f": "float", "h": "unsigned char", "i": "int",
     "j": "unsigned int", "l": "long", "m": "unsigned long", "s": "short", "t": "unsigned short", "v": "void",
     "x": "long long", "y": "unsigned long long",
+}  # fmt: skip
+_NAMED = {
+    "unsigned": "unsigned int", "int32_t": "int", "uint32_t": "unsigned int", "size_t": "unsigned long",
+    "int64_t": "long", "uint64_t": "unsigned long", "int16_t": "short", "uint16_t": "unsigned short",
+    "int8_t": "signed char", "uint8_t": "unsigned char", "long int": "long", "unsigned long int": "unsigned long",
 }  # fmt: skip
 _REAL = {"float": "float", "float32": "float", "double": "double", "float64": "double"}
 _WIDE = ("long", "unsigned long", "long long", "unsigned long long")
@@ -37,6 +43,27 @@ def parameters_of(symbol: str, name: str) -> list[str] | None:
     if not all(each in _BUILT_IN.values() or _is_pointer(each) for each in types):
         return None  # classes by value are passed by rules of their own
     return [] if types == ["void"] else types
+
+
+def written_parameters(source: str, name: str) -> list[str] | None:
+    """The C types of the function `name`, as its only definition in a source gives them.
+
+    None if the source has no such definition or several, or a parameter of a type that is not built in.
+    """
+    found = re.findall(rf"\bvoid\s+{re.escape(name)}\s*\(([^(){{}};]*)\)\s*\{{", code_of(source))
+    if len(found) != 1:
+        return None
+    types = [_written(each) for each in found[0].split(",")] if found[0].strip() not in {"", "void"} else []
+    return None if None in types else [each for each in types if each is not None]
+
+
+def _written(parameter: str) -> str | None:
+    if "*" in parameter or "[" in parameter:
+        return f"{re.split(r'[*[]', parameter)[0].strip()}*"
+    words = [each for each in parameter.partition("=")[0].split() if each != "const"]
+    type_ = " ".join(words[:-1])
+    type_ = _NAMED.get(type_, type_)
+    return type_ if type_ in _BUILT_IN.values() else None
 
 
 def misfit(parameters: Sequence[str], arguments: Sequence[Argument]) -> bool:

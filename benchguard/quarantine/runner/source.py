@@ -21,15 +21,20 @@ DEFAULT_ENTRY = "solution"
 
 
 def directive(source: str, word: str) -> str | None:
-    """The text of a comment `// WORD: ...` before the first line of code; None without one."""
-    for line in source.splitlines():
+    """The text of a comment `// WORD: ...` before the first line of code other than `#` lines; None without one."""
+    for line in source.removeprefix("\ufeff").splitlines():
         text = line.strip()
-        if text and not text.startswith("//"):
+        if text and not text.startswith(("//", "#")):
             return None
         content = text.removeprefix("//").strip()
         if content.startswith(f"{word}:"):
             return content.removeprefix(f"{word}:")
     return None
+
+
+def code_of(source: str) -> str:
+    """The source without comments and strings."""
+    return _COMMENT_OR_STRING.sub(" ", source)
 
 
 def kernel_of(source: str, entry: str) -> str | None:
@@ -39,7 +44,7 @@ def kernel_of(source: str, entry: str) -> str | None:
     another suite's submissions do. Without a launch directive the grader would launch that kernel with a grid that it
     is not written for. So an entry that the suite or the user named is not replaced by the only kernel, either.
     """
-    code = _ATTRIBUTE.sub(" ", _COMMENT_OR_STRING.sub(" ", source))
+    code = _ATTRIBUTE.sub(" ", code_of(source))
     kernels: list[str] = _KERNEL.findall(code)
     if entry in kernels:
         return entry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchguard.problem.spec import Argument, Buffer, Scalar
-from benchguard.quarantine.runner.signature import misfit, parameters_of, spelled
+from benchguard.quarantine.runner.signature import misfit, parameters_of, spelled, written_parameters
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,36 @@ from benchguard.quarantine.runner.signature import misfit, parameters_of, spelle
 )
 def test_parameters_of_a_mangled_name(symbol: str, types: list[str] | None) -> None:
     assert parameters_of(symbol, "solve") == types
+
+
+@pytest.mark.parametrize(
+    ("parameters", "types"),
+    [
+        ("", []),
+        ("void", []),
+        ("const float* __restrict__ x, float *y, int n", ["const float*", "float*", "int"]),
+        (
+            "float const *x, /* the factor, */ const float factor, size_t n = 8",
+            ["float const*", "float", "unsigned long"],
+        ),
+        (
+            "unsigned n, unsigned long long m, uint8_t b",
+            ["unsigned int", "unsigned long long", "unsigned char"],
+        ),
+        ("float* x, cudaStream_t stream", None),
+        ("float* x, FLOATS", None),
+        ("int", None),
+    ],
+)
+def test_parameters_of_a_definition(parameters: str, types: list[str] | None) -> None:
+    source = f'// void solve(int) {{\nextern "C" void solve({parameters}) {{\n  solve_with(1);\n}}\n'
+    assert written_parameters(source, "solve") == types
+
+
+def test_definitions_that_a_compiler_chooses_from_tell_nothing() -> None:
+    source = "#if A\nvoid solve(int n) {}\n#else\nvoid solve(float n) {}\n#endif\n"
+    assert written_parameters(source, "solve") is None
+    assert written_parameters("void solve(int n);", "solve") is None
 
 
 GIVEN: tuple[Argument, ...] = (

@@ -13,6 +13,8 @@ def test_directives_only_before_code() -> None:
     assert directive(source, "launch") == " grid=1"
     assert directive(source, "nvcc") == " -O2"
     assert directive("int x;\n// nvcc: -O2", "nvcc") is None
+    assert directive("\ufeff// nvcc: -O2", "nvcc") == " -O2"  # as editors of Windows begin files
+    assert directive("#include <cuda_fp16.h>\n// nvcc: -O2", "nvcc") == " -O2"
     assert directive("", "nvcc") is None
 
 
