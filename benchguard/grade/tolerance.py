@@ -63,6 +63,11 @@ def tolerance_notes(checked: Checked) -> Iterator[str]:
             f"{name}: the answer to one input set passes for others, so a kernel that reads no input could pass; "
             "narrow the tolerance, or grade other cases (--case)"
         )
+    for name, source in checked.copied.items():
+        yield (
+            f"{name}: the right answer to the problem's own inputs is within the tolerance of the input {source}, so a "
+            "kernel that copies it could pass; narrow the tolerance, or grade other cases (--case)"
+        )
     for name in sorted({*checked.of_parts} - {*checked.stored}):
         yield (
             f"{name}: an answer without one in 32 elements of the inputs passes, so a kernel that skips some of them "

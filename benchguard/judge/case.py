@@ -309,6 +309,7 @@ class CaseJudge:
                 if is_check_asked
                 else narrowing.of_parts.open
             ),
+            copied=narrowing.copied,
             refused=narrowing.refused,
             in_a_row=next((each for each in in_order if each.sample >= timed), None),
             decided_by_rounding=samples.decided_by_rounding,

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from ..ipc.text import one_line
-from ..problem.spec import Buffer
+from ..problem.spec import Buffer, Tolerance
 from ..problem.suite import TestCase
 from .contract import Cause
+from .copied import copied
 from .formats import Array, is_float
 from .making import has_room_for_set
 from .partial_answers import (
@@ -78,6 +79,9 @@ class Narrowing:
         self._case, self._sets, self._part_seed, self._problem = case, sets, part_seed, problem
         self.stored = StoredAnswers()
         self.of_parts = PartialAnswers()
+        self.copied: dict[str, str] = {}
+        """The outputs that are within the tolerance of an input, with its name (copied.py)."""
+
         self.causes: dict[str, Cause] = {}
         """Why tolerances are narrowed, by buffer: the cause of the narrowest."""
 
@@ -127,6 +131,18 @@ class Narrowing:
         for number in own:
             narrowed[number] = of_parts.narrowed(narrowed[number])
         self.stored, self.of_parts, sets.factors = stored, of_parts, narrowed
+        pairs = (
+            (sets.arrays_of(each), sets.expected[each]) for each in own[: 1 if self._is_large() else SETS]
+        )
+        self.copied = copied(self._case.spec.read, buffers, self._widest(own), pairs)
+
+    def _widest(self, own: Sequence[int]) -> dict[str, Tolerance]:
+        """The widest tolerance of each buffer in the problem's own sets."""
+        every = [widened(self._case.tolerances, self._sets.factors[each]) for each in own]
+        return {
+            name: max((each[name] for each in every), key=lambda each: (each.atol, each.rtol), default=given)
+            for name, given in self._case.tolerances.items()
+        }
 
     def _note(self, cause: Cause, limits: Factors) -> None:
         """Take note of the cause of the narrowest tolerances so far."""
@@ -148,7 +164,7 @@ class Narrowing:
         for group in groups_of(self._case.spec.read):
             if has_floats and own and not are_numbers(group, self._sets.arrays_of(own[0])):
                 continue
-            sums = [each for each in floats if is_sum(each, group)]
+            sums = [each for each in computed if is_sum(each, group)]
             compared = [*sums, *(each for each in wide if each not in sums)]
             count = SETS if sums or not self._is_large() else 1
             answers = self._from_parts(group, own if compared else (), count)

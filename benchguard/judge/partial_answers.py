@@ -32,6 +32,9 @@ within the tolerance then, it is narrowed to rounding errors: the largest of a p
 Inputs of one size lose elements together, and inputs of other sizes in runs of their own: a mean of a small input may
 scale each number of a large one. So do integers of few bits beside floats, as pixels or quantised weights beside a
 scale.
+
+The numbers of integer outputs, and bools, keep their tolerance. If those with many inputs for each number do not change
+by more, the result has the note.
 """
 
 from __future__ import annotations
@@ -150,9 +153,9 @@ def partial_answers(
     `sets`: of the problem's own sets, the expected outputs, the factors so far, and the answers to a part of the
     inputs. No set is taken once no buffer is left. With a `share` below 1, this part of the change is the tolerance,
     and changes within the room for honest errors do not count. With 0, the tolerance is the room for honest errors.
-    Changes of up to `most` tolerances count.
+    Changes of up to `most` tolerances count. Tolerances of integers and bools stay, and such answers would pass.
     """
-    near = {each.name: each for each in buffers if is_float(each.dtype)}
+    near = {each.name: each for each in buffers}
     widths = dict.fromkeys(near, 0.0)
     allowed = dict.fromkeys(near, 1.0)
     if not near:
@@ -160,10 +163,10 @@ def partial_answers(
     unchanged: list[str] = []
     for expected, factors, answers in sets:
         for name in list(near):
-            width = _change(answers[name], expected[name], tolerances[name])
+            width = change(answers[name], expected[name], tolerances[name])
             widths[name] = max(widths[name], width)
             allowed[name] = max(allowed[name], factors.get(name, 1.0))
-            is_unchanged = width == 0 and len(expected[name]) >= UNCHANGED
+            is_unchanged = width == 0 and is_float(near[name].dtype) and len(expected[name]) >= UNCHANGED
             if width > most * factors.get(name, 1.0) or is_unchanged:
                 del near[name]
                 unchanged += [name] * is_unchanged
@@ -172,6 +175,9 @@ def partial_answers(
     limits, left = {}, []
     for name, buffer in near.items():
         width = widths[name]
+        if not is_float(buffer.dtype):
+            left.append(name)
+            continue
         if width == 0:
             unchanged.append(name)
             continue
@@ -398,7 +404,7 @@ def _part_of(array: Array, seed: int, in_columns: bool) -> Array:
     return made.reshape(array.shape)
 
 
-def _change(answers: Array, expected: Array, tolerance: Tolerance) -> float:
+def change(answers: Array, expected: Array, tolerance: Tolerance) -> float:
     """The largest change of an element, in tolerances; infinite if a number is lost."""
     largest = 0.0
     for start in range(0, len(expected), CHUNK):

@@ -569,3 +569,25 @@ def test_own_check_is_asked_about_one_set_of_large_inputs(monkeypatch: pytest.Mo
     monkeypatch.setattr(narrowing, "LARGE_BYTES", INPUT.bytes)
     assert asked_sets() == ([0], ("y",))
     assert asked_sets(frozenset({0})) == ([0], ())
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance", "off", "is_open"),
+    [
+        ("bool", Tolerance(0.0, 0.0), 0, True),
+        ("bool", Tolerance(0.0, 0.0), 1, False),
+        ("uint8", Tolerance(1.0, 0.0), 1, True),
+        ("uint8", Tolerance(1.0, 0.0), 2, False),
+    ],
+)
+def test_integers_and_bools_that_do_not_change_by_more_than_the_tolerance_are_open(
+    dtype: Any, tolerance: Tolerance, off: int, is_open: bool
+) -> None:
+    """Their tolerance stays: it says which answers are right, and not how a kernel rounds."""
+    output = Buffer("y", dtype, (2048,), "output")
+    expected = np.random.default_rng(1).integers(0, 2, 2048).astype(dtype)
+    answer = expected.copy()
+    answer[7] = not expected[7] if dtype == "bool" and off else expected[7] + off
+    rows = [({"y": expected}, {}, {"y": each}) for each in (expected, answer, expected)]
+    found = partial_answers([output], {"y": tolerance}, rows, lambda _: 1.0)
+    assert found == PartialAnswers(open=("y",) if is_open else ())
