@@ -12,6 +12,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,6 +28,10 @@ LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 RETRY_SECONDS = 5
 LOOK_SECONDS = 0.5
 """Time between two looks at a client that waits for its turn."""
+
+UNREAD_MAX = 32
+"""Connections whose request has not been read, or is a stranger's. The oldest one ends for one more, so that idle
+connections shut nobody out."""
 
 _DRAIN_BYTES = 64 << 10
 
@@ -70,7 +75,8 @@ class ServerOptions:
 
 
 class RewardServer(ThreadingHTTPServer):
-    """Listens from its making; serve_forever() answers. One thread for each connection, and a bounded number."""
+    """Listens from its making; serve_forever() answers. One thread for each connection, and a bounded number: those
+    whose request is read wait in `room`, or are refused at once."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -80,7 +86,8 @@ class RewardServer(ThreadingHTTPServer):
         self.rewarder, self.options, self.say = rewarder, options, say
         self.turns = threading.BoundedSemaphore(options.grades)
         self.room = threading.BoundedSemaphore(options.grades + options.waiting)
-        self._connections = threading.BoundedSemaphore(options.grades + options.waiting + 32)
+        self._unread: dict[socket.socket, None] = {}
+        self._lock = threading.Lock()
         self.address_family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
         super().__init__((options.host, options.port), _Handler)
 
@@ -94,23 +101,31 @@ class RewardServer(ThreadingHTTPServer):
         return f"http://{self.host}:{self.server_port}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._connections.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
-        try:
-            super().process_request(request, client_address)
-        except BaseException:  # no thread could be started, which would release it
-            self._connections.release()
-            raise
+        with self._lock:
+            if len(self._unread) >= UNREAD_MAX:
+                oldest = next(iter(self._unread))
+                del self._unread[oldest]
+                end(oldest)
+            self._unread[request] = None
+        super().process_request(request, client_address)
 
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._connections.release()
+    def shutdown_request(self, request: Any) -> None:
+        self.has_read(request)
+        super().shutdown_request(request)
+
+    def has_read(self, connection: socket.socket) -> None:
+        """Take a connection from the unread ones: its request has been read, or it ends."""
+        with self._lock:
+            self._unread.pop(connection, None)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that broke. The client is gone; the service goes on."""
+
+
+def end(connection: socket.socket) -> None:
+    """End a connection that another thread uses, which then reads its end."""
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 class _GoneError(Exception):
@@ -125,19 +140,13 @@ class _Handler(BaseHTTPRequestHandler):
     def setup(self) -> None:
         super().setup()
         # A limit for the whole request: a timeout of the socket would begin again with each byte.
-        self._limit = threading.Timer(self.server.options.read_seconds, self._cut)
+        self._limit = threading.Timer(self.server.options.read_seconds, end, [self.connection])
         self._limit.daemon = True
         self._limit.start()
 
     def finish(self) -> None:
         self._limit.cancel()
         super().finish()
-
-    def _cut(self) -> None:
-        try:
-            self.connection.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            return
 
     def do_GET(self) -> None:
         self._limit.cancel()
@@ -159,6 +168,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._limit.cancel()
         if len(data) < size:
             return self._refuse(HTTPStatus.BAD_REQUEST, "the request ended early")
+        self.server.has_read(self.connection)
         return self._answer(data)
 
     def _answer(self, data: bytes) -> None:

@@ -9,7 +9,8 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from benchguard.rewards import server as module
 from benchguard.rewards.request import BODY_MAX, parse_request
 from benchguard.rewards.response import Code
 from benchguard.rewards.rewarder import Rewarder, RewardTask
-from benchguard.rewards.server import RewardServer, ServerOptions
+from benchguard.rewards.server import UNREAD_MAX, RewardServer, ServerOptions
 from tests.support.results import graded_result
 
 REQUEST = {"problem": "add", "source": "x", "language": "cuda"}
@@ -265,7 +266,39 @@ def test_connection_without_a_thread_leaves_its_place(monkeypatch: pytest.Monkey
 
     with RewardServer(Rewarder({}, grade), ServerOptions(), [].append) as server:
         monkeypatch.setattr(threading.Thread, "start", start)
-        before = server._connections._value
+        connection = socket.socket()
         with pytest.raises(RuntimeError):
-            server.process_request(socket.socket(), ("127.0.0.1", 1))
-        assert server._connections._value == before
+            server.process_request(connection, ("127.0.0.1", 1))
+        server.shutdown_request(connection)  # as BaseServer does
+        assert not server._unread
+
+
+def test_idle_connections_shut_nobody_out() -> None:
+    """Each client that has not sent its request would else hold a place for `read_seconds`."""
+    with serving(grade) as server, ExitStack() as stack:
+        idle = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.server_port)))
+            for _ in range(2 * UNREAD_MAX)
+        ]
+        assert ask(server, REQUEST)[0] == 200
+        assert len(server._unread) <= UNREAD_MAX
+        idle[0].settimeout(10)
+        assert idle[0].recv(1) == b""  # the oldest one has ended
+
+
+def test_strangers_shut_nobody_out_while_a_request_waits() -> None:
+    """A request that is read keeps its place, however many connections follow."""
+    began, goes_on = threading.Event(), threading.Event()
+
+    def slow(problem: str, code: Code) -> GradeResult:
+        began.set()
+        goes_on.wait(10)
+        return grade(problem, code)
+
+    with serving(slow) as server, ExitStack() as stack, ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(ask, server, REQUEST)
+        assert began.wait(10)
+        for _ in range(UNREAD_MAX + 1):
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.server_port)))
+        goes_on.set()
+        assert answer.result(10)[0] == 200
