@@ -56,6 +56,10 @@ _OF_COMMANDS = dict.fromkeys(SELECTION, "commands that are recorded")
 _OF_WORK = {"keep": "a problem, or commands that are recorded"}
 
 
+_SOURCES = frozenset({".py", ".cu", ".hip", ".ptx"})
+"""Files of problems and submissions."""
+
+
 @click.command(
     cls=TrailingCommand,
     forms=(
@@ -160,6 +164,7 @@ def compare(
         _refuse(given, {**_OF_CAPTURES, **_OF_COMMANDS})
         result = _compare_submissions(paths, blocks, quiet, values)
     elif len(paths) == 2 and words is None:
+        _check_captures(paths)
         _refuse(given, {**_OF_PROBLEMS, **_OF_COMMANDS, **_OF_WORK})
         captures = [[Path(path)] for path in paths]
         result = _compare_captures(captures, paths, blocks, quiet, values)
@@ -240,6 +245,16 @@ def _compare_commands(
         result = _compare_captures(captures, labels, blocks, quiet, values)
         folder.is_spare = result.call is not None
     return result
+
+
+def _check_captures(paths: Sequence[str]) -> None:
+    """Raises UsageError for a problem or a submission: one path of PROBLEM A B is missing."""
+    for path in paths:
+        suffix = Path(path.partition(":")[0]).suffix
+        if suffix in _SOURCES:
+            raise UsageError(
+                f"{path} is not a capture; to compare submissions, give PROBLEM A B: {len(paths)} paths are given"
+            )
 
 
 def _compare_captures(

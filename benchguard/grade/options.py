@@ -57,6 +57,9 @@ _NOT_INLINE = {
 }
 """Options without an effect on inline timing, and the reason."""
 
+MEMORY_MIN = 64 << 20
+"""Less is a unit left out, as in `--memory 16`: a small grade on the CPU driver uses 0.2 GiB."""
+
 _LOCAL = {"keep"}
 """Options that name files of this machine."""
 
@@ -180,6 +183,10 @@ class GradeOptions:
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
                 raise UsageError(f"{name.replace('_', '-')} is {value:g}; give {low:g} to {high:g}")
+        if 0 < self.memory_bytes < MEMORY_MIN:
+            raise UsageError(
+                f"memory is {self.memory_bytes} bytes; a submission needs at least {MEMORY_MIN >> 20}M"
+            )
         rule_of(self.until, self.samples)
         if self.cold is not None and self.cold not in get_args(Cold):
             raise UsageError(

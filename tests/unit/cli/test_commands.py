@@ -152,6 +152,14 @@ SUBMISSION = "raise SystemExit('the submission was imported')\n"
         (["grade", "problem.py", "submission.py", "--keep", "problem.py"], "problem.py"),
         (["grade", "problem.py", "submission.py", "--sets", "1"], "sets is 1; give 4 to 1024"),
         (["grade", "problem.py", "submission.py", "--one-use", "0"], "one-use is 0; give 8 to 256"),
+        (
+            ["grade", "problem.py", "submission.py", "--memory", "1M"],
+            "memory is 1048576 bytes; a submission needs at least 64M",
+        ),
+        (
+            ["compare", "problem.py", "a.cu"],
+            "problem.py is not a capture; to compare submissions, give PROBLEM A B: 2 paths",
+        ),
         (["grade", "problem.py", "submission.py", "--memory", "much"], "not a size"),
         (["grade", "problem.py", "submission.py", "--until", "soon"], "soon"),
         (["grade", "problem.py", "submission.py", "--samples", "0"], "samples"),
