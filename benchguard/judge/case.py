@@ -20,7 +20,7 @@ from ..problem.suite import TestCase
 from .arrays import elements_of
 from .contract import Ask, Checked, Expected, Mismatch, Secrets, Slots
 from .filling import Filling
-from .formats import Array
+from .formats import Array, is_float
 from .inputs import SEED_BITS, Seen, chance_for, write_set
 from .making import Made, Maker, Order, Source
 from .narrowing import Narrowing
@@ -31,7 +31,7 @@ from .reference import as_output
 from .right_outputs import RightOutputs, Unshown
 from .samples import Place, Right, Samples, places_of
 from .secret_sets import SecretSets
-from .slack import widened
+from .slack import in_own_precision, widened
 from .streaming import Stream
 from .troubles import FaultError
 
@@ -265,8 +265,21 @@ class CaseJudge:
         return (self._samples.expected if self._samples is not None else self._sets.expected)[of_set]
 
     def _nearby(self, of_set: int) -> Iterator[Mapping[str, Array]]:
+        """The reference's answers for elements that rounding may decide: first its integers in the submission's
+        precision."""
         assert self._sets is not None
-        return answers_nearby(self._case, self._sets.arrays_of(of_set), self._tools.problem)
+        arrays = self._sets.arrays_of(of_set)
+        if not all(is_float(each.dtype) for each in self._case.spec.checked):
+            yield {**self._answers(of_set), **self._own_integers(arrays)}
+        yield from answers_nearby(self._case, arrays, self._tools.problem)
+
+    def _own_integers(self, arrays: Mapping[str, Array]) -> dict[str, Array]:
+        try:
+            own = in_own_precision(self._case, arrays, self._tools.problem)
+        except (Exception, SystemExit):  # of the problem's code
+            return {}
+        integers = [each.name for each in self._case.spec.checked if not is_float(each.dtype)]
+        return {name: own[name] for name in integers if name in own}
 
     def _summary(self, samples: Samples, by_set: list[int], in_a_row: int) -> Checked:
         own_check, narrowing, right = self._own_check, self._narrowing, self._right_outputs

@@ -149,6 +149,26 @@ class Steps:
         return None
 
 
+class Bins(Steps):
+    """Counts of numbers in bins of 0.01. A number that float32 puts into the next bin changes two of them."""
+
+    name, bins = "bins", 1000
+    spec = CaseSpec(
+        name, (Buffer("x", "float32", (Steps.count,)), Buffer("counts", "int32", (bins,), "output"))
+    )
+    tolerances: Mapping[str, Tolerance] = {"counts": Tolerance()}
+
+    def expected(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        return {"counts": self.counted(inputs["x"].astype(np.float64) * 100)}
+
+    def native(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        return {"counts": self.counted(inputs["x"] * np.float32(100))}
+
+    def counted(self, numbers: np.ndarray) -> np.ndarray:
+        bins = np.minimum(numbers.astype(np.int64), self.bins - 1)
+        return np.bincount(bins, minlength=self.bins).astype(np.int32)
+
+
 def load(problem: str, adapter: str, options: Mapping[str, str]) -> Suite:
     """`problem` says what is odd about it."""
     if adapter == "import":
@@ -162,6 +182,8 @@ def load(problem: str, adapter: str, options: Mapping[str, str]) -> Suite:
         judge_session.__dict__["can_fork"] = lambda: False
     if problem == "steps":
         return Suite(problem, (Steps(),))
+    if problem == "bins":
+        return Suite(problem, (Bins(),))
     own = problem in {"strict", "near", "near, wide"}
     kind = Wide if problem == "near, wide" else Scale
     sizes = [int(each) for each in options.get("n", "1000").split(",")]
