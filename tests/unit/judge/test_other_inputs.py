@@ -10,7 +10,15 @@ import pytest
 
 from benchguard.judge import other_inputs
 from benchguard.judge.formats import Array
-from benchguard.judge.other_inputs import DRAWN, Outputs, are_many, disturbed, drawn, other_inputs_reason
+from benchguard.judge.other_inputs import (
+    DRAWN,
+    Outputs,
+    are_many,
+    disturbed,
+    drawn,
+    other_inputs_reason,
+    pairs_of,
+)
 from benchguard.judge.samples import Place
 from benchguard.problem.spec import Buffer, Tolerance
 
@@ -167,3 +175,44 @@ def test_disturbed_answer_has_errors_of_the_same_size_where_numbers_count() -> N
     errors = np.abs(moved - right)
     assert {float(each) for each in np.unique(errors.round(3))} == {0.0, 5.0}
     assert 0.3 < (errors > 0).mean() < 0.7 and (moved < right).any() and (moved > right).any()
+
+
+MIDDLE = np.arange(COUNT) % 4 > 0
+
+
+@pytest.mark.parametrize(
+    ("cut", "is_reported"),
+    [
+        pytest.param(np.floor, False, id="down"),
+        pytest.param(np.ceil, False, id="up"),
+        pytest.param(np.trunc, False, id="towards zero"),
+        pytest.param(np.rint, False, id="rounded"),
+        pytest.param(lambda means: 0 * means + np.round(means.mean()), True, id="constant"),
+        pytest.param(
+            lambda means: np.where(MIDDLE, np.round(means.mean()), np.floor(means)), True, id="a quarter"
+        ),
+        pytest.param(lambda means: np.where(MIDDLE, np.floor(means), np.ceil(means)), True, id="both ways"),
+    ],
+)
+@pytest.mark.parametrize("centre", [127.5, 0.1])
+def test_integers_that_are_cut_instead_of_rounded_are_computed(
+    cut: Kernel, is_reported: bool, centre: float
+) -> None:
+    """Means of 6561 bytes: a standard deviation of 0.91."""
+    places, tolerances = (
+        [Place(Buffer("y", "int16", (COUNT,), "output"), 0, "int16")],
+        {"y": Tolerance(1.0, 0.0)},
+    )
+    means = [np.random.default_rng(each).normal(centre, 0.91, COUNT) for each in range(8)]
+    answers = [{"y": np.rint(each)} for each in means]
+    order = pairs_of(range(8), COUNT)
+    pairs = [
+        drawn(places, {"y": cut(means[one]).astype(np.int16)}, (answers[one], answers[other]), tolerances, 1)
+        for one, other in order
+    ]
+    reason = other_inputs_reason(
+        pairs,
+        lambda at: [each.within(tolerances["y"]) for each in pairs[at]],
+        lambda at: [answers[order[at][0]]],
+    )
+    assert bool(reason) is is_reported
