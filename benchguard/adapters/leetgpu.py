@@ -68,10 +68,17 @@ def load(spec: str, options: Mapping[str, str]) -> Suite:
     left_out = "functional tests need --adapter-option cases=all"
     if everything:
         functional = functional_cases(challenge)
-        judged = [case for case in functional if case.is_seeded and case.has_seeded_results]
+        fixed = [case for case in functional if case.has_fixed_shapes]
+        judged = [case for case in fixed if case.is_seeded and case.has_seeded_results]
         cases += judged
-        others = ", ".join(case.name for case in functional if case not in judged)
-        left_out = f"left out, because each draw has the same inputs or results: {others}" if others else ""
+        left_out = "; ".join(
+            f"left out, because {reason}: {', '.join(case.name for case in others)}"
+            for reason, others in (
+                ("each draw has the same inputs or results", [case for case in fixed if case not in judged]),
+                ("shapes or numbers depend on the seed", [case for case in functional if case not in fixed]),
+            )
+            if others
+        )
     for case in cases:
         case.distributions = names
     return Suite(
@@ -181,6 +188,10 @@ class LeetGpuCase(WideCase):
             else Tolerance()
             for each in self.spec.checked
         }
+
+    @property
+    def has_fixed_shapes(self) -> bool:
+        return described([*self._first.values()]) == described([*self._other.values()])
 
     @property
     def is_seeded(self) -> bool:
@@ -391,4 +402,5 @@ def _aliases() -> dict[str, ModuleType]:
 
 
 def _equal(one: Array, other: Array) -> bool:
-    return bool((to_numpy(one) == to_numpy(other)).all())
+    first, second = to_numpy(one), to_numpy(other)
+    return first.shape == second.shape and bool((first == second).all())

@@ -108,6 +108,19 @@ def test_challenge_of_the_older_form_opens_with_its_tolerance(tmp_path: Path) ->
     assert case.tolerances["total"] == Tolerance(1e-4, 1e-3)
 
 
+def test_functional_test_whose_shapes_depend_on_the_seed_is_left_out(tmp_path: Path) -> None:
+    functional = """
+    def generate_functional_test(self):
+        test = self.generate_performance_test()
+        n = int(torch.randint(10, 100, (1,)))
+        return [{**test, "x": torch.randint(1, 100, (n,), dtype=torch.int32)}, test]
+"""
+    (tmp_path / "challenge.py").write_text(SUM + functional)
+    suite = opened(tmp_path, cases="all")
+    assert [case.name for case in suite.cases] == ["performance", "functional.1"]
+    assert suite.left_out == "left out, because shapes or numbers depend on the seed: functional.0"
+
+
 def test_signature_without_directions_is_refused(tmp_path: Path) -> None:
     (tmp_path / "challenge.py").write_text(SUM.replace('(number, "out")', "number"))
     with pytest.raises(ProblemError, match="gives no direction for total; write"):
