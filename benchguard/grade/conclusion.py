@@ -19,7 +19,7 @@ from ..version import __version__
 from .archive import captures_by_case
 from .result import SCHEMA, AuditBlock, GradedCase, GradeResult, Sandbox, Source, Trust, Verdict
 from .score import score_of
-from .specification import Finding
+from .specification import OR_INLINE, Finding
 
 LEFT_OUT_SHOWN = 8
 
@@ -65,7 +65,7 @@ def concluded(
 ) -> GradeResult:
     """The result. `notes` come before those of this module."""
     opened, submission, quarantined = done.opened, done.submission, done.quarantined
-    cases = tuple(replace(each.case, reason=joined(each.case.reason)) for each in done.timed)
+    cases = tuple(replace(each.case, reason=joined(advised(each.case.reason, opened))) for each in done.timed)
     failed = next((case for case in cases if case.verdict != "pass"), None)
     verdict: Verdict = "pass"
     reason = ""
@@ -81,7 +81,7 @@ def concluded(
     return GradeResult(
         schema=SCHEMA,
         verdict=verdict,
-        reason=joined(reason),
+        reason=joined(advised(reason, opened)),
         trust=trust,
         problem=opened.name,
         submission=Source(
@@ -106,6 +106,11 @@ def concluded(
         wall_s=wall_s,
         version=__version__,
     )
+
+
+def advised(reason: str, opened: Opened) -> str:
+    """The reason, without the advice to grade with --inline where the problem has a check of its own (inline.py)."""
+    return reason.replace(OR_INLINE, "") if opened.own_checks else reason
 
 
 def confinement_of(quarantined: Mapping[str, str], replays: Sequence[Mapping[str, str]]) -> dict[str, str]:

@@ -14,10 +14,10 @@ from ..ipc.json_text import UNREADABLE
 from ..ipc.text import one_line
 from ..problem.spec import CaseSpec
 from .evidence import CaptureFacts, facts_of
-from .specification import Finding, check_capture
+from .specification import OR_INLINE, Finding, check_capture
 from .traces import Trace, are_repeated, first_difference
 
-ON_THE_DEVICE = "decide in a kernel instead of host code, or grade with --inline"
+ON_THE_DEVICE = f"decide in a kernel instead of host code{OR_INLINE}"
 TEXT_MAX = 1000
 REFUSALS = ("failed", "unreplayable", "violation")
 CAPTURES = 2

@@ -195,16 +195,25 @@ def _unknown_in_a_row(found: Findings) -> str:
             f"{trouble}; the recorded calls use different memory or numbers, so the next call may differ, and work "
             "outside of the calls may make memory ready: clear memory in the call that uses it"
         )
+    if _is_wrong(found):
+        return "the outputs of single calls are wrong"
     return _tests(found).in_a_row_unknown
 
 
 def _trouble_in_a_row(found: Findings) -> str:
-    """The fault of a call on the memory that another call left; empty if the call is right, or was not made."""
+    """The fault of a call on the memory that another call left; empty if the call is right, or was not made.
+
+    Empty also if single calls are wrong: that tells nothing of this memory.
+    """
     what = "a call on the memory that another call left"
     if trouble := next(filter(None, (each.trouble for each in found.replay.in_a_row)), ""):
         return f"{what} does not end well: {trouble}"
     wrong = found.checked.in_a_row if found.checked is not None else None
-    return "" if wrong is None else f"{what} is wrong: {wrong.text}"
+    return "" if wrong is None or _is_wrong(found) else f"{what} is wrong: {wrong.text}"
+
+
+def _is_wrong(found: Findings) -> bool:
+    return found.checked is not None and found.checked.wrong > 0
 
 
 def unknown_globals(replay: ReplayResult) -> str:

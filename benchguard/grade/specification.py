@@ -27,6 +27,10 @@ ROLES: dict[str, Role] = {
 checks it as an output."""
 
 
+OR_INLINE = ", or grade with --inline"
+"""Advice that ends a reason. conclusion.py leaves it out where --inline is refused."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """A reason against a pass. `text` is one line: what happened, where, and what to do."""
@@ -50,9 +54,7 @@ def _findings(capture: Capture, spec: CaseSpec) -> Iterator[Finding]:
         if refusal.is_doubt:
             continue
         what = f"{refusal.call}: {refusal.reason}" if refusal.call else refusal.reason
-        yield Finding(
-            "unreplayable", f"after {refusal.operation} operations {what}; remove it, or grade with --inline"
-        )
+        yield Finding("unreplayable", f"after {refusal.operation} operations {what}; remove it{OR_INLINE}")
     ranges = tuple(capture.ranges)
     yield from _names(ranges, spec)
     placed = {each.name: each for each in ranges}

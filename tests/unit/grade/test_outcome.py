@@ -292,6 +292,21 @@ def test_wrong_call_in_a_row_is_wrong_if_the_recorded_calls_are_the_same() -> No
     assert in_a_row(True, InARow((), 0, "the region did not end")) == ("wrong", "failed")
 
 
+@pytest.mark.parametrize("are_repeated", [True, False])
+def test_call_in_a_row_is_not_blamed_where_single_calls_are_wrong(are_repeated: bool) -> None:
+    seen = checked(ROWS, wrong=len(ROWS), first=WRONG, in_a_row=LAST)
+    findings = Findings(
+        replayed(ROWS, in_a_row=(IN_A_ROW,)),
+        seen,
+        rates_of(100.0, None, None, ""),
+        "",
+        are_repeated=are_repeated,
+    )
+    texts = {each.check: (each.state, each.text) for each in evidence_of(findings)}
+    assert texts["calls in a row"] == ("could not tell", "the outputs of single calls are wrong")
+    assert "y[4]" in outcome_of(findings).reason
+
+
 def test_wrong_call_in_a_row_is_unproven_if_the_next_call_may_differ() -> None:
     assert in_a_row(False, IN_A_ROW, LAST) == ("unproven", "could not tell")
     assert in_a_row(False, InARow((), 0, "the region did not end")) == ("unproven", "could not tell")
