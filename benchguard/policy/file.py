@@ -82,6 +82,8 @@ def load_policy(spec: str) -> Policy:
     """Read the policy of this name, or the file at this path. Raises UsageError."""
     path = _NAMED / f"{spec}.toml" if spec in NAMES else Path(spec)
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):  # a pipe would wait for its writer
+            raise UsageError(f"the policy {spec} is not a regular file; name another file")
         with path.open("rb") as file:
             data = file.read(FILE_BYTES_MAX + 1)
         if len(data) > FILE_BYTES_MAX:

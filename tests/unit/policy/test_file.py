@@ -5,6 +5,7 @@ files/expected.txt has the messages; it is refreshed by `python tests/unit/polic
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,13 @@ def test_policy_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     for spec, reason in (("x.toml", "it is not UTF-8"), ("", "Is a directory")):
         with pytest.raises(UsageError, match=f"cannot read the policy .*: {reason}; name another file"):
             load_policy(str(tmp_path / spec))
+
+
+def test_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    """To open it would wait for a writer."""
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(UsageError, match="is not a regular file"):
+        load_policy(str(tmp_path / "pipe.toml"))
 
 
 if __name__ == "__main__":
