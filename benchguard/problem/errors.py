@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,12 @@ def blaming(path: Path, doing: str) -> Iterator[None]:
         raise
     except (Exception, SystemExit) as error:  # the author's code may raise anything
         place = place_of(error, lambda file: file == str(path)) or str(path)
-        reason = one_line(str(error)) or "no message"
-        text = f"{place}: {doing} failed: {type(error).__name__}: {reason}"
+        reason = one_line(str(error)) or _source_of(place)
+        text = f"{place}: {doing} failed: {type(error).__name__}{': ' if reason else ''}{reason}"
         raise ProblemError(text) from error
+
+
+def _source_of(place: str) -> str:
+    """The source at FILE:LINE, which says more than an exception without a message, as of `assert`."""
+    file, _, number = place.rpartition(":")
+    return one_line(linecache.getline(file, int(number)).strip()) if number.isdigit() else ""
