@@ -45,8 +45,8 @@ SHARE = 1e-3
 sum. It keeps a bound on elements that nothing decides, if a problem is chaotic."""
 
 INTEGERS_MIN = 16
-"""So many integers may be wrong at first, because each must equal one of the answers. A number near the edge between
-two bins of a histogram changes both counts, and two numbers in another order change both places."""
+"""As many integers may be wrong at first in an output of any size, because each must equal one of the answers. One
+number near the edge of two bins changes two counts of a histogram."""
 
 ROUNDINGS = 8.0
 ROUNDING_MAX = 2.0**-14
@@ -79,7 +79,7 @@ class Output:
     comparison: Comparison
 
     def most(self, share: float) -> float:
-        """The number of elements that may be wrong; of integers SHARE, whatever `share` is."""
+        """The number of elements that may be wrong at first. For integers, SHARE replaces `share`."""
         if not is_float(self.buffer.dtype):
             return max(INTEGERS_MIN, SHARE * self.comparison.elements)
         return max(1.0, share * self.comparison.elements)

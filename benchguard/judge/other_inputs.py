@@ -29,9 +29,8 @@ SHARE = 1 / 8
 as a task of GPU MODE permits with a tolerance of 0.1, an attention has about 1/16."""
 
 CUT_SHARE = 3 / 8
-"""The same for integers that are equal to the expected ones or, all in one direction, 1 off: an integer division cuts
-off what the reference rounds. A fifth of the means of 6561 bytes are nearer to those of other inputs then, and half of
-a constant's."""
+"""The largest share for integers that are equal to the expected ones or, all in one direction, 1 off: an integer
+division cuts off what the reference rounds. For means of 6561 bytes the share is a fifth, and for a constant a half."""
 
 CHANCE = 0.8
 """Besides SHARE, so much divided by the root of the number of numbers may be nearer by chance. A mean of 65,536 numbers
@@ -72,7 +71,7 @@ class Drawn:
     counted: NDArray[np.bool_]
 
     @property
-    def most(self) -> float:
+    def limit(self) -> float:
         """The largest share of the numbers that may be nearer to those of other inputs."""
         if is_float(self.place.buffer.dtype):
             return SHARE
@@ -164,13 +163,13 @@ def are_many(pairs: Sequence[Outputs], of_each: int = 2) -> bool:
     for output in zip(*pairs, strict=True):
         counted = sum(int(each.counted.sum()) for each in output)
         differing = sum(int(each.differing.sum()) for each in output)
-        if counted > min(each.most for each in output) * differing + CHANCE * math.sqrt(differing * of_each):
+        if counted > min(each.limit for each in output) * differing + CHANCE * math.sqrt(differing * of_each):
             return True
     return False
 
 
 def _has_many(outputs: Outputs) -> bool:
-    return any(each.share > each.most for each in outputs)
+    return any(each.share > each.limit for each in outputs)
 
 
 def disturbed(dtype: DType, actual: Array, answers: tuple[Array, Array], seed: int) -> Doubles:

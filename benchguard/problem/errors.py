@@ -32,6 +32,6 @@ def blaming(path: Path, doing: str) -> Iterator[None]:
 
 
 def _source_of(place: str) -> str:
-    """The source at FILE:LINE, which says more than an exception without a message, as of `assert`."""
+    """The source at FILE:LINE; empty if it is unknown. It stands for the message that `assert` alone does not give."""
     file, _, number = place.rpartition(":")
     return one_line(linecache.getline(file, int(number)).strip()) if number.isdigit() else ""

@@ -23,21 +23,27 @@ from tests.unit.judge.problems import Bins, Steps
 from tests.unit.judge.replaying import judge, secrets_of
 
 Answer = Callable[[np.ndarray], np.ndarray]
+Arrays = Mapping[str, np.ndarray]
 
 
-def checked(answer: Answer, output: str = "y") -> Checked:
-    """The judge's results for 8 input sets if one output has `answer`."""
-
-    def solve(inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> None:
-        outputs["y"][...] = outputs["steps"][...] = steps(inputs["x"])
-        outputs[output][...] = answer(inputs["x"])
-
+def result_of(problem: str, solve: Callable[[Arrays, Arrays], None]) -> Checked:
+    """The judge's result for a submission, over all input sets."""
     with judge() as process:
-        replaying = secrets_of(process, Ask("steps", "test"))
+        replaying = secrets_of(process, Ask(problem, "test"))
         for number in range(replaying.secrets.sets):
             replaying.sample(number, solve)
         process.ask(AskChecked(0))
         return process.answer(Checked)[0]
+
+
+def checked(answer: Answer, output: str = "y") -> Checked:
+    """The result if one output has `answer`."""
+
+    def solve(inputs: Arrays, outputs: Arrays) -> None:
+        outputs["y"][...] = outputs["steps"][...] = steps(inputs["x"])
+        outputs[output][...] = answer(inputs["x"])
+
+    return result_of("steps", solve)
 
 
 def steps(x: np.ndarray) -> np.ndarray:
@@ -93,18 +99,13 @@ def test_elements_that_rounding_does_not_decide_are_wrong(output: str, answer: A
 
 
 def counted(off: int) -> Checked:
-    """The results for counts in float32, of which one is `off`."""
+    """The result for counts in float32. One of them is wrong by `off`."""
 
-    def solve(inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> None:
+    def solve(inputs: Arrays, outputs: Arrays) -> None:
         outputs["counts"][...] = Bins().native(inputs)["counts"]
         outputs["counts"][500] += off
 
-    with judge() as process:
-        replaying = secrets_of(process, Ask("bins", "test"))
-        for number in range(replaying.secrets.sets):
-            replaying.sample(number, solve)
-        process.ask(AskChecked(0))
-        return process.answer(Checked)[0]
+    return result_of("bins", solve)
 
 
 def test_counts_of_numbers_near_the_edges_of_bins_are_right() -> None:

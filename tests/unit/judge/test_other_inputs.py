@@ -177,7 +177,7 @@ def test_disturbed_answer_has_errors_of_the_same_size_where_numbers_count() -> N
     assert 0.3 < (errors > 0).mean() < 0.7 and (moved < right).any() and (moved > right).any()
 
 
-MIDDLE = np.arange(COUNT) % 4 > 0
+THREE_OF_FOUR = np.arange(COUNT) % 4 > 0
 
 
 @pytest.mark.parametrize(
@@ -189,9 +189,13 @@ MIDDLE = np.arange(COUNT) % 4 > 0
         pytest.param(np.rint, False, id="rounded"),
         pytest.param(lambda means: 0 * means + np.round(means.mean()), True, id="constant"),
         pytest.param(
-            lambda means: np.where(MIDDLE, np.round(means.mean()), np.floor(means)), True, id="a quarter"
+            lambda means: np.where(THREE_OF_FOUR, np.round(means.mean()), np.floor(means)),
+            True,
+            id="a quarter",
         ),
-        pytest.param(lambda means: np.where(MIDDLE, np.floor(means), np.ceil(means)), True, id="both ways"),
+        pytest.param(
+            lambda means: np.where(THREE_OF_FOUR, np.floor(means), np.ceil(means)), True, id="both ways"
+        ),
     ],
 )
 @pytest.mark.parametrize("centre", [127.5, 0.1])
