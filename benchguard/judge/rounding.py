@@ -9,6 +9,9 @@ errors are those of the reference in float32: on this set, and on the problem's 
 output is wrong. The tolerance stays where float32 is exact enough (ERROR_MIN), and where floats of a lower precision
 are read or written: their kernels compute in float32, and the reference in their precision does not.
 
+numpy and torch add in pairs. Where equal numbers are added one after the other, the errors of the reference are too
+small, and the tolerance has room for those of such a sum (drift.py).
+
 Each element has a factor of its own (LIFT). Where the problem's own check decides, the tolerance is a default, and the
 unit of the errors is what the check accepts (width_of).
 
@@ -26,9 +29,11 @@ from typing import Any
 
 import numpy as np
 
+from ..problem.arrays import to_numpy
 from ..problem.spec import Buffer, Tolerance
 from ..problem.suite import TestCase
 from .compare import CHUNK
+from .drift import drift_of
 from .formats import FLOATS, Array, decoded, is_float
 from .medians import median
 from .nearby import shifted
@@ -86,13 +91,26 @@ class Rounding:
         """
         if not self._is_precise():
             return
+        drifts = self._drifts(inputs, expected, widths)
+        yield _above_one(drifts)
         own = self._own()
         largest: dict[str, Array] = {}
         for given in islice(chain([inputs], shifted(self._case.spec.read, inputs)), TRIES):
             for name, error in self._errors(given, expected if given is inputs else None, widths).items():
                 largest[name] = np.maximum(largest.get(name, 0.0), error)
             found = {name: _factors_of(errors, own.get(name, 1.0)) for name, errors in largest.items()}
-            yield {name: factors for name, factors in found.items() if (factors > 1).any()}
+            yield _above_one({name: np.maximum(found.get(name, 1.0), each) for name, each in drifts.items()})
+
+    def _drifts(self, inputs: Inputs, expected: Expected, widths: Widths) -> Factors:
+        """By output, the factors for sums of as many numbers as there are inputs for each of its elements."""
+        arrays = [to_numpy(inputs[each.name]) for each in self._case.spec.read if is_float(each.dtype)]
+        most, found = max((each.size for each in arrays), default=0), {}
+        for buffer in self._case.spec.checked:
+            if is_float(buffer.dtype) and buffer.elements:
+                share = drift_of(arrays, most // buffer.elements)
+                tolerance = self._tolerance(buffer.name, widths)
+                found[buffer.name] = _factors_of_sums(expected[buffer.name], share, tolerance)
+        return found
 
     def _tolerance(self, name: str, widths: Widths) -> Tolerance:
         return widened(self._case.tolerances, widths)[name]
@@ -149,6 +167,21 @@ def _factors_of(errors: Array, own: float) -> Array:
     lifted = np.minimum(LIFT * errors, errors.max(initial=0.0))
     factors = MULTIPLE * lifted / min(1.0, max(OWN_MIN, own))
     return np.where(lifted >= ERROR_MIN, np.maximum(factors, 1.0), 1.0)
+
+
+def _factors_of_sums(expected: Array, share: float, tolerance: Tolerance) -> Array:
+    """The factors of elements that may be off by this share of themselves."""
+    factors = np.ones(len(expected), np.float32)
+    for start in range(0, len(expected), CHUNK) if share else ():
+        sizes = np.abs(expected[start : start + CHUNK].astype(np.float64))
+        with np.errstate(all="ignore"):
+            found = share * sizes / (tolerance.atol + tolerance.rtol * sizes)
+        factors[start : start + CHUNK] = np.where(np.isfinite(found), np.clip(found, 1.0, ERROR_MAX), 1.0)
+    return factors
+
+
+def _above_one(factors: Factors) -> Factors:
+    return {name: each for name, each in factors.items() if (each > 1).any()}
 
 
 def width_of(
