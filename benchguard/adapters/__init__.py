@@ -53,7 +53,7 @@ def calling(spec: str, adapter: str = "auto") -> Calling | None:
 def load_suite(spec: str, adapter: str = "auto", options: Mapping[str, str] = {}) -> Suite:
     """Open a problem. `auto` detects the format, except pygpubench, which must be named.
 
-    problem      PATH[:CLASS], a Python file with a benchguard.Problem
+    problem      PATH[:CLASS], a Python file with a benchguard.Problem, or a folder of Tensara's with def.py
     gpumode      a folder with task.yml
     kernelbench  a Python file with Model, get_inputs and get_init_inputs
     leetgpu      a challenge.py with a class Challenge, or its folder

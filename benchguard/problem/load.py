@@ -23,6 +23,9 @@ from .sources import Source, Sources, sources_of, spec_of
 from .spec import ELEMENT_BYTES
 from .suite import Suite, TestCase
 
+TENSARA_FILE = "def.py"
+"""The problem in each folder of Tensara's."""
+
 OPTIONS = {
     "device": "where references are computed: auto, cpu, cuda",
     "dtype": "what problems in the seed form are asked for: float32, ...",
@@ -114,9 +117,11 @@ def _path_and_name(spec: str) -> tuple[Path, str]:
         path, name = spec, ""
     file = Path(path)
     if file.is_dir():
-        raise UsageError(
-            f"{path} is a folder; give the path of the problem's Python file in it, such as def.py"
-        )
+        file /= TENSARA_FILE
+        if not file.is_file():
+            raise UsageError(
+                f"{path} is a folder without {TENSARA_FILE}; give the path of the problem's Python file in it"
+            )
     if not file.is_file():
         raise UsageError(f"no such problem: {path}; give the path of a Python file, or PATH:CLASS")
     return file.resolve(), name
@@ -134,7 +139,7 @@ def _module_of(path: Path) -> ModuleType:
     module = module_from_spec(specification)
     sys.modules[name] = module
     try:
-        with blaming(path, "importing it"), _importable(sources_of(path)):
+        with blaming(path, "importing it"), _importable(sources_of(path), path):
             specification.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
@@ -143,10 +148,10 @@ def _module_of(path: Path) -> ModuleType:
 
 
 @contextmanager
-def _importable(sources: Sources) -> Iterator[None]:
+def _importable(sources: Sources, path: Path) -> Iterator[None]:
     """Let the file import modules of its folder, and `problem`, from which Tensara's files import their base class."""
     previous: Any = sys.modules.get("problem")
-    if "problem" not in sources.modules:
+    if path.stem == "problem" or "problem" not in sources.modules:
         sys.modules["problem"] = tensara
     try:
         with sources.importable():

@@ -55,7 +55,11 @@ def test_problem_file_imports_its_folder(tmp_path: Path) -> None:
     [
         ("no-such.py", {}, "no such problem: no-such.py"),
         ("no-such.py:Name", {}, "no such problem: no-such.py"),
-        (str(Path(GATHER).parent), {}, "is a folder; give the path of the problem's Python file in it"),
+        (
+            str(Path(GATHER).parent),
+            {},
+            "is a folder without def.py; give the path of the problem's Python file in it",
+        ),
         (f"{GATHER}:Scatter", {}, "has no problem Scatter; it has Gather"),
         (GATHER, {"colour": "red"}, "unknown problem option 'colour'; options are device, dtype, sample"),
         (GATHER, {"device": "tpu"}, "device cannot be 'tpu'"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,16 @@ def test_seed_form_loads() -> None:
     assert large.verify(one, {"output": expected}, {"output": actual}) is None
     reason = large.verify(one, {"output": expected}, {"output": actual + np.float32(1)})
     assert reason is not None and reason.startswith("verify_result: {'max_difference': 1.0")
+
+
+@pytest.mark.parametrize("name", ["def.py", "problem.py"])
+def test_problem_in_a_folder_loads_by_its_file(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text((GIVEN / "tensara_current.py").read_text())
+    given = tmp_path if name == "def.py" else path
+    assert [each.spec for each in load(str(given), options=CPU).cases] == [
+        each.spec for each in load(str(GIVEN / "tensara_current.py"), options=CPU).cases
+    ]
 
 
 def test_seed_form_in_other_dtype() -> None:
