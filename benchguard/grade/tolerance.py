@@ -45,8 +45,18 @@ def tolerance_notes(checked: Checked) -> Iterator[str]:
         )
     if checked.rounding_factor > 1 and not checked.wrong:
         yield (
-            f"some outputs for inputs of other distributions are right only within {checked.rounding_factor:.3g} times "
-            "the tolerance: the rounding errors of the problem's own reference grow as much on these inputs"
+            f"some outputs are right only within {checked.rounding_factor:.3g} times the tolerance: the rounding "
+            "errors of float32 are as large on these inputs"
+        )
+    if checked.refused_others:
+        yield (
+            "the reference does not run on inputs of another distribution, and input sets have the problem's own "
+            f"instead ({checked.refused_others})"
+        )
+    if checked.only_others:
+        yield (
+            "all outputs for the problem's own inputs are right. Inputs of other distributions may break a relation of "
+            "them, such as an order or a norm; the problem's `distributions` then leaves out the ones that do"
         )
     if checked.refused and not checked.wrong:
         yield (

@@ -282,8 +282,8 @@ class CaseJudge:
         return {name: own[name] for name in integers if name in own}
 
     def _summary(self, samples: Samples, by_set: list[int], in_a_row: int) -> Checked:
-        own_check, narrowing, right = self._own_check, self._narrowing, self._right_outputs
-        assert own_check is not None and narrowing is not None and right is not None
+        sets, own_check, narrowing, right = self._sets, self._own_check, self._narrowing, self._right_outputs
+        assert sets is not None and own_check is not None and narrowing is not None and right is not None
         own_check.ask_of_all(samples, self._tools.sets)
         samples.ask_rest()
         firsts = [state.mismatch for state in samples.sets if state.mismatch is not None]
@@ -324,6 +324,8 @@ class CaseJudge:
             ),
             copied=narrowing.copied,
             refused=narrowing.refused,
+            refused_others=sets.refused,
+            only_others=bool(wrong) and not any(sets.is_own(each.set) for each in wrong),
             in_a_row=next((each for each in in_order if each.sample >= timed), None),
             decided_by_rounding=samples.decided_by_rounding,
             rounding_factor=max(samples.rounding_factor, own_check.largest_factor),

@@ -204,6 +204,10 @@ class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
     """By buffer, the input that the right answer is within the tolerance of, in some own sets (copied.py)."""
     refused: str = ""
     """Why the reference did not answer to changed inputs, so that `of_parts` may lack buffers; empty if it did."""
+    refused_others: str = ""
+    """Why sets have the problem's own distribution instead of another one: the reference does not run on that."""
+    only_others: bool = False
+    """Whether outputs are wrong for inputs of other distributions only."""
     unchanged: str = ""
     """Why nothing shows that the call computed its results: they are inputs that are right as they are."""
     of_other_inputs: str = ""

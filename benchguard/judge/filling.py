@@ -144,6 +144,7 @@ class Filling:
             factors,
             supply,
             zeros,
+            source,
         )
 
     def _made(self, source: Source, orders: Mapping[int, Order], pool: SharedMemory) -> dict[int, Made]:

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..ipc.shared_memory import SharedMemory
 from ..problem.arrays import to_numpy
+from ..problem.errors import ProblemError
 from ..problem.spec import CaseSpec, layout_of
 from ..problem.suite import TestCase
 from ..problem.threads import as_in_this_thread, in_parts, threads
@@ -66,7 +67,8 @@ class Order(msgspec.Struct, frozen=True):
 class Made:
     """`answers` are empty if the order did not ask for them. `factors` change the set's tolerances (slack.py).
 
-    `distribution` is the order's, or the problem's own if the order's is unfit. `zeros` are those of always_zero().
+    `distribution` is the order's, or the problem's own if that is unfit (is_unfit(), or the reference does not run on
+    it, for the reason `refused`). `zeros` are those of always_zero().
     """
 
     digests: Mapping[str, bytes]
@@ -74,6 +76,7 @@ class Made:
     factors: dict[str, float]
     distribution: str
     zeros: frozenset[str] = frozenset()
+    refused: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,9 +100,15 @@ def made_of(
     inputs = draw_inputs(case, order.seed, order.distribution, problem)
     zeros = always_zero(case.spec, inputs.memory)
     write_set(pool, layout_of(case.spec.read), 0, inputs.memory, order.start, zeros)
-    expected = expected_of(case, inputs.arrays, problem) if order.answers else {}
+    instead = msgspec.structs.replace(order, distribution=own)
+    try:
+        expected = expected_of(case, inputs.arrays, problem) if order.answers else {}
+    except (ProblemError, FaultError) as error:
+        if order.distribution == own or _lacks_memory(error):
+            raise
+        return replace(made_of(case, instead, pool, problem), refused=f"{order.distribution}: {error}")
     if expected and order.distribution != own and is_unfit(case, inputs.arrays, expected, problem):
-        return made_of(case, msgspec.structs.replace(order, distribution=own), pool, problem)
+        return made_of(case, instead, pool, problem)
     answers, factors = _with_factors(case, inputs.arrays, expected, problem) if expected else ({}, {})
     return Made(inputs.digests, dict(answers), factors, order.distribution, zeros)
 
@@ -179,7 +188,10 @@ class Here:
     def make(self, orders: Sequence[Order], pool: SharedMemory) -> list[Made | Failed]:
         count = max(1, min(threads(), len(orders), room_for(self._cases, orders)))
         results = self._made(orders, pool, count)
-        if count > 1 and results and _lacks_memory(results[-1]):  # a GPU's, which room_for() does not know
+        last = results[-1] if results else None
+        if (
+            count > 1 and isinstance(last, Failed) and _lacks_memory(last.error)
+        ):  # a GPU's, unknown to room_for()
             done = len(results) - 1
             return results[:done] + self._made(orders[done:], pool, 1)
         return results
@@ -218,13 +230,13 @@ def has_room_for_set(spec: CaseSpec, available: int) -> bool:
     return available // SHARE_OF_MEMORY >= COPIES * WIDE * _elements(spec)
 
 
-def _lacks_memory(result: Made | Failed) -> bool:
+def _lacks_memory(error: BaseException) -> bool:
     """Whether a set failed for a lack of memory. torch's error for a GPU's memory is an exception of its own."""
-    error = result.error if isinstance(result, Failed) else None
-    while error is not None:
-        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, MemoryError) or type(cause).__name__ == "OutOfMemoryError":
             return True
-        error = error.__cause__
+        cause = cause.__cause__
     return False
 
 
@@ -233,6 +245,8 @@ class Source:
 
     def __init__(self, maker: Maker, seen: Seen, chance: random.Random, pool: SharedMemory) -> None:
         self._maker, self._known, self._chance, self._pool = maker, seen, chance, pool
+        self.refused = ""
+        """Why a set has not the distribution that was ordered: the reference does not run on it. The last reason."""
 
     def seed(self) -> int:
         return self._chance.getrandbits(SEED_BITS)
@@ -245,6 +259,7 @@ class Source:
         for tries in range(1, TRIES + 1):
             if isinstance(result, Failed):
                 raise result.error
+            self.refused = result.refused or self.refused
             same = self._known.add(result.digests)
             if not same:
                 return msgspec.structs.replace(order, distribution=result.distribution), result

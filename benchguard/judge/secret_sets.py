@@ -13,6 +13,7 @@ from ..problem.spec import Layout
 from ..problem.suite import TestCase
 from .arrays import as_numbers, elements_of, flat_copy
 from .formats import Array
+from .making import Source
 from .streaming import Supply
 
 
@@ -35,10 +36,17 @@ class SecretSets:
     """Makes the one-use sets that are streamed."""
     zeros: frozenset[str] = frozenset()
     """Inputs that are zeros in all sets."""
+    source: Source | None = None
+    """Made the sets, and makes those that are streamed."""
 
     def is_own(self, number: int) -> bool:
         """Whether a set has the problem's own distribution."""
         return self.distributions[number] == self.case.distributions[0]
+
+    @property
+    def refused(self) -> str:
+        """Why sets have the problem's own distribution instead of another one; empty if none has."""
+        return self.source.refused if self.source is not None else ""
 
     def own_in_memory(self) -> list[int]:
         """The sets of the problem's own distribution that stay in memory."""

@@ -58,6 +58,7 @@ class _Done(msgspec.Struct, frozen=True, tag=True):
     factors: dict[str, float]
     distribution: str
     zeros: frozenset[str]
+    refused: str
 
 
 class _Fault(msgspec.Struct, frozen=True, tag=True):
@@ -139,7 +140,9 @@ class Workers:
             if isinstance(reply, _Fault):
                 return [*results, Failed(reply.error())]
             answered = self._answers(each, reply.dtypes, memory)
-            results.append(Made(reply.digests, answered, reply.factors, reply.distribution, reply.zeros))
+            results.append(
+                Made(reply.digests, answered, reply.factors, reply.distribution, reply.zeros, reply.refused)
+            )
         return results
 
     def close(self) -> None:
@@ -238,7 +241,7 @@ def _compute(
         for name, array in arrays.items():
             outputs.write(array, task.answers + places[name][0])
         dtypes = {name: array.dtype.str for name, array in arrays.items()}
-        return _Done(dict(made.digests), dtypes, made.factors, made.distribution, made.zeros)
+        return _Done(dict(made.digests), dtypes, made.factors, made.distribution, made.zeros, made.refused)
     except SpillError:
         return _Fault("", spill=True)
     except (Exception, SystemExit) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
+from msgspec.structs import replace
 
 from benchguard.grade.tolerance import tolerance_notes
 from benchguard.judge.contract import Cause, Checked
@@ -34,3 +35,18 @@ def test_each_cause_has_a_note() -> None:
         checked = Checked(10, 0, None, 1e-7, 1e-6, 0, "", factors={"y": 0.5}, causes={"y": cause})
         assert len(list(tolerance_notes(checked))) == 1
     assert list(tolerance_notes(PLAIN)) == []
+
+
+@pytest.mark.parametrize(
+    ("checked", "part"),
+    [
+        (
+            replace(PLAIN, refused_others="sparse: Singular matrix"),
+            "input sets have the problem's own instead (sparse",
+        ),
+        (replace(PLAIN, wrong=3, only_others=True), "all outputs for the problem's own inputs are right"),
+    ],
+)
+def test_note_of_other_distributions_says_what_differs(checked: Checked, part: str) -> None:
+    (note,) = tolerance_notes(checked)
+    assert part in note

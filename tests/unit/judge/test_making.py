@@ -24,6 +24,7 @@ from benchguard.judge.making import Failed, Here, Made, Maker, Order, Source
 from benchguard.judge.reference import SpillError
 from benchguard.judge.troubles import FaultError, error_text
 from benchguard.judge.workers import Workers, can_fork
+from benchguard.problem.errors import ProblemError
 from benchguard.problem.spec import Buffer, layout_of
 from benchguard.problem.threads import _blas, threads
 from benchguard.problem.turns import Turns, others_turn
@@ -187,6 +188,29 @@ def test_distribution_that_leaves_the_reference_wrong_is_not_drawn(kind: str, wh
         assert np.abs(np.frombuffer(making.inputs(1), np.float32)[:1000]).max() > 100 or drawn == "normal"
         [again] = making.results(["large"], answers=False)
         assert isinstance(again, Made) and again.distribution == "large"
+
+
+class Singular(Scale):
+    """The reference fails on numbers of the distribution `large`, or has no number for them (`what` "NaN")."""
+
+    def expected(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        results = super().expected(inputs)
+        if np.abs(inputs["x"]).max() < 100:
+            return results
+        if self.what == "NaN":
+            return {**results, "y": results["y"] * np.nan}
+        raise ProblemError("Singular matrix")
+
+
+@makers
+@pytest.mark.parametrize(("what", "reason"), [("", "Singular matrix"), ("NaN", "no finite number for y")])
+def test_distribution_that_the_reference_fails_on_is_not_drawn_and_the_reason_kept(
+    kind: str, what: str, reason: str
+) -> None:
+    with Making(kind, Singular(1000, what=what)) as making:
+        [first, second] = making.sets(["normal", "large"], answers=True)
+        assert (first.distribution, second.distribution) == ("normal", "normal")
+        assert not first.refused and second.refused.startswith("large: ") and reason in second.refused
 
 
 class Vanishing(Overflowing):
