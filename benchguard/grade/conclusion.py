@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from ..replay.protocol import Device
 from ..replay.result import Settings
 from ..version import __version__
 from .archive import captures_by_case
+from .evidence import KernelEvidence
 from .result import SCHEMA, AuditBlock, GradedCase, GradeResult, Sandbox, Source, Trust, Verdict
 from .score import score_of
 from .specification import OR_INLINE, Finding
@@ -54,6 +56,11 @@ class Conclusion:
         return captures_by_case([each.name for each in self.opened.cases], self.quarantined.captures)
 
 
+def may_lack_barrier(kernels: Sequence[KernelEvidence]) -> bool:
+    """Whether a kernel has blocks of several threads. No known kernels: it may have."""
+    return not kernels or any(math.prod(each.block) > 1 for each in kernels)
+
+
 def concluded(
     done: Conclusion,
     *,
@@ -76,7 +83,8 @@ def concluded(
     confinement = confinement_of(quarantined.confinement, [each.confinement for each in done.timed])
     clocks = next((case.clocks for case in cases if case.clocks is not None), None)
     device = next((each.device for each in done.timed if each.device is not None), None)
-    if verdict == "wrong" and device is not None and not device.pci_bus:
+    kernels = tuple(dict.fromkeys(kernel for case in cases for kernel in case.kernels))
+    if verdict == "wrong" and device is not None and not device.pci_bus and may_lack_barrier(kernels):
         notes = (*notes, OTHER_ORDER)
     return GradeResult(
         schema=SCHEMA,
@@ -89,7 +97,7 @@ def concluded(
         ),
         converged=all(known) if (known := [c.converged for c in cases if c.converged is not None]) else None,
         cases=cases,
-        kernels=tuple(dict.fromkeys(kernel for case in cases for kernel in case.kernels)),
+        kernels=kernels,
         device=device,
         clocks=clocks or Clocks("no case was timed"),
         sandbox=Sandbox(is_full(confinement), confinement),

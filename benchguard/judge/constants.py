@@ -81,6 +81,6 @@ def constants_reason(
     return (
         f"{most.share:.0%} of the numbers of {name} are nearly the same in all of {len(copies)} input sets, and "
         f"right only because the tolerance is as wide as the distance of the answers ({name}[{int(most.at[first])}] "
-        f"should be {most.expected[first]:.3g} in one of them, is {most.actual[first]:.3g}), so nothing shows that the "
+        f"should be {most.expected[first]:.9g} in one of them, is {most.actual[first]:.9g}), so nothing shows that the "
         "call computes them"
     )

@@ -214,5 +214,5 @@ def other_inputs_reason(
     return (
         f"{most.share:.0%} of the numbers of {name} are nearer to {other}, and right only because the tolerance is "
         f"as wide as the distance from there ({name}[{int(most.at[first])}] should be "
-        f"{most.expected[first]:.3g}, is {most.actual[first]:.3g}), so nothing shows that the call computes them"
+        f"{most.expected[first]:.9g}, is {most.actual[first]:.9g}), so nothing shows that the call computes them"
     )
