@@ -184,13 +184,12 @@ class OwnCheck:
     def room(self, number: int) -> Iterator[Factors]:
         """By how much a set's tolerances may be wider for roundings, least first (rounding.py).
 
-        The problem's own distribution has no such room: its author chose the tolerance for it.
+        The problem's own distribution has such room only for default tolerances: others the author chose for it.
         """
-        if self._sets.is_own(number):
-            return iter(())
-        return self._rounding.factors(
-            self._sets.arrays_of(number), self._answers(number), self._widths(number)
-        )
+        inputs, expected = self._sets.arrays_of(number), self._answers(number)
+        if not self._sets.is_own(number):
+            return self._rounding.factors(inputs, expected, self._widths(number))
+        return iter(()) if self._case.has_own_check else self._rounding.factors_of_defaults(inputs, expected)
 
     def _are_near(self, number: int, copy: Copy, is_near: bool) -> bool:
         """Whether outputs are right by the tolerances of their dtypes, so that a check which accepts them saw them.

@@ -9,6 +9,8 @@ errors are those of the reference in float32: on this set, and on the problem's 
 output is wrong. The tolerance stays where float32 is exact enough (ERROR_MIN), and where floats of a lower precision
 are read or written: their kernels compute in float32, and the reference in their precision does not.
 
+On the problem's own inputs a default tolerance, where a problem gives none, has room for twice the error.
+
 numpy and torch add in pairs. Where equal numbers are added one after the other, the errors of the reference are too
 small, and the tolerance has room for those of such a sum (drift.py).
 
@@ -94,12 +96,28 @@ class Rounding:
         drifts = self._drifts(inputs, expected, widths)
         yield _above_one(drifts)
         own = self._own()
+        for largest in self._largest_errors(inputs, expected, widths):
+            found = {name: _factors_of(errors, own.get(name, 1.0)) for name, errors in largest.items()}
+            yield _above_one({name: np.maximum(found.get(name, 1.0), each) for name, each in drifts.items()})
+
+    def factors_of_defaults(self, inputs: Inputs, expected: Expected) -> Iterator[Factors]:
+        """The same for a set of the problem's own distribution, and the outputs whose tolerance is a default: it knows
+        nothing of their sizes, and may be less than the errors of the reference in float32."""
+        names: frozenset[str] = getattr(self._case, "default_tolerances", frozenset())
+        if not names or not self._is_precise():
+            return
+        for largest in self._largest_errors(inputs, expected, _NO_WIDTHS):
+            yield _above_one({name: _factors_of(largest[name], 1.0) for name in names & largest.keys()})
+
+    def _largest_errors(
+        self, inputs: Inputs, expected: Expected, widths: Widths
+    ) -> Iterator[Mapping[str, Array]]:
+        """The largest errors so far, after each of the TRIES."""
         largest: dict[str, Array] = {}
         for given in islice(chain([inputs], shifted(self._case.spec.read, inputs)), TRIES):
             for name, error in self._errors(given, expected if given is inputs else None, widths).items():
                 largest[name] = np.maximum(largest.get(name, 0.0), error)
-            found = {name: _factors_of(errors, own.get(name, 1.0)) for name, errors in largest.items()}
-            yield _above_one({name: np.maximum(found.get(name, 1.0), each) for name, each in drifts.items()})
+            yield largest
 
     def _drifts(self, inputs: Inputs, expected: Expected, widths: Widths) -> Factors:
         """By output, the factors for sums of as many numbers as there are inputs for each of its elements."""

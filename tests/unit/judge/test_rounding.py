@@ -142,6 +142,40 @@ def test_sum_of_positive_numbers_that_leaves_some_out_is_wrong(tmp_path: Path, s
     assert result.wrong > result.samples / 3, result
 
 
+CUMULATIVE = """
+    tolerances = None
+
+    def reference_solution(self, x):
+        return np.cumsum(x)
+
+    def get_outputs(self, test_case):
+        return [((LENGTH,), "float")]
+""".replace("LENGTH", str(LENGTH))
+
+
+def test_reference_in_float32_is_right_by_a_default_tolerance(tmp_path: Path) -> None:
+    result = checked(problem_file(tmp_path, CUMULATIVE), lambda x: np.cumsum(x, dtype=np.float32))
+    assert result.wrong == 0 and result.rounding_factor > 1, result.first
+
+
+def test_sums_of_numbers_of_a_lower_precision_are_wrong_by_a_default_tolerance(tmp_path: Path) -> None:
+    result = checked(
+        problem_file(tmp_path, CUMULATIVE), lambda x: np.cumsum(x.astype(np.float16), dtype=np.float64)
+    )
+    assert result.wrong > result.samples / 3 and not result.only_others, result
+
+
+def test_outputs_that_are_wrong_for_other_distributions_only_are_told_apart(tmp_path: Path) -> None:
+    def of_own(x: np.ndarray) -> Any:
+        """Right for random numbers only."""
+        exact = x.sum(dtype=np.float64)
+        return exact if abs(exact) < 6 * LENGTH**0.5 and len(np.unique(x[:4096])) > 3000 else 0
+
+    result = checked(problem_file(tmp_path), of_own)
+    assert 0 < result.wrong < result.samples / 2 and result.only_others
+    assert not checked(problem_file(tmp_path), first_half).only_others
+
+
 def factors(
     path: Path, distribution: str, widths: Mapping[str, float] = MappingProxyType({})
 ) -> list[Mapping[str, float]]:
