@@ -221,7 +221,7 @@ class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
     decided_by_rounding: int = 0
     """The number of elements that are right for inputs a few roundings away only (nearby.py)."""
     rounding_factor: float = 1.0
-    """The largest factor of a tolerance that made an output of another distribution right (rounding.py)."""
+    """The largest factor of a tolerance that made an output right, in another distribution mostly (rounding.py)."""
 
 
 class Trouble(msgspec.Struct, frozen=True, tag_field="answer", tag="trouble"):

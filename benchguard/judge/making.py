@@ -189,9 +189,8 @@ class Here:
         count = max(1, min(threads(), len(orders), room_for(self._cases, orders)))
         results = self._made(orders, pool, count)
         last = results[-1] if results else None
-        if (
-            count > 1 and isinstance(last, Failed) and _lacks_memory(last.error)
-        ):  # a GPU's, unknown to room_for()
+        # room_for() does not know the memory of a GPU.
+        if count > 1 and isinstance(last, Failed) and _lacks_memory(last.error):
             done = len(results) - 1
             return results[:done] + self._made(orders[done:], pool, 1)
         return results

@@ -101,8 +101,8 @@ class Rounding:
             yield _above_one({name: np.maximum(found.get(name, 1.0), each) for name, each in drifts.items()})
 
     def factors_of_defaults(self, inputs: Inputs, expected: Expected) -> Iterator[Factors]:
-        """The same for a set of the problem's own distribution, and the outputs whose tolerance is a default: it knows
-        nothing of their sizes, and may be less than the errors of the reference in float32."""
+        """The factors of default tolerances on a set of the problem's own distribution: a default knows nothing of the
+        outputs, and may be less than the errors of the reference in float32."""
         names: frozenset[str] = getattr(self._case, "default_tolerances", frozenset())
         if not names or not self._is_precise():
             return
