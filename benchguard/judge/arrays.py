@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from ..ipc.shared_memory import Bytes
 from ..problem.arrays import from_bytes, to_bytes
 from ..problem.spec import Buffer, CaseSpec
-from ..problem.threads import in_parts
+from ..problem.threads import all_parts, in_parts
 from .formats import Array, is_float, numpy_dtype, stored_dtype
 from .troubles import FaultError
 
@@ -66,14 +65,9 @@ def same_bits(view: Array, copy: Array) -> bool:
 
 
 def _same_memory(first: int, second: int, size: int) -> bool:
-    differs = threading.Event()
-
-    def look(start: int) -> None:
-        if not differs.is_set() and _memcmp(first + start, second + start, min(PART, size - start)) != 0:
-            differs.set()
-
-    in_parts(look, size, PART)
-    return not differs.is_set()
+    return all_parts(
+        lambda start: _memcmp(first + start, second + start, min(PART, size - start)) == 0, size, PART
+    )
 
 
 def flat_copy(view: Array) -> Array:

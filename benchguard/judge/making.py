@@ -24,7 +24,7 @@ from ..problem.arrays import to_numpy
 from ..problem.errors import ProblemError
 from ..problem.spec import CaseSpec, layout_of
 from ..problem.suite import TestCase
-from ..problem.threads import as_in_this_thread, in_parts, threads
+from ..problem.threads import all_parts, as_in_this_thread, threads
 from ..problem.turns import ALONE
 from .arrays import shaped
 from .compare import CHUNK
@@ -138,20 +138,14 @@ def is_unfit(
 def _leaves_range(spec: CaseSpec, expected: Expected) -> bool:
     """Whether a number overflows, or is too small to be a normal number."""
 
-    is_beyond = threading.Event()
-
-    def look(numbers: Array, form: FloatFormat, start: int) -> None:
-        if is_beyond.is_set():
-            return
+    def is_in_range(numbers: Array, form: FloatFormat, start: int) -> bool:
         sizes = np.abs(numbers[start : start + CHUNK])
-        if not sizes.max() <= form.largest or ((sizes > 0) & (sizes < form.smallest_normal)).any():
-            is_beyond.set()
+        return bool(sizes.max() <= form.largest) and not ((sizes > 0) & (sizes < form.smallest_normal)).any()
 
-    for each in spec.checked:
-        if each.dtype in FLOATS:
-            numbers = expected[each.name]
-            in_parts(partial(look, numbers, FLOATS[each.dtype]), len(numbers), CHUNK)
-    return is_beyond.is_set()
+    floats = [(expected[each.name], FLOATS[each.dtype]) for each in spec.checked if each.dtype in FLOATS]
+    return not all(
+        all_parts(partial(is_in_range, numbers, form), len(numbers), CHUNK) for numbers, form in floats
+    )
 
 
 def _with_factors(

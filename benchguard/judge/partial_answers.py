@@ -406,16 +406,19 @@ def _part_of(array: Array, seed: int, in_columns: bool) -> Array:
 
 def change(answers: Array, expected: Array, tolerance: Tolerance) -> float:
     """The largest change of an element, in tolerances; infinite if a number is lost."""
-    largest = 0.0
-    for start in range(0, len(expected), CHUNK):
+    found = [0.0]
+
+    def look(start: int) -> None:
         part = slice(start, start + CHUNK)
         if np.array_equal(answers[part], expected[part]):
-            continue
+            return
         with np.errstate(all="ignore"):
             targets = expected[part].astype(np.float64)
             known = np.isfinite(targets)
             changes = np.abs(answers[part].astype(np.float64) - targets)[known]
             changes /= (tolerance.atol + tolerance.rtol * np.abs(targets))[known]
         changes[np.isnan(changes)] = np.inf
-        largest = max(largest, float(changes.max(initial=0.0)))
-    return largest
+        found.append(float(changes.max(initial=0.0)))
+
+    in_parts(look, len(expected), CHUNK)
+    return max(found)

@@ -6,7 +6,6 @@ more than 2**-SPILL_BITS of its tolerance; otherwise there are fewer sets.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 from ..problem.arrays import on_gpu, to_numpy
 from ..problem.spec import Buffer, CaseSpec, Tolerance
 from ..problem.suite import TestCase
-from ..problem.threads import in_parts
+from ..problem.threads import all_parts
 from ..problem.turns import ALONE
 from .arrays import check_shape, same_bits
 from .formats import FLOATS, Array, is_float, numpy_dtype, rounded, stored_dtype
@@ -150,17 +149,14 @@ def _narrow(values: Array, tolerance: Tolerance) -> Array:
         return values
     narrow = np.empty(len(values), np.float32)
     is_near = _is_near_in_range if _is_wide(tolerance) else _is_near
-    too_coarse = threading.Event()
 
-    def round_part(start: int) -> None:
+    def is_fine(start: int) -> bool:
         part = slice(start, start + _PART)
         with np.errstate(all="ignore"):
             narrow[part] = values[part]
-            if not too_coarse.is_set() and not is_near(values[part], narrow[part], tolerance):
-                too_coarse.set()
+            return is_near(values[part], narrow[part], tolerance)
 
-    in_parts(round_part, len(values), _PART)
-    if too_coarse.is_set():
+    if not all_parts(is_fine, len(values), _PART):
         raise SpillError
     return narrow
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..problem.arrays import to_numpy
 from ..problem.spec import Buffer, Tolerance
+from ..problem.threads import all_parts, in_parts
 from .compare import CHUNK
 from .formats import FLOATS, Array, Doubles, decoded, is_float
 from .nearby import EXACT_BITS
@@ -59,9 +60,21 @@ def selected(
 
 
 def _factor(buffer: Buffer, tolerance: Tolerance, expected: Array) -> float:
-    largest = float(np.abs(expected[np.isfinite(expected)]).max())
+    largest = _largest(expected)
     bound = tolerance.atol + tolerance.rtol * largest
     return largest * 2.0 ** (SPARE_BITS - FLOATS[buffer.dtype].digits) / bound if bound else np.inf
+
+
+def _largest(expected: Array) -> float:
+    """The largest finite number, without its sign."""
+    found = [0.0]
+
+    def look(start: int) -> None:
+        sizes = np.abs(expected[start : start + CHUNK])
+        found.append(float(sizes.max(where=np.isfinite(sizes), initial=0)))
+
+    in_parts(look, len(expected), CHUNK)
+    return max(found)
 
 
 def has_more_bits(buffer: Buffer) -> bool:
@@ -91,17 +104,19 @@ def _are_in(numbers: Doubles, read: Sequence[Buffer], arrays: Mapping[str, Any])
 def _is_in(number: np.float64, given: Array) -> bool:
     with np.errstate(over="ignore"):  # a number beyond the range of the input's dtype
         wanted = given.dtype.type(number)
-    return bool(np.float64(wanted) == number) and any(
-        (given[start : start + CHUNK] == wanted).any() for start in range(0, len(given), CHUNK)
-    )
+    if np.float64(wanted) != number:
+        return False
+    return not all_parts(lambda start: not (given[start : start + CHUNK] == wanted).any(), len(given), CHUNK)
 
 
 def _is_exact(buffer: Buffer, own: Array | None, expected: Array) -> bool:
     """Whether the reference in the submission's precision, `own`, as stored, makes no error. Chunk by chunk: whole
     arrays in float64 would be several times as large as the output."""
-    return own is not None and all(
-        np.array_equal(
-            decoded(buffer.dtype, own[start : start + CHUNK]), expected[start : start + CHUNK], equal_nan=True
-        )
-        for start in range(0, len(expected), CHUNK)
-    )
+    if own is None:
+        return False
+
+    def is_same(start: int) -> bool:
+        numbers = decoded(buffer.dtype, own[start : start + CHUNK])
+        return np.array_equal(numbers, expected[start : start + CHUNK], equal_nan=True)
+
+    return all_parts(is_same, len(expected), CHUNK)

@@ -45,7 +45,7 @@ from .c_types import FLOATS
 from .seeding import generator
 from .spec import ELEMENT_BYTES
 from .structure import keep_structure
-from .threads import in_parts
+from .threads import all_parts, in_parts
 from .turns import others_turn
 
 OWN = "own"
@@ -157,10 +157,8 @@ def _repeated(own: Numbers, distribution: str, seed: int, name: str) -> Numbers:
 
 
 def _is_finite(flat: Numbers) -> bool:
-    parts: list[bool] = []
     size = 8 * CHUNK  # threads that do so little wait for each other's Python
-    in_parts(lambda at: parts.append(bool(np.isfinite(flat[at : at + size]).all())), flat.size, size)
-    return all(parts)
+    return all_parts(lambda at: bool(np.isfinite(flat[at : at + size]).all()), flat.size, size)
 
 
 def _transformed(own: Numbers, distribution: str, seed: int, name: str) -> Numbers:

@@ -10,6 +10,7 @@ import ctypes
 import os
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -52,6 +53,18 @@ def in_parts(work: Callable[[int], object], size: int, part: int) -> None:
     with ThreadPoolExecutor(count) as pool:
         for _ in pool.map(work, starts):
             pass
+
+
+def all_parts(holds: Callable[[int], bool], size: int, part: int) -> bool:
+    """Whether `holds` is true for the start of every part. It is not called any more once it was false."""
+    fails = threading.Event()
+
+    def look(start: int) -> None:
+        if not fails.is_set() and not holds(start):
+            fails.set()
+
+    in_parts(look, size, part)
+    return not fails.is_set()
 
 
 @contextmanager

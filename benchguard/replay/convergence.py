@@ -24,6 +24,12 @@ HUGE_FIRST = 32
 """The first look where each sample copies HUGE_BYTES and more: the fewest samples with which the test for carried
 results can tell, 12 on one-use inputs and 20 on others."""
 
+UNTESTED_FIRST = 12
+"""The first look instead of HUGE_FIRST where memory has room for no more than UNTESTED_SETS repeated sets, so that the
+test for carried results cannot tell, and samples on one-use inputs alone make the time. There are 8 of these."""
+
+UNTESTED_SETS = 2
+
 HUGE_BYTES = 1 << 30
 
 LONG_SECONDS, LONGEST_SECONDS = 0.02, 0.05
@@ -103,11 +109,15 @@ def rule_of(until: str | None, samples: int | None, *, patient: bool = False) ->
     return Variation(bound) if kind == "cv" else Interval(bound)
 
 
-def for_copies(rule: Rule, size: int) -> Rule:
-    """The rule for samples that copy `size` bytes each: outputs, and streamed inputs."""
+def for_copies(rule: Rule, size: int, repeated_sets: int | None = None) -> Rule:
+    """The rule for samples that copy `size` bytes each: outputs, and streamed inputs. `repeated_sets`: their number
+    where one-use sets are streamed."""
     if not isinstance(rule, Interval) or rule.patience is None or size < LARGE_BYTES:
         return rule
-    return replace(rule, first=HUGE_FIRST if size >= HUGE_BYTES else LARGE_FIRST)
+    if size < HUGE_BYTES:
+        return replace(rule, first=LARGE_FIRST)
+    is_tested = repeated_sets is None or repeated_sets > UNTESTED_SETS
+    return replace(rule, first=HUGE_FIRST if is_tested else UNTESTED_FIRST)
 
 
 def for_time(rule: Rule, seconds: float) -> Rule:
@@ -134,7 +144,7 @@ def next_check(rule: Rule, n: int) -> int:
     if isinstance(rule, Count):
         return rule.samples
     if isinstance(rule, Interval):
-        looks = (each for each in (HUGE_FIRST, LARGE_FIRST, *DOUBLINGS) if each >= rule.first)
+        looks = (each for each in (UNTESTED_FIRST, HUGE_FIRST, LARGE_FIRST, *DOUBLINGS) if each >= rule.first)
         return next((look for look in looks if look > n), DOUBLINGS[-1])
     step = max(1, n // 10)  # each look costs n: a tenth more each time keeps the sum of them small
     return min(max(VARIATION_MIN, n + step), DOUBLINGS[-1])

@@ -181,7 +181,9 @@ def replay_buffers(
             ),
             limits=_limits(memory_bytes),
             rule=for_copies(
-                rule, pool.streamed_bytes + (slots.stride if slots is not None else outputs.stride)
+                rule,
+                pool.streamed_bytes + (slots.stride if slots is not None else outputs.stride),
+                pool.sets - pool.one_use if pool.streamed_bytes else None,
             ),
             deadline=started + options.timeout,
             sampling_seconds=sampling_seconds,

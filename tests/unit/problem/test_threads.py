@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from benchguard.problem.threads import as_in_this_thread, in_parts
+from benchguard.problem.threads import all_parts, as_in_this_thread, in_parts
 
 
 def test_thread_gets_the_settings_of_another() -> None:
@@ -43,3 +43,8 @@ def test_exception_of_a_part_is_raised() -> None:
 
     with pytest.raises(ValueError, match=r"^0$"):
         in_parts(fail, 30, 10)
+
+
+@pytest.mark.parametrize("false_at", [None, 0, 20, 290])
+def test_false_part_decides(false_at: int | None) -> None:
+    assert all_parts(lambda start: start != false_at, 300, 10) == (false_at is None)

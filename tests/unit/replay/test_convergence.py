@@ -7,6 +7,7 @@ import random
 import pytest
 
 from benchguard.errors import UsageError
+from benchguard.judge.carried import ONE_USE_WISHED, untestable
 from benchguard.replay.convergence import (
     DOUBLINGS,
     HUGE_BYTES,
@@ -16,6 +17,8 @@ from benchguard.replay.convergence import (
     LONG_SECONDS,
     LONGEST_SECONDS,
     PATIENCE_SECONDS,
+    UNTESTED_FIRST,
+    UNTESTED_SETS,
     Count,
     Interval,
     Rule,
@@ -27,6 +30,7 @@ from benchguard.replay.convergence import (
     rule_of,
     shortfall,
 )
+from benchguard.replay.schedule import ONE_USE_LEAST
 
 
 def noisy(n: int, spread: float, seed: int = 1) -> list[float]:
@@ -90,6 +94,24 @@ def test_large_copies_are_looked_at_earlier_without_a_rule_of_the_caller(
 ) -> None:
     chosen = for_copies(rule, size)
     assert [next_check(chosen, n) for n in (0, *looks[:-1])] == [*looks]
+
+
+@pytest.mark.parametrize(
+    ("repeated", "first"),
+    [(None, HUGE_FIRST), (UNTESTED_SETS, UNTESTED_FIRST), (UNTESTED_SETS + 1, HUGE_FIRST)],
+)
+def test_huge_copies_are_looked_at_soonest_where_carried_results_are_not_tested(
+    repeated: int | None, first: int
+) -> None:
+    chosen = for_copies(rule_of(None, None), HUGE_BYTES, repeated)
+    assert next_check(chosen, 0) == first
+    assert next_check(for_copies(rule_of(None, None), LARGE_BYTES, repeated), 0) == LARGE_FIRST
+
+
+def test_few_repeated_sets_cannot_tell_carried_results() -> None:
+    assert untestable(UNTESTED_FIRST, HUGE_FIRST, ONE_USE_WISHED, UNTESTED_SETS)
+    assert not untestable(UNTESTED_FIRST, HUGE_FIRST, UNTESTED_FIRST, UNTESTED_SETS + 1)
+    assert UNTESTED_FIRST > ONE_USE_LEAST
 
 
 @pytest.mark.parametrize(
