@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -47,6 +48,8 @@ COPIES = 4
 """Copies of a set that exist while it is made: drawn, passed to the reference, computed, kept."""
 
 SHARE_OF_MEMORY = 4
+
+_MEMORY = re.compile(r"out of memory|enough memory|(?:can'?not|can'?t) allocate|alloc_failed", re.IGNORECASE)
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -224,10 +227,12 @@ def has_room_for_set(spec: CaseSpec, available: int) -> bool:
 
 
 def _lacks_memory(error: BaseException) -> bool:
-    """Whether a set failed for a lack of memory. torch's error for a GPU's memory is an exception of its own."""
+    """Whether a set failed for a lack of memory. torch has an exception of its own for a GPU's memory. Its allocator
+    for a CPU, the CUDA driver and libraries raise others, which only their text tells."""
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, MemoryError) or type(cause).__name__ == "OutOfMemoryError":
+        is_named = isinstance(cause, MemoryError) or type(cause).__name__ == "OutOfMemoryError"
+        if is_named or _MEMORY.search(str(cause)):
             return True
         cause = cause.__cause__
     return False

@@ -213,6 +213,31 @@ def test_distribution_that_the_reference_fails_on_is_not_drawn_and_the_reason_ke
         assert not first.refused and second.refused.startswith("large: ") and reason in second.refused
 
 
+LACKS = (
+    "[enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes.",
+    "DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes.",
+    "CUDA error: out of memory",
+    "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+)
+"""torch's errors for a lack of memory that are plain exceptions."""
+
+
+class Starved(Scale):
+    """The reference lacks memory for numbers of the distribution `large`."""
+
+    def expected(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        if np.abs(inputs["x"]).max() < 100:
+            return super().expected(inputs)
+        raise ProblemError("the reference failed") from RuntimeError(self.what)
+
+
+@pytest.mark.parametrize("text", LACKS)
+def test_distribution_for_which_the_reference_lacks_memory_is_not_left_out(text: str) -> None:
+    with Making("here", Starved(1000, what=text)) as making:
+        first, second = making.results(["normal", "large"], answers=True)
+        assert isinstance(first, Made) and isinstance(second, Failed)
+
+
 class Vanishing(Overflowing):
     """Numbers of the distribution `large` have factors so small that float32 loses them."""
 
