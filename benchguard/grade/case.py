@@ -51,6 +51,9 @@ NO_KERNELS = (
     "returned (a line 'CPU driver:' of the output names a feature that the CPU driver does not support)"
 )
 SAME_OUTPUTS = "; these do not matter, because both captures give the same outputs on the same inputs"
+RIGHT_OUTPUTS = (
+    "; these do not matter, because the outputs on all secret inputs are right with those of the first call"
+)
 NO_FACTS = Finding("failed", "the captures cannot be used: the reader found nothing in them")
 
 
@@ -257,7 +260,7 @@ def _judged(
         placements=placements,
         cordon=cordon,
         notes=(
-            *_notes(result, recorded, table, unsafe, work.is_timed),
+            *_notes(result, recorded, table, unsafe, work.is_timed, outcome.verdict == "pass"),
             *_included(included_us),
             *notes_of(placements),
             *tolerance_notes(checked),
@@ -271,11 +274,17 @@ def _judged(
 
 
 def _notes(
-    result: ReplayResult, recorded: Recorded, table: Sequence[SampleRow], unsafe: str, is_timed: bool
+    result: ReplayResult,
+    recorded: Recorded,
+    table: Sequence[SampleRow],
+    unsafe: str,
+    is_timed: bool,
+    is_pass: bool,
 ) -> Iterator[str]:
     yield from result.notes
     if recorded.suspicion:
-        yield f"{recorded.suspicion}{SAME_OUTPUTS if recorded.is_harmless else ''}"
+        why = RIGHT_OUTPUTS if is_pass else SAME_OUTPUTS if recorded.is_harmless else ""
+        yield f"{recorded.suspicion}{why}"
     if recorded.facts.unlisted:
         yield f"{recorded.facts.unlisted} more shapes of launches are not listed in kernels"
     if not is_timed:

@@ -101,10 +101,10 @@ def untestable(one_use: int, repeated: int, one_use_sets: int, repeated_sets: in
     """Why first_use() cannot tell, for numbers of samples and of the sets that they used; empty if it can."""
     if one_use < ONE_USE_WISHED:
         return f"{one_use} samples on one-use inputs, and {ONE_USE_WISHED} are needed"
-    if repeated < REPEATED_MIN:
-        return f"{repeated} samples on repeated inputs, and {REPEATED_MIN} are needed"
     if 1 / math.comb(one_use_sets + repeated_sets, one_use_sets) >= SETS_P_MAX:
         return f"{one_use_sets} one-use and {repeated_sets} repeated input sets are too few"
+    if repeated < REPEATED_MIN:
+        return f"{repeated} samples on repeated inputs, and {REPEATED_MIN} are needed"
     return ""
 
 

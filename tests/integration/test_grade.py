@@ -272,6 +272,7 @@ def test_bytes_that_differ_between_calls_do_not_hide_wrong_outputs_if_no_kernel_
     notes = " ".join(result.cases[0].notes)
     assert differ in (result.reason if verdict == "unreplayable" else notes)
     assert ("both captures give the same outputs" in notes) == (verdict == "wrong")
+    assert ("outputs on all secret inputs are right" in notes) == (verdict == "pass")
 
 
 def test_call_with_changing_work_is_unreplayable(tmp_path: Path) -> None:
