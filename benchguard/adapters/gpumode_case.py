@@ -25,7 +25,7 @@ from ..problem.seeding import CheckSeeds, generator, seeded
 from ..problem.spec import Argument, Buffer, CaseSpec, Form, FunctionCall, Returned, Role, Tolerance
 from ..problem.tolerances import tolerance_of
 from ..problem.tree import Items, Node, TreeError, Value, leaves
-from ..problem.without_data import without_data
+from ..problem.without_data import outlined
 from .gpumode_task import Task
 from .host import filling_memory, torch_module
 from .pytree import Parts, laid_out, name_of_path, put_together, take_apart
@@ -74,12 +74,7 @@ class GpuModeCase:
 
     @property
     def input_bytes(self) -> int:
-        try:
-            with without_data():
-                drawn = self._drawn(None)
-        except (ProblemError, RuntimeError):  # torch raises RuntimeError where values are needed
-            drawn = self._drawn(None)
-        return _bytes_of(drawn)
+        return _bytes_of(outlined(lambda: self._drawn(None)))
 
     @cached_property
     def spec(self) -> CaseSpec:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ..errors import UsageError
+from ..problem.dispatch import function_mode
 from .block_scaled import is_block_scaled, scaled_mm
 
 
@@ -122,16 +123,3 @@ def _on_host(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
 
     args = tuple("cpu" if is_gpu(each) else each for each in args)
     return function(*args, **{name: "cpu" if is_gpu(value) else value for name, value in kwargs.items()})
-
-
-def function_mode(handle: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> Any:
-    """A torch function mode that passes all calls through `handle`."""
-
-    def call(
-        mode: object, function: Any, types: object, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
-        del mode, types
-        return handle(function, args, kwargs or {})
-
-    base = importlib.import_module("torch.overrides").TorchFunctionMode
-    return type("Mode", (base,), {"__torch_function__": call})()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -14,12 +14,16 @@ from typing import Any
 from ..problem.arrays import is_torch
 from ..problem.errors import ProblemError, blaming
 from ..problem.seeding import seeded
-from ..problem.without_data import without_data
+from ..problem.without_data import outlined, without_data
 from .host import running_on, torch_module
 from .modules import TaskModules
 from .trace import Trace, traced
 
 SEED = 42
+SMALL_BYTES = 1 << 28
+"""With inputs up to this size, the model is traced on the device, with data. Without data, torch imports its compiler,
+which takes 4 to 5 s on an H200."""
+
 LARGE_BYTES = 1 << 30
 """Inputs from this size are drawn on the device for references. torch draws numbers on a CPU in one thread, and
 level1/48 has 2^31 of them in each set."""
@@ -53,17 +57,13 @@ class KernelBenchProblem:
         if not is_torch(value):
             return value
         dtype = getattr(torch_module(), self.precision) if value.is_floating_point() else value.dtype
-        return value.to(device=self.device, dtype=dtype)
+        return value.to(device=value.device if value.is_meta else self.device, dtype=dtype)
 
     @cached_property
     def sample(self) -> Any:
         """The result of get_inputs, without the tensors' data where torch can leave it out."""
-        try:
-            with seeded(None), without_data():
-                return self.call("get_inputs", self.get_inputs)
-        except ProblemError:
-            with seeded(None):
-                return self.call("get_inputs", self.get_inputs)
+        with seeded(None):
+            return outlined(lambda: self.call("get_inputs", self.get_inputs))
 
     def draw(self, on_device: bool = False) -> Any:
         """The result of get_inputs. Large tensors are drawn on the device for references, if the code runs there; with
@@ -83,15 +83,26 @@ class KernelBenchProblem:
         return self._called(self._copy(wide), values, keywords, wide)
 
     def trace(self, values: Mapping[str, Any], keywords: bool) -> Trace:
+        """Watch a call of the model. The result's tensors have no data."""
+        if self._lack_data(values) and not self._is_quick:
+            model = self._copy(wide=False)
+            with suppress(ProblemError), without_data():  # it looks at values
+                given = {name: self._placed(value) for name, value in values.items()}
+                return traced(model, lambda: self._called(model, given, keywords, wide=False))
         model = self._copy(wide=False)
-        if self._is_fake(values):
-            try:
-                with without_data():
-                    return traced(model, lambda: self._called(model, values, keywords, wide=False))
-            except ProblemError:  # it looks at values
-                model = self._copy(wide=False)
-                values = self._real(values)
-        return traced(model, lambda: self._called(model, values, keywords, wide=False))
+        real = self._real(values) if self._lack_data(values) else values
+        trace = traced(model, lambda: self._called(model, real, keywords, wide=False))
+        return replace(trace, result=_without_tensors(trace.result))
+
+    @property
+    def _is_quick(self) -> bool:
+        """Whether a call with data takes less time than the import of torch's compiler."""
+        return self.device != "cpu" and self.drawn_bytes <= SMALL_BYTES
+
+    def _placed(self, value: Any) -> Any:
+        """A tensor without data on the problem's device."""
+        is_elsewhere = is_torch(value) and value.is_meta
+        return torch_module().empty_like(value, device=self.device) if is_elsewhere else value
 
     def _copy(self, wide: bool) -> Any:
         model = copy.deepcopy(self.model)
@@ -109,14 +120,14 @@ class KernelBenchProblem:
 
     def _real(self, values: Mapping[str, Any]) -> dict[str, Any]:
         with seeded(None):
-            given = self.call("get_inputs", self.get_inputs)
+            given = self.draw(on_device=True)
         drawn = given.values() if isinstance(given, dict) else listed(given)
         return {name: self.cast(each) for name, each in zip(values, drawn, strict=True)}
 
     @staticmethod
-    def _is_fake(values: Mapping[str, Any]) -> bool:
+    def _lack_data(values: Mapping[str, Any]) -> bool:
         kind = import_module("torch._subclasses.fake_tensor").FakeTensor
-        return any(isinstance(each, kind) for each in values.values())
+        return any(isinstance(each, kind) or (is_torch(each) and each.is_meta) for each in values.values())
 
 
 def opened(path: Path, device: str, precision: str) -> KernelBenchProblem:
@@ -156,6 +167,12 @@ def arguments_of(given: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     if len(values) == 2 and isinstance(values[0], (list, tuple)) and isinstance(values[1], dict):
         return tuple(values[0]), dict(values[1])
     return tuple(values), {}
+
+
+def _without_tensors(result: Any) -> Any:
+    """The result with tensors of its tensors' shapes and without their data, which would stay on the device."""
+    empty = [each.to("meta") if is_torch(each) else each for each in listed(result)]
+    return empty if isinstance(result, (tuple, list)) else empty[0]
 
 
 def listed(given: Any) -> list[Any]:

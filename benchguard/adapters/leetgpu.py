@@ -31,7 +31,7 @@ from ..problem.errors import ProblemError, blaming
 from ..problem.seeding import seeded
 from ..problem.spec import Argument, Buffer, CaseSpec, Role, Scalar, Tolerance
 from ..problem.suite import Suite
-from ..problem.without_data import without_data
+from ..problem.without_data import outlined
 from . import leetgpu_base
 from .calling import LEETGPU_ENTRY, LEETGPU_FILES
 from .counts import with_counts_of
@@ -144,11 +144,7 @@ class LeetGpuCase(WideCase):
 
     @cached_property
     def outline(self) -> CaseSpec:
-        try:
-            with without_data():
-                values = self._test(None, "outline")
-        except (ProblemError, RuntimeError):  # torch raises RuntimeError where values are needed
-            values = self._first
+        values = outlined(lambda: self._test(None, "outline"), lambda: self._first)
         return CaseSpec(self.name, tuple(self._argument(name, value) for name, value in values.items()))
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..problem.arrays import is_torch
-from .host import function_mode
+from ..problem.dispatch import function_mode
 
 FACTORIES = frozenset(
     {

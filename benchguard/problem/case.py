@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from .spec import ELEMENT_BYTES, Argument, Buffer, CaseSpec, Outline, Tolerance
 from .tensara import Problem as TensaraProblem
 from .tolerances import tolerance_of
 from .turns import others_turn
-from .without_data import without_data
+from .without_data import FAILURES, on_meta, outlined, without_data
 from .zeroed import with_zeros, zeros_of
 
 MARK_ELEMENTS = 1 << 16
@@ -72,12 +72,8 @@ class ProblemCase:
 
     @property
     def input_bytes(self) -> int:
-        inputs = None
-        if self.problem.uses_torch():
-            with suppress(ProblemError, RuntimeError), without_data():  # as in `outline`
-                inputs = self.author.create(self.number, None)
-        if inputs is None:
-            inputs = self.author.create(self.number, None)
+        draw = partial(self.author.create, self.number, None)
+        inputs = outlined(draw) if self.problem.uses_torch() else draw()
         return sum(int(each.nbytes) for each in inputs if is_array(each))
 
     @cached_property
@@ -106,12 +102,12 @@ class ProblemCase:
         return None if arguments is None else Outline(self.name, arguments, lengths=self._lengths(arguments))
 
     def _outlined(self) -> tuple[Argument, ...] | None:
-        for makes_data in (False, True):
+        for context, makes_data in ((on_meta, False), (without_data, False), (without_data, True)):
             # An object of its own: a reference that fails without data may run in float64 with data.
             case = ProblemCase(self.author, self.parameters, self.number, self.test_case)
-            with suppress(ProblemError, RuntimeError):  # torch raises RuntimeError where values are needed
+            with suppress(*FAILURES):
                 values = self.author.create(self.number, None) if makes_data else None
-                with without_data():
+                with context():
                     return case._arguments(values)
         return None
 

@@ -1,9 +1,10 @@
-"""torch's modes that see operators, without the import of torch's compiler."""
+"""torch's modes that see operators and calls, without the import of torch's compiler."""
 
 from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from typing import Any
 
 
@@ -21,3 +22,16 @@ def dispatch_mode() -> Any:
             return "torch._dynamo" in sys.modules
 
     return Mode
+
+
+def function_mode(handle: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> Any:
+    """A torch function mode that passes all calls through `handle`."""
+
+    def call(
+        mode: object, function: Any, types: object, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        del mode, types
+        return handle(function, args, kwargs or {})
+
+    base = importlib.import_module("torch.overrides").TorchFunctionMode
+    return type("Mode", (base,), {"__torch_function__": call})()

@@ -42,6 +42,28 @@ assert seen == [(2, True), (1, True), (0, False)]
 """)
 
 
+def test_shapes_of_inputs_known_without_importing_the_compiler() -> None:
+    """As GPU MODE's tasks draw: with a generator on the GPU. The second draw looks at values, so it has data."""
+    ran("""
+from benchguard.problem.without_data import outlined
+
+def draw():
+    generator = torch.Generator(device="cuda")
+    generator.manual_seed(3)
+    numbers = torch.randn(1 << 19, 1 << 19, device="cuda:0", dtype=torch.float16, generator=generator)
+    return numbers, torch.zeros(4).cuda(), torch.tensor([1, 2], device=torch.device("cpu")).to("cuda").cpu()
+
+with running_on("cpu"):
+    drawn = outlined(draw)
+    assert 'torch._dynamo' not in sys.modules
+    assert [(each.dtype, each.shape) for each in drawn] == [
+        (torch.float16, (1 << 19, 1 << 19)), (torch.float32, (4,)), (torch.int64, (2,))
+    ]
+    assert outlined(lambda: torch.ones(3).sum().item()) == 3
+    assert outlined(lambda: torch.ones(3).sum().item(), lambda: "other") == "other"
+""")
+
+
 MODE = """
 from benchguard.adapters.tf32 import tf32_operators
 from benchguard.adapters.trace import traced

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchguard.adapters import kernelbench_model, load_suite
+from benchguard.adapters import kernelbench_model, load_suite, trace
+from benchguard.adapters.kernelbench import KernelBenchCase
 from benchguard.errors import UsageError
 from benchguard.problem.arrays import dtype_of, to_numpy
 from benchguard.problem.errors import ProblemError
@@ -273,6 +274,28 @@ def test_large_inputs_are_drawn_on_the_device_for_references(
     problem = kernelbench_model.opened(path, "meta", "float32")
     [tensor] = problem.draw()
     assert tensor.device.type == device and tensor.numel() == 512
+
+
+def test_small_model_is_traced_with_data_where_that_is_quick(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has_data: list[bool] = []
+    monkeypatch.setattr(kernelbench_model.KernelBenchProblem, "_is_quick", True)
+    monkeypatch.setattr(
+        kernelbench_model,
+        "traced",
+        lambda model, call: has_data.append(bool((call() == call()).all())) or trace.traced(model, call),
+    )
+    path = tmp_path / "problem.py"
+    path.write_text(DRAWING.replace("DRAWN", "torch.rand(3, 4)"))
+    (case,) = opened(path).cases
+    assert isinstance(case, KernelBenchCase)
+    assert [(each.name, each.shape) for each in case.spec.buffers] == [
+        ("input0", (3, 4)),
+        ("result0", (3, 4)),
+    ]
+    assert has_data == [True]
+    assert case._trace.result.is_meta, "no memory of the device is kept"
 
 
 def test_model_that_looks_at_values_is_run(tmp_path: Path) -> None:
