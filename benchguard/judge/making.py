@@ -50,6 +50,7 @@ COPIES = 4
 SHARE_OF_MEMORY = 4
 
 _MEMORY = re.compile(r"out of memory|enough memory|(?:can'?not|can'?t) allocate|alloc_failed", re.IGNORECASE)
+"""In the text of an exception: memory was lacking."""
 
 
 class Order(msgspec.Struct, frozen=True):

@@ -16,8 +16,8 @@ from .errors import ProblemError
 
 T = TypeVar("T")
 
-FAILURES = (ProblemError, RuntimeError)
-"""Exceptions of code that looks at values of tensors without data. torch raises RuntimeError there."""
+FAILURES = (ProblemError, RuntimeError, TypeError)
+"""Exceptions of code that looks at values of tensors without data. torch raises the last two."""
 
 _DEVICE = re.compile(r"(?:cpu|cuda)(?::\d+)?")
 
@@ -45,7 +45,7 @@ def outlined(draw: Callable[[], T], with_data: Callable[[], T] | None = None) ->
 @contextmanager
 def on_meta() -> Iterator[None]:
     """As without_data(), without the import of the compiler: torch makes all tensors on its device `meta`, whichever
-    device is asked for. Code fails that uses other tensors, or asks for the device of one."""
+    device is asked for. Code may fail, too, that uses tensors from outside of the context."""
     torch = import_module("torch")
 
     def place(value: Any) -> Any:

@@ -60,6 +60,7 @@ with running_on("cpu"):
         (torch.float16, (1 << 19, 1 << 19)), (torch.float32, (4,)), (torch.int64, (2,))
     ]
     assert outlined(lambda: torch.ones(3).sum().item()) == 3
+    assert outlined(lambda: torch.ones(3).numpy().sum()) == 3
     assert outlined(lambda: torch.ones(3).sum().item(), lambda: "other") == "other"
 """)
 
