@@ -1,10 +1,11 @@
 """Compare two captures of one case, made with different inputs: do they contain the same GPU work?
 
 If they differ, the host code read the inputs or counted its calls, and a replay on other inputs would not be what the
-submission does. Addresses may differ, because temporary memory moves. Bytes of parameters that no kernel reads may
-differ too: ATen's by-value structs have room for 16 dimensions and leave unused ones uninitialised. So a difference in
-the bytes that the host gives (parameters, uploads, a memset's value) is only a suspicion, until outputs on other inputs
-are wrong.
+submission does. Addresses may differ, because temporary memory moves. Waits of the host may differ, because memory is
+freed when its collector runs (numba frees the arrays of ten calls at once), and freeing waits for the device. Bytes of
+parameters that no kernel reads may differ too: ATen's by-value structs have room for 16 dimensions and leave unused
+ones uninitialised. So a difference in the bytes that the host gives (parameters, uploads, a memset's value) is only a
+suspicion, until outputs on other inputs are wrong.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from ..capture import Capture
 from ..capture.extents import Joined
-from ..capture.model import Attribute, Launch, Memcpy, MemcpyDtoH, MemcpyHtoD, Memset, Operation
+from ..capture.model import Attribute, Launch, Memcpy, MemcpyDtoH, MemcpyHtoD, Memset, Operation, Synchronize
 
 WORD = 8
 SHOWN = 16
@@ -33,7 +34,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Trace:
-    """A capture, with its operations and its kernels decoded once: a call may launch 100,000 kernels."""
+    """A capture, with its operations and its kernels decoded once: a call may launch 100,000 kernels.
+
+    `operations` have no waits of the host.
+    """
 
     capture: Capture
     operations: Sequence[Operation]
@@ -45,7 +49,8 @@ class Trace:
         hashes = [image.sha256 for image in capture.images]
         modules = [hashes[module.image] for module in capture.modules]
         kernels = [(modules[kernel.module], kernel.name) for kernel in capture.kernels]
-        return cls(capture, tuple(capture.operations), kernels)
+        operations = tuple(each for each in capture.operations if not isinstance(each, Synchronize))
+        return cls(capture, operations, kernels)
 
 
 def first_difference(one: Trace, two: Trace) -> Difference | None:

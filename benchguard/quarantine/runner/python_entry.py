@@ -180,6 +180,8 @@ def build_module(kind: Callable[..., Any], init: Sequence[Any], torch: Any | Non
     """
     placed, named, precision = init or ((), {}, "")
     if torch is None:
+        if imported := sys.modules.get("torch"):  # it finds no GPU, but may draw the weights
+            imported.manual_seed(SEED)
         return _callable(kind(*placed, **named))
     torch.manual_seed(SEED)
     torch.cuda.manual_seed_all(SEED)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from benchguard.capture.model import Attribute, Operation
+from benchguard.capture.model import Attribute, Operation, Synchronize
 from benchguard.grade.traces import Trace, are_repeated, first_difference
 from tests.support.captures import fill, saxpy_parameters
 from tests.unit.grade.recorded import SPARE, N, X, Y, launch, record
@@ -32,6 +32,14 @@ def test_moved_temporary_memory_is_no_difference(tmp_path: Path) -> None:
     """Temporary memory lies elsewhere from call to call."""
     elsewhere = launch(parameters=saxpy_parameters(SPARE, Y, N))
     assert difference(tmp_path, [launch()], [elsewhere]) == ""
+
+
+def test_waits_of_the_host_are_no_difference(tmp_path: Path) -> None:
+    """numba frees the arrays of ten calls at once, and cuMemFree waits."""
+    wait = Synchronize()
+    assert difference(tmp_path, [launch(), wait, launch()], [wait, launch(), launch(), wait, wait]) == ""
+    one = trace(tmp_path / "3.ncap", operations=[launch(), wait])
+    assert are_repeated(one, trace(tmp_path / "4.ncap", operations=[launch()]))
 
 
 def test_calls_with_the_same_addresses_are_repeated(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The arguments that a function of Python is called with, by its parameters."""
+"""The arguments that a function of Python is called with, by its parameters, and the weights of a class."""
 
 # ruff: noqa: ARG005 - only the parameters of these functions matter
 
@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from benchguard.problem.spec import Buffer, Scalar
-from benchguard.quarantine.runner.python_entry import places_taken
+from benchguard.quarantine.runner.python_entry import SEED, build_module, places_taken
 
 A, B = (Buffer(name, "float32", (4,)) for name in "ab")
 ARGUMENTS = (A, B, Buffer("c", "float32", (4,), "output"), Scalar("n", "int", 4))
@@ -42,3 +42,10 @@ def test_hostile_signature_gets_all_arguments() -> None:
 
     function.__signature__ = 1  # type: ignore[attr-defined]
     assert list(places_taken(function, ARGUMENTS)) == [0, 1, 2, 3]
+
+
+def test_weights_drawn_under_the_seed_where_torch_finds_no_gpu() -> None:
+    torch = pytest.importorskip("torch")
+    built = build_module(partial(torch.nn.Linear, 4, 4), (), None)
+    torch.manual_seed(SEED)
+    assert torch.equal(built.weight, torch.nn.Linear(4, 4).weight)  # type: ignore[attr-defined]
