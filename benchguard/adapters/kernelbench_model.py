@@ -22,7 +22,7 @@ from .trace import Trace, traced
 SEED = 42
 SMALL_BYTES = 1 << 28
 """With inputs up to this size, the model is traced on the device, with data. Without data, torch imports its compiler,
-which takes 4 to 5 s on an H200."""
+which takes about 4 s on a machine with an H200."""
 
 LARGE_BYTES = 1 << 30
 """Inputs from this size are drawn on the device for references. torch draws numbers on a CPU in one thread, and
@@ -86,13 +86,13 @@ class KernelBenchProblem:
         """Watch a call of the model. The result's tensors have no data."""
         if self._lack_data(values) and not self._is_quick:
             model = self._copy(wide=False)
-            with suppress(ProblemError), without_data():  # it looks at values
+            with suppress(ProblemError), without_data():  # fails if the model looks at values
                 given = {name: self._placed(value) for name, value in values.items()}
                 return traced(model, lambda: self._called(model, given, keywords, wide=False))
         model = self._copy(wide=False)
         real = self._real(values) if self._lack_data(values) else values
         trace = traced(model, lambda: self._called(model, real, keywords, wide=False))
-        return replace(trace, result=_without_tensors(trace.result))
+        return replace(trace, result=_emptied(trace.result))
 
     @property
     def _is_quick(self) -> bool:
@@ -169,8 +169,8 @@ def arguments_of(given: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return tuple(values), {}
 
 
-def _without_tensors(result: Any) -> Any:
-    """The result with tensors of its tensors' shapes and without their data, which would stay on the device."""
+def _emptied(result: Any) -> Any:
+    """The result, whose tensors have no data: it would stay on the device."""
     empty = [each.to("meta") if is_torch(each) else each for each in listed(result)]
     return empty if isinstance(result, (tuple, list)) else empty[0]
 

@@ -1,8 +1,8 @@
 """Compare two captures of one case, made with different inputs: do they contain the same GPU work?
 
 If they differ, the host code read the inputs or counted its calls, and a replay on other inputs would not be what the
-submission does. Addresses may differ, because temporary memory moves. Waits of the host may differ, because memory is
-freed when its collector runs (numba frees the arrays of ten calls at once), and freeing waits for the device. Bytes of
+submission does. Addresses may differ, because temporary memory moves. Waits of the host may differ, because freeing
+memory waits for the device, and not each call frees some (numba frees ten arrays and more at once). Bytes of
 parameters that no kernel reads may differ too: ATen's by-value structs have room for 16 dimensions and leave unused
 ones uninitialised. So a difference in the bytes that the host gives (parameters, uploads, a memset's value) is only a
 suspicion, until outputs on other inputs are wrong.

@@ -44,8 +44,8 @@ def outlined(draw: Callable[[], T], with_data: Callable[[], T] | None = None) ->
 
 @contextmanager
 def on_meta() -> Iterator[None]:
-    """As without_data(), without the import of the compiler: torch makes all tensors on its device `meta`, whichever
-    device is asked for. Code may fail, too, that uses tensors from outside of the context."""
+    """As without_data(), and few operators import the compiler: torch makes all tensors on its device `meta`, whichever
+    device is asked for. Code that uses tensors from outside of the context may fail, too."""
     torch = import_module("torch")
 
     def place(value: Any) -> Any:

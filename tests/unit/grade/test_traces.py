@@ -35,7 +35,7 @@ def test_moved_temporary_memory_is_no_difference(tmp_path: Path) -> None:
 
 
 def test_waits_of_the_host_are_no_difference(tmp_path: Path) -> None:
-    """numba frees the arrays of ten calls at once, and cuMemFree waits."""
+    """numba frees ten arrays and more at once, and cuMemFree waits."""
     wait = Synchronize()
     assert difference(tmp_path, [launch(), wait, launch()], [wait, launch(), launch(), wait, wait]) == ""
     one = trace(tmp_path / "3.ncap", operations=[launch(), wait])
