@@ -68,6 +68,11 @@ def tolerance_notes(checked: Checked) -> Iterator[str]:
             f"{name}: about {share:.0%} of the numbers are not right, and the problem's check accepts any numbers "
             "there, as in padding"
         )
+    yield from _notes_of_unread(checked)
+
+
+def _notes_of_unread(checked: Checked) -> Iterator[str]:
+    """Notes on kernels that could pass and read less than the inputs."""
     for name in checked.stored:
         yield (
             f"{name}: the answer to one input set passes for others, so a kernel that reads no input could pass; "
@@ -77,6 +82,12 @@ def tolerance_notes(checked: Checked) -> Iterator[str]:
         yield (
             f"{name}: the right answer to the problem's own inputs is within the tolerance of the input {source}, so a "
             "kernel that copies it could pass; narrow the tolerance, or grade other cases (--case)"
+        )
+    if checked.ignorable:
+        names = ", ".join(checked.ignorable)
+        yield (
+            f"{names}: other numbers there hardly change the right answer, so a kernel that does not read them could "
+            "pass; narrow the tolerance, or grade other cases (--case)"
         )
     for name in sorted({*checked.of_parts} - {*checked.stored}):
         yield (

@@ -323,6 +323,11 @@ class CaseJudge:
                 else narrowing.of_parts.open
             ),
             copied=narrowing.copied,
+            ignorable=(
+                narrowing.inputs_open_to_others(copies, own_check.ask_of_right)
+                if is_check_asked
+                else narrowing.ignorable
+            ),
             refused=narrowing.refused,
             refused_others=sets.refused,
             only_others=bool(wrong) and not any(sets.is_own(each.set) for each in wrong),

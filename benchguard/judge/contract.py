@@ -202,6 +202,8 @@ class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
     """Buffers for which answers from a part of the inputs would pass (partial_answers.py)."""
     copied: dict[str, str] = {}
     """By buffer, the input that the right answer is within the tolerance of, in some own sets (copied.py)."""
+    ignorable: tuple[str, ...] = ()
+    """Inputs that hardly change the right answer (ignorable.py)."""
     refused: str = ""
     """Why the reference did not answer to changed inputs, so that `of_parts` may lack buffers; empty if it did."""
     refused_others: str = ""

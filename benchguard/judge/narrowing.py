@@ -21,6 +21,7 @@ from ..problem.suite import TestCase
 from .contract import Cause
 from .copied import copied
 from .formats import Array, is_float
+from .ignorable import ignorable_inputs
 from .making import has_room_for_set
 from .partial_answers import (
     MOVED_MOST,
@@ -29,6 +30,7 @@ from .partial_answers import (
     PartialAnswers,
     are_numbers,
     beside_lost,
+    change,
     groups_of,
     is_of_small_spread,
     is_sum,
@@ -81,6 +83,9 @@ class Narrowing:
         self.of_parts = PartialAnswers()
         self.copied: dict[str, str] = {}
         """The outputs that are within the tolerance of an input, with its name (copied.py)."""
+
+        self.ignorable: tuple[str, ...] = ()
+        """The inputs that hardly change the right answer (ignorable.py)."""
 
         self.causes: dict[str, Cause] = {}
         """Why tolerances are narrowed, by buffer: the cause of the narrowest."""
@@ -135,6 +140,8 @@ class Narrowing:
             (sets.arrays_of(each), sets.expected[each]) for each in own[: 1 if self._is_large() else SETS]
         )
         self.copied = copied(self._case.spec.read, buffers, self._widest(own), pairs)
+        if len(self.copied) < len(buffers) and len(stored.open) < len(buffers):
+            self.ignorable = self._ignorable(own, self._is_near)
 
     def _widest(self, own: Sequence[int]) -> dict[str, Tolerance]:
         """The widest tolerance of each buffer in the problem's own sets."""
@@ -277,6 +284,33 @@ class Narrowing:
         }
         is_same = all(np.array_equal(each, expected[name], equal_nan=True) for name, each in shown.items())
         return {} if is_same else shown
+
+    def inputs_open_to_others(self, numbers: Collection[int], ask: OwnAnswer) -> tuple[str, ...]:
+        """The inputs that hardly change what the problem's own check accepts. `numbers` and `ask`: as for
+        outputs_open_to_parts()."""
+        buffers = self._case.spec.checked
+
+        def is_right(number: int, answers: Expected) -> bool:
+            return ask(number, {each.name: as_output(each, answers[each.name]) for each in buffers}) is None
+
+        return self._ignorable([each for each in self._sets.own_in_memory() if each in numbers], is_right)
+
+    def _ignorable(self, own: Sequence[int], is_right: Callable[[int, Expected], bool]) -> tuple[str, ...]:
+        if len(own) < 2 or not has_room_for_set(self._case.spec, available_bytes()):
+            return ()
+        one, other = own[:2]
+        arrays, others, expected = (
+            self._sets.arrays_of(one),
+            self._sets.arrays_of(other),
+            self._sets.expected[one],
+        )
+        return ignorable_inputs(self._case, arrays, others, expected, partial(is_right, one), self._problem)
+
+    def _is_near(self, number: int, answers: Expected) -> bool:
+        """Whether all numbers are within the tolerances of a set."""
+        tolerances = widened(self._case.tolerances, self._sets.factors[number])
+        expected = self._sets.expected[number]
+        return all(change(answers[name], expected[name], each) <= 1 for name, each in tolerances.items())
 
     def _is_large(self) -> bool:
         return sum(each.bytes for each in self._case.spec.read) >= LARGE_BYTES
