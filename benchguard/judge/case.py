@@ -199,6 +199,7 @@ class CaseJudge:
             self._stream,
             self._right,
             own_decides=self._case.own_verdict,
+            others=[number for number in range(sets.plan.sets) if not sets.is_own(number)],
         )
         if self._stream is not None:
             self._stream.begin(self._take)
@@ -333,6 +334,7 @@ class CaseJudge:
             only_others=bool(wrong) and not any(sets.is_own(each.set) for each in wrong),
             in_a_row=next((each for each in in_order if each.sample >= timed), None),
             decided_by_rounding=samples.decided_by_rounding,
+            undecided=tuple(sorted(samples.undecided | own_check.undecided)),
             rounding_factor=max(samples.rounding_factor, own_check.largest_factor),
         )
 

@@ -222,6 +222,8 @@ class Checked(msgspec.Struct, frozen=True, tag_field="answer", tag="checked"):
     """The first wrong output of calls in a row (AskChecked). Only `counts` and this field include these calls."""
     decided_by_rounding: int = 0
     """The number of elements that are right for inputs a few roundings away only (nearby.py)."""
+    undecided: tuple[str, ...] = ()
+    """The distributions of sets that do not count, although their outputs are wrong (undecided.py)."""
     rounding_factor: float = 1.0
     """The largest factor of a tolerance that made an output right, in another distribution mostly (rounding.py)."""
 

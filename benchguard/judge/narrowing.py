@@ -40,7 +40,7 @@ from .partial_answers import (
     partial_answers,
     without_extremes,
 )
-from .reference import Expected, as_output, expected_of
+from .reference import Expected, as_outputs, expected_of
 from .room import available_bytes
 from .samples import Copy
 from .secret_sets import SecretSets
@@ -260,7 +260,7 @@ class Narrowing:
             shown = self._answers_to_show(groups[0], number, answers)
             if not shown:
                 return ()
-            given = {each.name: as_output(each, shown[each.name]) for each in buffers}
+            given = as_outputs(buffers, shown)
             try:
                 reason = ask(number, given)
             except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
@@ -291,7 +291,7 @@ class Narrowing:
         buffers = self._case.spec.checked
 
         def is_right(number: int, answers: Expected) -> bool:
-            return ask(number, {each.name: as_output(each, answers[each.name]) for each in buffers}) is None
+            return ask(number, as_outputs(buffers, answers)) is None
 
         return self._ignorable([each for each in self._sets.own_in_memory() if each in numbers], is_right)
 

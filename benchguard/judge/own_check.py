@@ -23,11 +23,13 @@ from .arrays import as_numbers, shaped
 from .blind_check import blind_reason
 from .compare import compare
 from .formats import Array, is_float
+from .nearby import answers_nearby
 from .on_device import Device
-from .reference import Expected, as_output
+from .reference import Expected, as_outputs
 from .rounding import Factors, Rounding, Widths, largest_of, nearer, width_of
 from .samples import Copy, Place, Samples
 from .secret_sets import SecretSets
+from .undecided import CHECK_SHARE, undecided_answer
 
 
 class OwnCheck:
@@ -53,12 +55,15 @@ class OwnCheck:
         self._places: Sequence[Place] = ()
         self._returned: Returned | None = None
         self._factors: list[float] = []
+        self.undecided: set[str] = set()
+        """As in Samples."""
         self._is_beyond_room = False
 
     def begin(self, places: Sequence[Place], returned: Returned | None) -> None:
         """Begin a round, with the submission's outputs. `returned`: None for a case without `returns`."""
         self._places, self._returned = places, returned
         self._factors.clear()
+        self.undecided = set()
         self._is_beyond_room = False
 
     @property
@@ -75,7 +80,7 @@ class OwnCheck:
         if not self._case.has_own_check:
             return None
         reason = self.ask(number, copy)
-        if reason is not None and self._is_in_room(number, copy):
+        if reason is not None and self._is_excused(number, copy):
             return None
         if reason is not None or self._are_near(number, copy, is_near):
             return reason
@@ -85,7 +90,7 @@ class OwnCheck:
         """Why outputs are wrong whose numbers the check does not see; None if it sees them."""
         answers = self._answers(number)
         buffers, given = self._case.spec.checked, [each.buffer for each in self._places]
-        right = {each.name: as_output(each, answers[each.name]) for each in buffers}
+        right = as_outputs(buffers, answers)
         inputs = self._sets.arrays_of(number)
         look = partial(self._look, number)
         if self._device.finds_nothing(look, inputs, (given, copy), (buffers, right)):
@@ -218,12 +223,19 @@ class OwnCheck:
             actual, expected, dtype, tolerance, pool=self._parts, threads=self._threads
         ).wrong
 
-    def _is_in_room(self, number: int, copy: Copy) -> bool:
-        """Whether the problem's own check accepts outputs once their errors are divided by the room for roundings.
+    def _is_excused(self, number: int, copy: Copy) -> bool:
+        """Whether roundings explain outputs that the problem's own check rejects.
 
-        Once it does not, no other output is looked at: that takes runs of the reference, and the verdict is known.
+        Once they do not, no other output is looked at: that takes runs of the reference, and the verdict is known.
         """
-        if self._is_beyond_room or not all(each.is_comparable for each in self._places):
+        if not self._is_beyond_room and (self._is_in_room(number, copy) or self._is_undecided(number)):
+            return True
+        self._is_beyond_room = True
+        return False
+
+    def _is_in_room(self, number: int, copy: Copy) -> bool:
+        """Whether the problem's own check accepts outputs once their errors are divided by the room for roundings."""
+        if not all(each.is_comparable for each in self._places):
             return False
         answers = self._answers(number)
         for factors in self.room(number):
@@ -235,27 +247,41 @@ class OwnCheck:
             if factors and self.ask(number, moved) is None:
                 self._factors.append(largest_of(factors))
                 return True
-        self._is_beyond_room = True
         return False
+
+    def _is_undecided(self, number: int) -> bool:
+        """Whether a set with wrong outputs does not count (undecided.py)."""
+        if self._sets.is_own(number):
+            return False
+        case, inputs, expected = self._case, self._sets.arrays_of(number), self._answers(number)
+        answers = answers_nearby(case, inputs, self._problem)
+        answer = undecided_answer(case.spec.checked, expected, answers, case.tolerances, CHECK_SHARE)
+        if answer is None or self._accepts(number, as_outputs(case.spec.checked, answer)):
+            return False
+        self.undecided.add(self._sets.distributions[number])
+        return True
 
     def _widths(self, number: int) -> Widths:
         """How wide the problem's own check is on a set, if it alone decides."""
         if not self._case.own_verdict:
             return {}
         buffers, answers, tolerances = self._case.spec.checked, self._answers(number), self._case.tolerances
-        right = {each.name: as_output(each, answers[each.name]) for each in buffers}
+        right = as_outputs(buffers, answers)
 
         def accepts(name: str, moved: Array) -> bool:
-            try:
-                return self.ask_of_right(number, {**right, name: moved}) is None
-            except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
-                return False
+            return self._accepts(number, {**right, name: moved})
 
         return {
             each.name: width_of(each, answers[each.name], tolerances[each.name], partial(accepts, each.name))
             for each in buffers
             if is_float(each.dtype)
         }
+
+    def _accepts(self, number: int, outputs: Copy) -> bool:
+        try:
+            return self.ask_of_right(number, outputs) is None
+        except (Exception, SystemExit):  # of the problem's check, for outputs that it need not accept
+            return False
 
     def _own_sets(self) -> Iterator[tuple[Mapping[str, Array], Expected, Widths]]:
         """Inputs and expected outputs of the problem's own distribution that stay in memory."""

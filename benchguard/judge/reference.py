@@ -101,6 +101,11 @@ def as_output(buffer: Buffer, expected: Array) -> Array:
         return np.asarray(nearest.astype(numpy_dtype(buffer.dtype)).view(stored))
 
 
+def as_outputs(buffers: Sequence[Buffer], expected: Expected) -> dict[str, Array]:
+    """By buffer, as_output()."""
+    return {each.name: as_output(each, expected[each.name]) for each in buffers}
+
+
 def _count(buffer: Buffer) -> int:
     return int(np.prod(buffer.shape, dtype=np.int64))
 

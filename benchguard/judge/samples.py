@@ -32,6 +32,7 @@ from .formats import Array, decoded, is_float
 from .nearby import Output, are_few, is_right_nearby
 from .rounding import Factors, largest_of, nearer
 from .streaming import Stream
+from .undecided import undecided_answer
 
 Copy = Mapping[str, Array]
 """Outputs by buffer, row-major and flat, as stored."""
@@ -55,6 +56,7 @@ class Judged:
 
     `is_near`: all elements are comparable and within the set's tolerances. `rounded`: the number of elements that
     rounding decides (nearby.py). `factor`: of the tolerances that accept the others (rounding.py); mostly 1.
+    `is_undecided`: the outputs are wrong, but their set does not count (undecided.py).
     """
 
     mismatch: Mismatch | None
@@ -63,6 +65,7 @@ class Judged:
     max_relative: float
     rounded: int
     factor: float
+    is_undecided: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,8 +126,9 @@ def places_of(spec: CaseSpec, outputs: Layout) -> tuple[Place, ...]:
 class Samples:
     """The samples of one case. `tolerances` has those of each set.
 
-    `own` is asked beside the tolerances; with `own_decides` it alone decides. Methods are thread-safe; call `first`
-    once per set, before its calls of `later` end.
+    `own` is asked beside the tolerances; with `own_decides` it alone decides. The sets `others` have another
+    distribution than the problem's own. Methods are thread-safe; call `first` once per set, before its calls of `later`
+    end.
     """
 
     def __init__(
@@ -143,6 +147,7 @@ class Samples:
         right: Sequence[list[Right]] = (),
         *,
         own_decides: bool = False,
+        others: Collection[int] = (),
     ) -> None:
         self.places = places
         self._slots = [_views(places, slot) for slot in slots]
@@ -150,6 +155,7 @@ class Samples:
         self.expected = list(expected)
         self._distributions = distributions
         self._own, self._own_decides = own, own_decides
+        self._others = frozenset(others)
         self._nearby, self._room = nearby, room
         self._parts = parts
         self._threads = threads
@@ -165,6 +171,8 @@ class Samples:
         self.max_relative = 0.0
         self.decided_by_rounding = 0
         self.rounding_factor = 1.0
+        self.undecided: set[str] = set()
+        """The distributions of sets that do not count, although their outputs are wrong (undecided.py)."""
         self._is_wrong = False
         self._questions: list[Callable[[], Mismatch | None]] = []
         self._put_off_bytes = 0
@@ -193,7 +201,7 @@ class Samples:
     def _check_first(self, number: int, of_set: int, known: Right | None) -> None:
         state = self.sets[of_set]
         judged = self._judge(number, of_set, state.copy) if known is None else known.judged
-        self._add(judged)
+        self._add(judged, of_set)
         state.mismatch, state.is_near = judged.mismatch, judged.is_near
         if known is None and self._right and judged.mismatch is None:
             self._right[of_set].append(Right(self.places, state.copy, judged))
@@ -209,8 +217,10 @@ class Samples:
         alike = (each for each in self._right[of_set] if each.places == self.places)
         return next((each for each in alike if self._same(slot, each.copy)), None)
 
-    def _add(self, judged: Judged) -> None:
+    def _add(self, judged: Judged, of_set: int) -> None:
         with self._lock:
+            if judged.is_undecided:
+                self.undecided.add(self._distributions[of_set])
             self.max_absolute = max(self.max_absolute, judged.max_absolute)
             self.max_relative = max(self.max_relative, judged.max_relative)
             self.decided_by_rounding += judged.rounded
@@ -249,7 +259,7 @@ class Samples:
 
     def _check_later(self, number: int, of_set: int, copy: Copy, *, is_alike: bool) -> None:
         judged = self._judge(number, of_set, copy)
-        self._add(judged)
+        self._add(judged, of_set)
         mismatch = judged.mismatch
         if mismatch is None and self._own is not None and not is_alike:
             asked = partial(self._ask_own, number, of_set, copy, is_near=judged.is_near)
@@ -331,14 +341,15 @@ class Samples:
             comparison = self._compared(of_set, buffer, copy[buffer.name], tolerance)
             outputs.append(Output(buffer, copy[buffer.name], tolerance, comparison))
         wrong = [each for each in outputs if each.comparison.wrong]
-        mismatch, rounded, factor = None, 0, 1.0
+        mismatch, rounded, factor, is_undecided = None, 0, 1.0, False
         if wrong and not self._own_decides:
             with self._doubts:
                 factor = self._factor(of_set, wrong)
                 is_right = factor == 1 and self._is_right_nearby(of_set, wrong)
+                is_undecided = factor == 1 and not is_right and self._is_undecided(of_set)
             if is_right:
                 rounded = sum(each.comparison.wrong for each in wrong)
-            elif factor == 1:
+            elif factor == 1 and not is_undecided:
                 buffer, comparison = wrong[0].buffer, wrong[0].comparison
                 mismatch = Mismatch(
                     number,
@@ -356,6 +367,7 @@ class Samples:
             max_relative=max((each.comparison.max_relative for each in outputs), default=0.0),
             rounded=rounded,
             factor=factor,
+            is_undecided=is_undecided,
         )
 
     def _factor(self, of_set: int, wrong: Sequence[Output]) -> float:
@@ -377,13 +389,18 @@ class Samples:
 
         Once a sample is wrong, no other is looked at: that takes runs of the reference, and the verdict is known.
         """
-        if self._is_wrong or not are_few(wrong):
-            self._is_wrong = True
-            return False
-        if not is_right_nearby(wrong, self.expected[of_set], self._nearby(of_set)):
-            self._is_wrong = True
-            return False
-        return True
+        is_few = not self._is_wrong and are_few(wrong)
+        return is_few and is_right_nearby(wrong, self.expected[of_set], self._nearby(of_set))
+
+    def _is_undecided(self, of_set: int) -> bool:
+        """Whether a set with wrong outputs does not count. If it does, no other wrong sample is looked at again."""
+        if not self._is_wrong and of_set in self._others:
+            buffers = [each.buffer for each in self.places if each.is_comparable]
+            expected, tolerances = self.expected[of_set], self._tolerances[of_set]
+            if undecided_answer(buffers, expected, self._nearby(of_set), tolerances) is not None:
+                return True
+        self._is_wrong = True
+        return False
 
     def _compared(self, of_set: int, buffer: Buffer, actual: Array, tolerance: Tolerance) -> Comparison:
         expected = self.expected[of_set][buffer.name]

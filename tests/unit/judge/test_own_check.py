@@ -22,7 +22,7 @@ from benchguard.problem.spec import Buffer, Tolerance
 def test_each_round_begins_with_all_room_for_roundings(monkeypatch: pytest.MonkeyPatch) -> None:
     """A comparison judges its sides in turn: what one has wrong must not take the room of the other."""
     case: Any = SimpleNamespace(has_own_check=True, own_verdict=True)
-    sets: Any = SimpleNamespace(check_unchanged=lambda _: None)
+    sets: Any = SimpleNamespace(check_unchanged=lambda _: None, is_own=lambda _: True)
     asked: list[int] = []
 
     def room(number: int) -> Iterator[Factors]:
@@ -106,3 +106,43 @@ def test_accepted_outputs_are_looked_at_again_unless_they_are_few_roundings_off(
         check.begin([Place(buffer, 0, "float32")], None)
         assert check.verdict(0, {"y": actual}, False) is None
     assert bool(looked) == is_blind_check_made
+
+
+@pytest.mark.parametrize(
+    ("is_own", "moves", "is_answer_right", "is_wrong"),
+    [
+        pytest.param(False, True, False, False, id="undecided"),
+        pytest.param(True, True, False, True, id="own-distribution"),
+        pytest.param(False, False, False, True, id="answer-that-stays"),
+        pytest.param(False, True, True, True, id="answer-that-the-check-accepts"),
+    ],
+)
+def test_rejected_outputs_do_not_count_where_the_check_rejects_the_answer_nearby(
+    monkeypatch: pytest.MonkeyPatch, is_own: bool, moves: bool, is_answer_right: bool, is_wrong: bool
+) -> None:
+    expected = np.linspace(1, 2, 64)
+    buffer = Buffer("y", "float32", (64,), "output")
+    case: Any = SimpleNamespace(
+        has_own_check=True,
+        own_verdict=True,
+        tolerances={"y": Tolerance(1e-5, 1e-5)},
+        spec=SimpleNamespace(checked=[buffer]),
+    )
+    sets: Any = SimpleNamespace(
+        check_unchanged=lambda _: None,
+        is_own=lambda _: is_own,
+        arrays_of=lambda _: {},
+        distributions=("normal",),
+    )
+    monkeypatch.setattr(own_check, "answers_nearby", lambda *_: [{"y": expected + moves}])
+    with ThreadPoolExecutor(1) as parts:
+        check = OwnCheck(case, sets, lambda _: {"y": expected}, contextlib.nullcontext(), parts, 1)
+        monkeypatch.setattr(check, "ask", lambda *_: "wrong")
+        monkeypatch.setattr(check, "ask_of_right", lambda *_: None if is_answer_right else "wrong")
+        monkeypatch.setattr(check, "room", lambda _: iter(()))
+        monkeypatch.setattr(check, "_unseen_reason", lambda *_: None)
+        check.begin([Place(buffer, 0, "float32")], None)
+        assert check.verdict(0, {"y": np.zeros(64, np.float32)}, False) == ("wrong" if is_wrong else None)
+        assert check.undecided == (set() if is_wrong else {"normal"})
+        check.begin([], None)
+        assert check.undecided == set()
