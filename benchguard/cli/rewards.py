@@ -178,9 +178,13 @@ def baseline_in(path: Path) -> Baseline:
     try:
         return baseline_of(read_result(path))
     except OSError as error:
-        raise UsageError(f"--baseline: {path} cannot be read: {error.strerror}") from error
+        raise UsageError(f"--baseline: {path} cannot be read: {error.strerror}; check the path") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise UsageError(f"--baseline: {path} is not a result of `grade --json`: {error}") from error
+        raise UsageError(
+            f"--baseline: {path} is not a result of `grade --json`: {error}; give such a result"
+        ) from error
+    except UsageError as error:
+        raise UsageError(f"--baseline: {path}: {error}") from error
 
 
 def _listening(rewarder: Rewarder, options: ServerOptions, say: Any) -> RewardServer:

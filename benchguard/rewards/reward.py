@@ -83,8 +83,15 @@ class Baseline:
 def baseline_of(result: GradeResult) -> Baseline:
     """The time of a passed submission as a baseline. Raises UsageError for other results."""
     time_s = time_of(result)
-    if result.verdict != "pass" or time_s is None:
-        raise UsageError(f"a baseline must be a timed pass, but this result is {result.verdict}")
+    if result.verdict != "pass":
+        raise UsageError(
+            f"a baseline must be a timed pass, but this result is {result.verdict}; give the result of a pass"
+        )
+    if time_s is None:
+        raise UsageError(
+            "a baseline must be a timed pass, but the time of this pass is missing or not positive; grade the "
+            "submission again"
+        )
     return Baseline(time_s, result.device.name if result.device is not None else "")
 
 

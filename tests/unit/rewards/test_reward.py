@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import get_args
 
 import msgspec
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchguard.cli.rewards import baseline_in
 from benchguard.errors import UsageError
 from benchguard.grade.result import Verdict
 from benchguard.replay.evidence import Evidence
@@ -102,6 +104,24 @@ def test_baseline_of_a_failure_is_refused() -> None:
         baseline_of(graded_result("wrong"))
     with pytest.raises(UsageError, match="give a positive number"):
         Baseline(0.0)
+
+
+@pytest.mark.parametrize("median", [None, 0.0, -1.0])
+def test_baseline_file_without_a_positive_time_is_refused_by_name(
+    median: float | None, tmp_path: Path
+) -> None:
+    (tmp_path / "base.json").write_text(graded_result("pass", (median,)).to_json())
+    with pytest.raises(
+        UsageError,
+        match=r"--baseline: .*base\.json: .*the time of this pass is missing or not positive; grade the",
+    ):
+        baseline_in(tmp_path / "base.json")
+
+
+def test_baseline_file_of_a_failure_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "base.json").write_text(graded_result("wrong").to_json())
+    with pytest.raises(UsageError, match=r"--baseline: .*base\.json: .*this result is wrong; give the"):
+        baseline_in(tmp_path / "base.json")
 
 
 @pytest.mark.parametrize(
