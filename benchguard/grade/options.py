@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -194,6 +195,9 @@ class GradeOptions:
             )
         if self.icache not in {"warm", "cold"}:
             raise UsageError(f"icache is {self.icache!r}; give warm or cold")
+        for name in ("forbid_library", "allow_images"):
+            for pattern in getattr(self, name):
+                _check_pattern(name.replace("_", "-"), pattern)
         self.check_inline({each.name for each in fields(self) if getattr(self, each.name) != each.default})
 
     def check_inline(self, given: Collection[str]) -> None:
@@ -233,6 +237,23 @@ class GradeOptions:
     def limited(self, problem: str) -> GradeOptions:
         """The options with a time limit for `problem`."""
         return self if self.timeout is not None else replace(self, timeout=time_limit(problem, self.adapter))
+
+
+_BRACKETS = re.compile(r"\[(?:!?\][^\]]*|!(?!\])[^\]]+|(?!!)[^\]]+)\]")
+"""A set of characters in a shell pattern. A ] at its beginning is one of its characters."""
+
+
+def _check_pattern(option: str, pattern: str) -> None:
+    """Raises UsageError for a shell pattern that is empty or has a [ without ], which fnmatch takes as a character.
+
+    Such a pattern matches no library, so a mistake in it would forbid none.
+    """
+    if not pattern:
+        raise UsageError(f"--{option} is empty; give a pattern as libcublas*")
+    if "[" in _BRACKETS.sub("", pattern):
+        raise UsageError(
+            f"--{option} {pattern!r} has a [ without ]; add the ], or write [[] for the character [ itself"
+        )
 
 
 def has_default_sets(options: GradeOptions) -> bool:

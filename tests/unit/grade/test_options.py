@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchguard.errors import UsageError
 from benchguard.grade.grade import for_driver
 from benchguard.grade.options import SIM_SAMPLES, GradeOptions
 from benchguard.shim.driver import Driver, discover
@@ -32,3 +33,22 @@ def test_chosen_number_of_samples_is_kept(options: GradeOptions, sim: Driver) ->
 def test_gpu_samples_until_the_rule_is_met(sim: Driver) -> None:
     options = GradeOptions()
     assert for_driver(options, replace(sim, path=Path("/usr/lib/libcuda.so.1"))) == options
+
+
+@pytest.mark.parametrize("name", ["forbid_library", "allow_images"])
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("", "empty; give a pattern"),
+        ("[", r"'\[' has a \[ without \]; add the \]"),
+        ("lib[a]x[!]", r"has a \[ without \]"),
+    ],
+)
+def test_pattern_that_matches_no_library_is_refused(name: str, pattern: str, text: str) -> None:
+    with pytest.raises(UsageError, match=f"--{name.replace('_', '-')} .*{text}"):
+        GradeOptions(**{name: ("libcublas*", pattern)})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("pattern", ["libcublas*", "lib[a-c]*", "[!]]x", "[[]", "x]", "[]]", "[!!]"])
+def test_whole_pattern_of_a_library_is_accepted(pattern: str) -> None:
+    assert GradeOptions(forbid_library=(pattern,)).forbid_library == (pattern,)
