@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -47,7 +48,9 @@ class Event:
 class Teller:
     """Turns log lines into events. Holds events back until calls of other threads cannot precede them."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: Path | None = None) -> None:
+        """`log`: the file that the lines are from, for messages."""
+        self._log = log
         self.session: entries.SessionEntry | None = None
         self._api = "cuda"
         self._number = 0
@@ -62,7 +65,10 @@ class Teller:
         try:
             entry = entries.parse_entry(line)
         except msgspec.ValidationError as error:
-            raise LogError(f"line {self._number}: not a line of an audit log: {error}") from error
+            where = f"{self._log}, " if self._log is not None else ""
+            raise LogError(
+                f"{where}line {self._number}: not a line of an audit log: {error}; the line was altered"
+            ) from error
         if isinstance(entry, AnyCall):
             yield from self._due(self._begin(entry))
         elif isinstance(entry, entries.SessionEntry):

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ..ipc.bounded_file import open_without_waiting
 from .chain import LINE_MAX, LogError
 from .compact import READ_BYTES, Expander, is_compact
 from .line_index import Place
-from .log import Chain
+from .log import Chain, opened
 
 POLL_SECONDS = 0.02
 
@@ -23,11 +24,7 @@ def follow_lines(path: Path, is_over: Callable[[], bool]) -> Iterator[dict[str, 
     """
     chain = Chain(path)
     while True:
-        try:
-            file = chain.file.open("rb")
-        except OSError as error:
-            raise LogError(f"cannot read the log {chain.file}: {error.strerror}; check the path") from error
-        with file:
+        with opened(chain.file) as file:
             for line in _whole_lines(file, chain.file, chain.head, is_over):
                 yield None if line is None else chain.check(line)
                 if chain.is_over or chain.goes_on:
@@ -40,7 +37,7 @@ def follow_lines(path: Path, is_over: Callable[[], bool]) -> Iterator[dict[str, 
 def has_writer(path: Path) -> bool:
     """Whether a run still writes the log: its writer holds a lock (log.LogWriter)."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=open_without_waiting) as file:  # a pipe may have lost its writer
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 from .. import exit_status
 from ..errors import BenchguardError
+from ..ipc.bounded_file import open_written
 from ..ipc.json_text import UNREADABLE, decode_untyped
 from .chain import CONTINUATION_ALONE, FIRST, PREVIOUS_BYTES, LogError, chained
 from .compact import SUFFIX, CompactFile, read_lines
@@ -36,6 +37,8 @@ __all__ = [
 FORMAT = "neutrino-bench/audit/1"
 STDOUT = Path("-")
 REPORT_LINES = 1024
+PIPE_SECONDS = 2.0
+"""Longest wait for the writer of a named pipe: a shell may start reader and writer in either order."""
 CONTINUED_BYTES = PREVIOUS_BYTES + 64
 """More than the line `continued` has."""
 
@@ -240,10 +243,12 @@ def checked_lines(
 
 
 def opened(path: Path) -> BufferedReader:
+    """Open a log's file, or a pipe that a program writes a log to. Raises LogError."""
     try:
-        return path.open("rb")
+        return open_written(path, PIPE_SECONDS)
     except OSError as error:
-        failure = LogError(f"cannot read the log {path}: {error.strerror}; check the path")
+        advice = "start its writer, or give a file" if error.errno == errno.EPIPE else "check the path"
+        failure = LogError(f"cannot read the log {path}: {error.strerror}; {advice}")
         failure.status = exit_status.USAGE
         raise failure from error
 

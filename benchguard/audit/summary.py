@@ -14,12 +14,12 @@ from .tally import Tally
 
 def summarise(path: Path) -> Summary:
     """Summarise a log file and check its hash chain. Raises LogError."""
-    return summarise_lines(checked_lines(path))
+    return summarise_lines(checked_lines(path), path)
 
 
-def summarise_lines(lines: Iterable[tuple[dict[str, Any], str]]) -> Summary:
-    """Summarise lines that were already read, each with its hash. Raises LogError."""
-    tally, head = Tally(), FIRST
+def summarise_lines(lines: Iterable[tuple[dict[str, Any], str]], log: Path | None = None) -> Summary:
+    """Summarise lines that were already read, each with its hash. Raises LogError, which names the file `log`."""
+    tally, head = Tally(log=log), FIRST
     for line, line_hash in lines:
         tally.add(line)
         head = line_hash

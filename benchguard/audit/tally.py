@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -75,8 +76,9 @@ class _Failure:
 class Tally:
     """Counts log lines, in the order of the log."""
 
-    def __init__(self, watch: Watch | None = None) -> None:
+    def __init__(self, watch: Watch | None = None, log: Path | None = None) -> None:
         self._watch = watch
+        self._log = log
         self._session: entries.SessionEntry | None = None
         self._gpu_overhead_ns: int | None = None
         self._end: entries.EndEntry | None = None
@@ -113,7 +115,10 @@ class Tally:
         try:
             entry = entries.parse_entry(line)
         except msgspec.ValidationError as error:
-            raise LogError(f"line {self._lines + 1}: not a line of an audit log: {error}") from error
+            where = f"{self._log}, " if self._log is not None else ""
+            raise LogError(
+                f"{where}line {self._lines + 1}: not a line of an audit log: {error}; the line was altered"
+            ) from error
         self.add_entry(entry)
 
     def add_entry(self, entry: entries.Line | None) -> None:

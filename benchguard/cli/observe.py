@@ -241,7 +241,7 @@ def _report(
     from .reading import lines_of
 
     lines = lines_of(log.path)
-    summary = summarise_lines(lines if analysis is None else analysis.through(lines))
+    summary = summarise_lines(lines if analysis is None else analysis.through(lines), log.path)
     if summary_path is not None:
         text = summary.to_json()
         if is_stdout(summary_path):

@@ -249,9 +249,9 @@ def _trace_log(path: Path, pid: int | None, follow: bool, table: TraceTable | No
             _show_summary(path, output)
         elif follow:
             ended = _Ended(pid)
-            show(follow_lines(path, lambda: not has_writer(path) or ended()), table)
+            show(follow_lines(path, lambda: not has_writer(path) or ended()), table, path)
         else:
-            show((line for line, _ in checked_lines(path)), table)
+            show((line for line, _ in checked_lines(path)), table, path)
     return 0
 
 
@@ -289,7 +289,7 @@ def _show_summary(path: Path, output: TextIO) -> None:
     from .observe_text import render
     from .reading import lines_of
 
-    render(summarise_lines(lines_of(path)), path, output)
+    render(summarise_lines(lines_of(path), path), path, output)
     output.flush()
 
 

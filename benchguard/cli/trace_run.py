@@ -14,9 +14,12 @@ from .trace_text import TraceTable
 FLUSH_LINES = 512
 
 
-def show(lines: Iterable[dict[str, Any] | None], table: TraceTable) -> None:
-    """Write the rows of all lines; None means that no line is there yet. Raises LogError after the rows before it."""
-    teller = Teller()
+def show(lines: Iterable[dict[str, Any] | None], table: TraceTable, log: Path | None = None) -> None:
+    """Write the rows of all lines; None means that no line is there yet.
+
+    Raises LogError after the rows before it. Its message names the file `log`.
+    """
+    teller = Teller(log)
     try:
         for number, line in enumerate(lines):
             for event in teller.tell(line) if line is not None else teller.rest():
@@ -47,7 +50,7 @@ class LiveTable(threading.Thread):
 
     def run(self) -> None:
         try:
-            show(follow_lines(self._log, self._is_over.is_set), self._table)
+            show(follow_lines(self._log, self._is_over.is_set), self._table, self._log)
         except BrokenPipeError:
             self._discard_output()
         except Exception as failure:  # the main thread raises it when the command has ended

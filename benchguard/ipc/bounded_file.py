@@ -5,7 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 from io import BufferedReader
+
+from .libc import has_writer
+
+POLL_SECONDS = 0.02
 
 
 def open_regular(path: str | os.PathLike[str]) -> BufferedReader:
@@ -21,6 +26,40 @@ def open_regular(path: str | os.PathLike[str]) -> BufferedReader:
     except OSError:
         os.close(descriptor)
         raise
+
+
+def open_written(path: str | os.PathLike[str], seconds: float) -> BufferedReader:
+    """Open a file, or a pipe that has a writer or content. Raises OSError, also for a pipe whose writer does not come.
+
+    To open a named pipe waits for its writer, without an end. `seconds`: the longest wait here.
+    """
+    file = open(path, "rb", opener=open_without_waiting)  # noqa: SIM115 - the caller closes it
+    try:
+        if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+            _await_writer(file.fileno(), str(path), seconds)
+        os.set_blocking(file.fileno(), True)
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def open_without_waiting(path: str, flags: int) -> int:
+    """An opener for open()."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _await_writer(descriptor: int, path: str, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    reading, writing = os.pipe2(os.O_CLOEXEC)
+    try:
+        while not has_writer(descriptor, writing):
+            if time.monotonic() > end:
+                raise OSError(errno.EPIPE, "no program writes to this pipe", path)
+            time.sleep(POLL_SECONDS)
+    finally:
+        os.close(reading)
+        os.close(writing)
 
 
 def read_bounded(path: str | os.PathLike[str], limit: int) -> bytes:

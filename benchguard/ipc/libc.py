@@ -19,6 +19,9 @@ PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 CLONE_NEWNS = 0x20000
 MS_BIND, MS_REC, MS_SLAVE = 0x1000, 0x4000, 0x80000
 
+# linux/splice.h
+SPLICE_F_NONBLOCK = 2
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -43,6 +46,18 @@ def mount(source: str | None, target: str, flags: int) -> None:
     """A mount without a type. Raises OSError."""
     words = [None if each is None else os.fsencode(each) for each in (source, target)]
     _checked(_libc.mount(*words, None, ctypes.c_ulong(flags), None))
+
+
+def has_writer(pipe: int, other: int) -> bool:
+    """Whether a pipe has a writer or content, from which nothing is taken. `other`: the writing end of an empty pipe.
+
+    Raises OSError.
+    """
+    try:
+        # poll() cannot tell: it reports nothing for a pipe that had no writer yet, and nothing for an idle writer.
+        return _checked(_libc.tee(pipe, other, ctypes.c_size_t(1), ctypes.c_uint(SPLICE_F_NONBLOCK))) > 0
+    except BlockingIOError:
+        return True
 
 
 def _checked(result: int) -> int:

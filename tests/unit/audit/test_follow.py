@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from benchguard.audit.follow import follow_lines, has_writer
-from benchguard.audit.log import LogError, LogWriter
+from benchguard.audit.log import LogError, LogWriter, verify_log
 from benchguard.ipc.json_text import json_line
 from tests.support.log_lines import call, end, session, write_log
 
@@ -59,3 +62,36 @@ def test_altered_log_is_refused(tmp_path: Path, change: object, message: str) ->
     path.write_bytes(change(path.read_bytes()))  # type: ignore[operator]
     with pytest.raises(LogError, match=message):
         list(follow_lines(path, lambda: True))
+
+
+@pytest.mark.parametrize("read", [verify_log, lambda path: list(follow_lines(path, lambda: True))])
+def test_pipe_without_a_writer_is_refused(
+    tmp_path: Path, read: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To open it waited without an end."""
+    monkeypatch.setattr("benchguard.audit.log.PIPE_SECONDS", 0.05)
+    os.mkfifo(tmp_path / "pipe")
+    assert not has_writer(tmp_path / "pipe")
+    with pytest.raises(LogError, match="pipe: no program writes to this pipe; start its writer, or give a"):
+        read(tmp_path / "pipe")
+
+
+def test_pipe_whose_writer_comes_later_is_read(tmp_path: Path) -> None:
+    log, pipe = write_log(tmp_path / "x.jsonl", [session(), call("cuInit"), end()]), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Timer(0.1, lambda: pipe.write_bytes(log.read_bytes()))
+    writer.start()
+    assert verify_log(pipe).lines == 3
+    writer.join()
+
+
+def test_pipe_with_an_idle_writer_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of a shell's <(command), which has its writer from the beginning."""
+    monkeypatch.setattr("benchguard.audit.log.PIPE_SECONDS", 0.0)
+    data = write_log(tmp_path / "x.jsonl", [session(), end()]).read_bytes()
+    reading, writing = os.pipe()
+    with os.fdopen(reading), os.fdopen(writing, "wb") as file:
+        writer = threading.Timer(0.2, lambda: [file.write(data), file.close()])
+        writer.start()
+        assert verify_log(f"/dev/fd/{reading}").lines == 2
+        writer.join()

@@ -41,3 +41,12 @@ def test_errors_of_a_process_without_failed_calls_are_said_to_be_none(
     monkeypatch.setattr("benchguard.cli.trace._log_of", lambda _: log)
     ran = CliRunner().invoke(cli, ["trace", "--pid", str(call("cuInit")["process"]), "--errors"])
     assert (ran.exit_code, ran.stderr) == (0, "neutrino-bench: no call failed\n")
+
+
+@pytest.mark.parametrize("options", [(), ("--summary",), ("--follow",)])
+def test_line_with_a_field_of_another_type_is_named_with_its_file(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    log = write_log(tmp_path / "x.jsonl", [session(), {**call("cuInit"), "result": "0"}, end()])
+    ran = CliRunner().invoke(cli, ["trace", *options, str(log)])
+    assert f"{log}, line 2: not a line of an audit log" in str(ran.exception)
