@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ..errors import UsageError
 from .options import OutputPath, quiet_option
 from .output import say
 
@@ -45,6 +46,10 @@ def export(results: tuple[Path, ...], target: Path, quiet: bool) -> int:
         for name, result in stored_results(path):
             lines += [json_line(each).decode() for each in traces_of(result, name, moment.isoformat())]
             total += len(result.cases)
+    if total == 0:
+        raise UsageError(
+            f"{', '.join(map(str, results))}: no case, so there is nothing to export; give results that have cases"
+        )
     write_text(target, "".join(f"{line}\n" for line in lines))
     if not quiet:
         say(

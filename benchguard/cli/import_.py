@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from .. import exit_status
+from ..errors import UsageError
 from .options import FiniteRange, is_stdout, json_option, quiet_option, write_json
 from .output import notify
 
@@ -69,6 +70,10 @@ def import_(
 
     sources = read_solutions(solutions, hash_of_contents)
     found = read_claims(traces, (each for path in results for each in stored_results(path)), sources)
+    if not found.claims and not found.workloads:
+        raise UsageError(
+            f"{', '.join(map(str, traces))}: no Trace; give files of flashinfer-bench's Trace JSONL that have lines"
+        )
     if not quiet:
         render(found, sys.stderr if is_stdout(json_path) else sys.stdout)
     write_json(json_path, found.to_json())

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from msgspec.structs import replace
 
+from benchguard.cli.main import cli
 from benchguard.errors import UsageError
 from benchguard.grade.result import GradeResult, Source, Verdict
 from benchguard.quarantine.submission import hash_of_contents, submission_of
@@ -242,3 +244,18 @@ def test_file_of_other_content_is_refused(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text("[]")
     with pytest.raises(UsageError, match="is not a result of `grade --json`, nor of a batch"):
         list(stored_results(tmp_path / "r.json"))
+
+
+def test_import_of_files_without_a_trace_fails(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text("\n")
+    ran = CliRunner().invoke(cli, ["import", str(tmp_path / "t.jsonl")])
+    assert isinstance(ran.exception, UsageError) and "t.jsonl: no Trace; give files" in str(ran.exception)
+
+
+def test_export_of_results_without_a_case_fails_and_writes_no_file(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text(graded_result("failed", ()).to_json())
+    ran = CliRunner().invoke(
+        cli, ["export", str(tmp_path / "r.json"), "--flashinfer-trace", str(tmp_path / "t.jsonl")]
+    )
+    assert isinstance(ran.exception, UsageError) and "r.json: no case, so" in str(ran.exception)
+    assert not (tmp_path / "t.jsonl").exists()
