@@ -57,15 +57,17 @@ static int explain(const struct board *board, uint32_t index, int status, char *
 {
     const uint32_t outcome = atomic_load(&board->decoders[index].outcome);
     const uint32_t blob = atomic_load(&board->decoders[index].blob);
+    const char *damaged = "the capture is damaged: record it again";
     if (outcome == NB_DECODE_NO_SANDBOX)
         return nb_error(error, NB_REPLAY_CANNOT, "%s", nb_no_sandbox);
     if (blob == 0)
         return nb_error(error, NB_REPLAY_OURS, "a decoder ended before it began (wait status %#x)",
                         (unsigned)status);
     if (WIFSIGNALED(status))
-        return nb_error(error, NB_REPLAY_BAD_CAPTURE, "blob %u killed its decoder (signal %d, %s)", blob - 1,
-                        WTERMSIG(status), strsignal(WTERMSIG(status)));
-    return nb_error(error, NB_REPLAY_BAD_CAPTURE, "blob %u %s", blob - 1, nb_decode_reason(outcome));
+        return nb_error(error, NB_REPLAY_BAD_CAPTURE, "blob %u killed its decoder (signal %d, %s); %s",
+                        blob - 1, WTERMSIG(status), strsignal(WTERMSIG(status)), damaged);
+    return nb_error(error, NB_REPLAY_BAD_CAPTURE, "blob %u %s; %s", blob - 1, nb_decode_reason(outcome),
+                    damaged);
 }
 
 /* Every blob was decoded only if every decoder is known to have ended with 0. */
