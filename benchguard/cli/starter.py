@@ -9,6 +9,7 @@ from typing import cast, get_args
 import click
 
 from ..errors import BenchguardError, UsageError
+from ..problem.errors import blaming
 from ..problem.starter import Language
 from ..problem.starter import starter as starter_of
 from .options import OutputPath
@@ -40,7 +41,8 @@ def starter(problem: str, lang: str | None, output: Path | None, dtype: str) -> 
     """
     if output is not None and output.exists():
         raise UsageError(f"{output} exists; name another file, or remove it")
-    text = text_of(problem, cast("Language | None", lang), dtype)
+    with blaming(Path(problem), "writing a template"):  # what the author's methods return may be anything
+        text = text_of(problem, cast("Language | None", lang), dtype)
     if output is None:
         print_document(text)
         return 0
@@ -67,6 +69,7 @@ def text_of(problem: str, language: Language | None, dtype: str) -> str:
         every = {"cases": "all"} if format_ == "leetgpu" else {}  # its functional tests show which sizes vary
         return suite_starter(load_suite(problem, format_, every), language)
     found, path = opened(problem)
+    signature_of(found, path, dtype)  # names mistakes in `parameters`
     if dtype and not any(each.get("type") == "[VAR]" for each in found.parameters or ()):
         raise UsageError(f"--dtype {dtype}: no parameter of {path} has the type [VAR]; leave it out")
     options = {"dtype": dtype} if dtype in ELEMENT_BYTES else {}

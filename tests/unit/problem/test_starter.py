@@ -14,8 +14,9 @@ from typing import get_args
 
 import pytest
 
-from benchguard.cli.main import main
+from benchguard.cli.main import cli, main
 from benchguard.problem.c_types import C_TYPES
+from benchguard.problem.errors import ProblemError
 from benchguard.problem.load import load, opened, signature_of
 from benchguard.problem.signature import Parameter
 from benchguard.problem.spec import Buffer, CaseSpec, Outline, Scalar
@@ -60,6 +61,32 @@ def test_existing_starter_file_kept(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(words)
     assert path.read_text() == "my work"
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [('["x"]', "the parameter 'x' is not"), ("5", "get_function_signature failed: TypeError")],
+)
+def test_starter_of_invalid_parameters_with_dtype_fails_in_one_line(
+    given: str, text: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text(
+        f"from benchguard import Problem\nclass P(Problem):\n    parameters = {given}\n"
+        "    def __init__(self): super().__init__('p')\n    def reference_solution(self): ...\n"
+        "    def generate_test_cases(self): return []\n"
+    )
+    with pytest.raises(ProblemError, match=text):
+        cli.main(["starter", str(path), "--dtype", "float"], standalone_mode=False)
+
+
+def test_starter_names_the_file_of_an_unexpected_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> str:
+        raise KeyError("x")
+
+    monkeypatch.setattr("benchguard.cli.starter.starter_of", fail)
+    with pytest.raises(ProblemError, match=r"gather\.py: writing a template failed: KeyError: 'x'"):
+        cli.main(["starter", str(GIVEN / "gather.py")], standalone_mode=False)
 
 
 def test_names_of_parameters_are_not_used_twice() -> None:
