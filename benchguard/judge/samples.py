@@ -457,8 +457,9 @@ def mismatch_text(buffer: Buffer, comparison: Comparison) -> str:
     place = (
         ", ".join(str(int(each)) for each in np.unravel_index(index, buffer.shape)) if buffer.shape else ""
     )
+    element = f"{buffer.name}[{place}]" if buffer.shape else buffer.name  # a number has no index
     of = f"{comparison.wrong} of {comparison.elements} elements are wrong"
-    return f"{buffer.name}[{place}] should be {_number(expected)}, is {_number(actual)}; {of}"
+    return f"{element} should be {_number(expected)}, is {_number(actual)}; {of}"
 
 
 def _number(value: float) -> str:

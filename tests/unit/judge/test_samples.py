@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchguard.judge.samples import Place, Samples
+from benchguard.judge.compare import Comparison
+from benchguard.judge.samples import Place, Samples, mismatch_text
 from benchguard.problem.spec import Buffer, Tolerance
 
 COUNT, SETS = 4096, 6
@@ -203,3 +204,11 @@ def test_set_where_roundings_decide_most_elements_does_not_count(
     assert [each.mismatch is not None for each in samples.sets] == [is_wrong, False]
     assert samples.undecided == (set() if is_wrong else {"normal"})
     assert samples.sets[0].is_near is False
+
+
+@pytest.mark.parametrize(("shape", "element"), [((), "y"), ((1,), "y[0]"), ((2, 3), "y[0, 0]")])
+def test_wrong_number_without_dimensions_is_named_without_an_index(
+    shape: tuple[int, ...], element: str
+) -> None:
+    text = mismatch_text(Buffer("y", "float32", shape, "output"), Comparison(1, 1, (0, 2.0, 3.0)))
+    assert text == f"{element} should be 2, is 3; 1 of 1 elements are wrong"
