@@ -9,7 +9,8 @@ from pathlib import Path
 from ..errors import UsageError
 
 TASK_FILE = "task.yml"
-_KERNELBENCH = {"Model", "get_inputs"}
+_KERNELBENCH = {"get_inputs", "get_init_inputs"}
+"""A file with Model and one of these functions is a problem of KernelBench. Its adapter names the missing one."""
 LEETGPU_FILE = "challenge.py"
 
 
@@ -31,8 +32,10 @@ def adapter_of(spec: str) -> str:
         return "gpumode"
     if path.name == LEETGPU_FILE or (path / LEETGPU_FILE).is_file():
         return "leetgpu"
-    if path.suffix == ".py" and path.is_file() and defined_in(path) >= _KERNELBENCH:
-        return "kernelbench"
+    if path.suffix == ".py" and path.is_file():
+        defined = defined_in(path)
+        if "Model" in defined and defined & _KERNELBENCH:
+            return "kernelbench"
     return "problem"
 
 

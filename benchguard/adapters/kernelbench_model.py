@@ -130,14 +130,22 @@ class KernelBenchProblem:
         return any(isinstance(each, kind) or (is_torch(each) and each.is_meta) for each in values.values())
 
 
+_NEEDED = {
+    "Model": "class Model(torch.nn.Module), the reference",
+    "get_inputs": "get_inputs(), which returns the list of forward's arguments",
+    "get_init_inputs": "get_init_inputs(), which returns the list of Model's arguments, as []",
+}
+"""Names that a problem has, and how to define each."""
+
+
 def opened(path: Path, device: str, precision: str) -> KernelBenchProblem:
     """Import the file and build its Model, as KernelBench does. Raises ProblemError."""
     import_module("torch._subclasses.fake_tensor")  # it inspects what running_on replaces
     modules = TaskModules.of(path)
     module = modules.load(path.stem)
-    for name in ("Model", "get_inputs", "get_init_inputs"):
+    for name, task in _NEEDED.items():
         if not callable(getattr(module, name, None)):
-            raise ProblemError(f"{path}: has no {name}; define it")
+            raise ProblemError(f"{path}: has no {name}; define {task}")
 
     def build() -> tuple[tuple[Any, ...], dict[str, Any], Any]:
         torch = torch_module()

@@ -57,8 +57,13 @@ def opened(spec: str) -> tuple[Problem, Path]:
         concrete = [each for each in classes.values() if not inspect.isabstract(each)] or list(
             classes.values()
         )
+        if not concrete:
+            raise UsageError(
+                f"{path} has no problem; define a class that extends Problem, or, in KernelBench's form, Model, "
+                "get_inputs and get_init_inputs"
+            )
         if len(concrete) != 1:
-            names = ", ".join(each.__name__ for each in concrete) or "none"
+            names = ", ".join(each.__name__ for each in concrete)
             raise UsageError(f"{path} has {len(concrete)} problems ({names}); name one as {path}:CLASS")
         problem_class = concrete[0]
     missing = sorted(getattr(problem_class, "__abstractmethods__", ()))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchguard.adapters import kernelbench_model, load_suite, trace
+from benchguard.adapters.detect import adapter_of
 from benchguard.adapters.kernelbench import KernelBenchCase
 from benchguard.errors import UsageError
 from benchguard.problem.arrays import dtype_of, to_numpy
@@ -124,7 +125,8 @@ def test_stateful_model_unchanged(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("def get_init_inputs", "def no_init_inputs", "has no get_init_inputs"),
+        ("def get_init_inputs", "def no_init_inputs", "has no get_init_inputs; define get_init_inputs"),
+        ("def get_inputs", "def no_inputs", "has no get_inputs; define get_inputs"),
         ("(batch_size, in_features)", "(batch_size, in_features + 1)", "forward failed"),
         ("in_features, out_features, -0.25]", "in_features]", "Model failed"),
         ("return [torch.randn(batch_size, in_features)]", "return ['text']", "is a str|failed"),
@@ -135,6 +137,14 @@ def test_mistakes_reported(tmp_path: Path, old: str, new: str, words: str) -> No
     file.write_text(GIVEN.read_text().replace(old, new))
     with pytest.raises(ProblemError, match=words):
         _ = load_suite(str(file), "kernelbench", {"device": "cpu"}).cases[0].spec
+
+
+@pytest.mark.parametrize("name", ["get_inputs", "get_init_inputs"])
+def test_model_with_one_of_the_two_functions_is_detected(name: str, tmp_path: Path) -> None:
+    """The adapter names the function that is missing. A format without it knows only that there is no Problem."""
+    file = tmp_path / "problem.py"
+    file.write_text(f"class Model: ...\ndef {name}(): ...\n")
+    assert adapter_of(str(file)) == "kernelbench"
 
 
 def test_invalid_options_refused() -> None:

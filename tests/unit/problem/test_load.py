@@ -74,7 +74,7 @@ def test_invalid_arguments_refused(spec: str, options: dict[str, str], text: str
 @pytest.mark.parametrize(
     ("source", "text"),
     [
-        ("", "has 0 problems"),
+        ("", "has no problem; define a class that extends Problem"),
         ("def f(:", "problem.py:1: importing it failed: SyntaxError"),
         ("\n\nimport nothing_of_the_kind", "problem.py:3: importing it failed: ModuleNotFoundError"),
         ("import sys\nsys.exit(3)", "problem.py:2: importing it failed: SystemExit: 3"),
