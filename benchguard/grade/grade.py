@@ -23,7 +23,7 @@ from ..quarantine.quarantine import READING
 from ..quarantine.start import check_unreadable
 from ..quarantine.submission import check_outside
 from ..replay.relay import Relay
-from ..replay.target import target_of
+from ..replay.target import check_device, target_of
 from ..shim.driver import Driver, discover
 from ..toolchain.freshness import check_is_current
 from .opening import Opening
@@ -189,8 +189,10 @@ def _kind_of(options: GradeOptions) -> type[ReplayedRun | InlineRun]:
 def for_driver(options: GradeOptions, driver: Driver) -> GradeOptions:
     """The options with the CPU driver's defaults, if that is the driver.
 
-    These are SIM_SAMPLES samples, unless the user chose their number or a stop rule, and caches as they are.
+    These are SIM_SAMPLES samples, unless the user chose their number or a stop rule, and caches as they are. Raises
+    UsageError if the driver has no such device: before the submission runs, which may take minutes.
     """
+    check_device(driver, options.device)
     if not driver.is_sim:
         return options
     chosen = options.samples is not None or options.until is not None or options.require_converged

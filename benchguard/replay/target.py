@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..errors import UsageError
 from ..gpu import identity
 from ..gpu.quiet import CPU_DRIVER
 from ..ipc.lock_file import FOLDER
@@ -40,6 +41,20 @@ def target_of(api: Api, spec: str) -> Target:
         )
     variables = {BRIDGE_DRIVER: str(driver.path), **hiprtc_environment(driver.path)}
     return Target(driver, str(HIP_BRIDGE), variables)
+
+
+def check_device(driver: Driver, device: int) -> None:
+    """Raises UsageError for a number of no device, if that is known without starting the driver."""
+    if device == 0:
+        return
+    if driver.is_sim:
+        raise UsageError(f"--device {device}: the CPU driver has device 0 only; leave --device out")
+    gpus = identity.visible_gpus(os.environ) if driver.api == "cuda" else ()
+    if gpus and device >= len(gpus):
+        raise UsageError(
+            f"--device {device}: programs see {len(gpus)} GPU{'s' if len(gpus) > 1 else ''} here; give a number from 0 "
+            f"to {len(gpus) - 1}, or change CUDA_VISIBLE_DEVICES"
+        )
 
 
 def gpus_of(driver: Driver, device: int) -> tuple[str, ...]:

@@ -52,3 +52,16 @@ def test_pattern_that_matches_no_library_is_refused(name: str, pattern: str, tex
 @pytest.mark.parametrize("pattern", ["libcublas*", "lib[a-c]*", "[!]]x", "[[]", "x]", "[]]", "[!!]"])
 def test_whole_pattern_of_a_library_is_accepted(pattern: str) -> None:
     assert GradeOptions(forbid_library=(pattern,)).forbid_library == (pattern,)
+
+
+def test_device_that_the_machine_lacks_is_refused(sim: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the replay fails, after the submission has run."""
+    with pytest.raises(UsageError, match="--device 1: the CPU driver has device 0 only; leave"):
+        for_driver(GradeOptions(device=1), sim)
+    gpu = replace(sim, path=Path("/usr/lib/libcuda.so.1"))
+    monkeypatch.setattr("benchguard.gpu.identity.visible_gpus", lambda _: ("GPU-a", "GPU-b"))
+    assert for_driver(GradeOptions(device=1), gpu).device == 1
+    with pytest.raises(UsageError, match="--device 2: programs see 2 GPUs here; give a number from 0 to 1"):
+        for_driver(GradeOptions(device=2), gpu)
+    monkeypatch.setattr("benchguard.gpu.identity.visible_gpus", lambda _: ())
+    assert for_driver(GradeOptions(device=2), gpu).device == 2
