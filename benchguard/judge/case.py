@@ -34,6 +34,7 @@ from .secret_sets import SecretSets
 from .slack import in_own_precision, widened
 from .streaming import Stream
 from .troubles import FaultError
+from .undecided import undecided_answer
 
 THROWAWAY_SETS = 2
 
@@ -199,7 +200,7 @@ class CaseJudge:
             self._stream,
             self._right,
             own_decides=self._case.own_verdict,
-            others=[number for number in range(sets.plan.sets) if not sets.is_own(number)],
+            is_undecided=self._is_undecided,
         )
         if self._stream is not None:
             self._stream.begin(self._take)
@@ -273,6 +274,15 @@ class CaseJudge:
         if not all(is_float(each.dtype) for each in self._case.spec.checked):
             yield {**self._answers(of_set), **self._own_integers(arrays)}
         yield from answers_nearby(self._case, arrays, self._tools.problem)
+
+    def _is_undecided(self, of_set: int) -> bool:
+        """Whether a set with wrong outputs does not count."""
+        assert self._sets is not None
+        if self._sets.is_own(of_set):
+            return False
+        answers = answers_nearby(self._case, self._sets.arrays_of(of_set), self._tools.problem)
+        factors, expected = self._sets.factors[of_set], self._answers(of_set)
+        return undecided_answer(self._case, factors, expected, answers) is not None
 
     def _own_integers(self, arrays: Mapping[str, Array]) -> dict[str, Array]:
         try:

@@ -255,7 +255,7 @@ class OwnCheck:
             return False
         case, inputs, expected = self._case, self._sets.arrays_of(number), self._answers(number)
         answers = answers_nearby(case, inputs, self._problem)
-        answer = undecided_answer(case.spec.checked, expected, answers, case.tolerances, CHECK_SHARE)
+        answer = undecided_answer(case, self._sets.factors[number], expected, answers, CHECK_SHARE)
         if answer is None or self._accepts(number, as_outputs(case.spec.checked, answer)):
             return False
         self.undecided.add(self._sets.distributions[number])

@@ -32,7 +32,6 @@ from .formats import Array, decoded, is_float
 from .nearby import Output, are_few, is_right_nearby
 from .rounding import Factors, largest_of, nearer
 from .streaming import Stream
-from .undecided import undecided_answer
 
 Copy = Mapping[str, Array]
 """Outputs by buffer, row-major and flat, as stored."""
@@ -126,9 +125,8 @@ def places_of(spec: CaseSpec, outputs: Layout) -> tuple[Place, ...]:
 class Samples:
     """The samples of one case. `tolerances` has those of each set.
 
-    `own` is asked beside the tolerances; with `own_decides` it alone decides. The sets `others` have another
-    distribution than the problem's own. Methods are thread-safe; call `first` once per set, before its calls of `later`
-    end.
+    `own` is asked beside the tolerances; with `own_decides` it alone decides. `is_undecided` tells whether a set with
+    wrong outputs does not count. Methods are thread-safe; call `first` once per set, before its calls of `later` end.
     """
 
     def __init__(
@@ -147,7 +145,7 @@ class Samples:
         right: Sequence[list[Right]] = (),
         *,
         own_decides: bool = False,
-        others: Collection[int] = (),
+        is_undecided: Callable[[int], bool] = lambda _: False,
     ) -> None:
         self.places = places
         self._slots = [_views(places, slot) for slot in slots]
@@ -155,7 +153,7 @@ class Samples:
         self.expected = list(expected)
         self._distributions = distributions
         self._own, self._own_decides = own, own_decides
-        self._others = frozenset(others)
+        self._decides_nothing = is_undecided
         self._nearby, self._room = nearby, room
         self._parts = parts
         self._threads = threads
@@ -394,11 +392,8 @@ class Samples:
 
     def _is_undecided(self, of_set: int) -> bool:
         """Whether a set with wrong outputs does not count. If it does, no other wrong sample is looked at again."""
-        if not self._is_wrong and of_set in self._others:
-            buffers = [each.buffer for each in self.places if each.is_comparable]
-            expected, tolerances = self.expected[of_set], self._tolerances[of_set]
-            if undecided_answer(buffers, expected, self._nearby(of_set), tolerances) is not None:
-                return True
+        if not self._is_wrong and self._decides_nothing(of_set):
+            return True
         self._is_wrong = True
         return False
 

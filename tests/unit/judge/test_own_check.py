@@ -131,6 +131,7 @@ def test_rejected_outputs_do_not_count_where_the_check_rejects_the_answer_nearby
     sets: Any = SimpleNamespace(
         check_unchanged=lambda _: None,
         is_own=lambda _: is_own,
+        factors=[{}],
         arrays_of=lambda _: {},
         distributions=("normal",),
     )
