@@ -308,12 +308,14 @@ class CaseJudge:
         is_check_asked = self._case.own_verdict and not (wrong or self._rounds_left)
         same = (each for state in samples.sets if state.mismatch is not None for each in state.same)
         count = sum(each < timed for each in same)
+        undecided = samples.undecided | own_check.undecided
+        counted = [state for number, state in enumerate(samples.sets) if number not in undecided]
         return Checked(
             samples=timed,
             wrong=count + len(later),
             first=wrong[0] if wrong else None,
-            max_absolute_error=samples.max_absolute,
-            max_relative_error=samples.max_relative,
+            max_absolute_error=max((each.max_absolute for each in counted), default=0.0),
+            max_relative_error=max((each.max_relative for each in counted), default=0.0),
             nondeterministic=sum(any(each < timed for each in state.differing) for state in samples.sets),
             precision="" if wrong or self._rounds_left else right.precision(samples),
             counts=tuple((number, count) for number, count in enumerate(by_set) if count),
@@ -344,7 +346,7 @@ class CaseJudge:
             only_others=bool(wrong) and not any(sets.is_own(each.set) for each in wrong),
             in_a_row=next((each for each in in_order if each.sample >= timed), None),
             decided_by_rounding=samples.decided_by_rounding,
-            undecided=tuple(sorted(samples.undecided | own_check.undecided)),
+            undecided=tuple(sorted({sets.distributions[each] for each in undecided})),
             rounding_factor=max(samples.rounding_factor, own_check.largest_factor),
         )
 

@@ -45,8 +45,7 @@ def ignorable_inputs(
     """The inputs that may come from another set: the answer stays nearly right.
 
     `arrays` and `others` are the inputs of two sets, and `expected` are the outputs of the first. `is_right` tells
-    whether all outputs would pass for that.
-    `problem` is held while the problem's code runs.
+    whether all outputs would pass for that. `problem` is held while the problem's code runs.
     """
     found, end = list[str](), time.monotonic() + SECONDS
     for name in _tried(case.spec.read, case.spec.unseeded):

@@ -55,7 +55,7 @@ class OwnCheck:
         self._places: Sequence[Place] = ()
         self._returned: Returned | None = None
         self._factors: list[float] = []
-        self.undecided: set[str] = set()
+        self.undecided: set[int] = set()
         """As in Samples."""
         self._is_beyond_room = False
 
@@ -258,7 +258,7 @@ class OwnCheck:
         answer = undecided_answer(case, self._sets.factors[number], expected, answers, CHECK_SHARE)
         if answer is None or self._accepts(number, as_outputs(case.spec.checked, answer)):
             return False
-        self.undecided.add(self._sets.distributions[number])
+        self.undecided.add(number)
         return True
 
     def _widths(self, number: int) -> Widths:

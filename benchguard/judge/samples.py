@@ -99,6 +99,8 @@ class SetState:
     """The samples with other bits."""
     is_near: bool = False
     mismatch: Mismatch | None = None
+    max_absolute: float = 0.0
+    max_relative: float = 0.0
     far: dict[int, Far] = field(default_factory=dict)
     """By sample that is right if `copy` is, but for these numbers, which are far off."""
 
@@ -153,7 +155,7 @@ class Samples:
         self.expected = list(expected)
         self._distributions = distributions
         self._own, self._own_decides = own, own_decides
-        self._decides_nothing = is_undecided
+        self._ask_undecided = is_undecided
         self._nearby, self._room = nearby, room
         self._parts = parts
         self._threads = threads
@@ -165,12 +167,10 @@ class Samples:
         not be once these stay wrong."""
         self.sets = [SetState() for _ in expected]
         self.wrong_later: list[Mismatch] = []
-        self.max_absolute = 0.0
-        self.max_relative = 0.0
         self.decided_by_rounding = 0
         self.rounding_factor = 1.0
-        self.undecided: set[str] = set()
-        """The distributions of sets that do not count, although their outputs are wrong (undecided.py)."""
+        self.undecided: set[int] = set()
+        """The sets that do not count, although their outputs are wrong (undecided.py)."""
         self._is_wrong = False
         self._questions: list[Callable[[], Mismatch | None]] = []
         self._put_off_bytes = 0
@@ -216,11 +216,12 @@ class Samples:
         return next((each for each in alike if self._same(slot, each.copy)), None)
 
     def _add(self, judged: Judged, of_set: int) -> None:
+        state = self.sets[of_set]
         with self._lock:
             if judged.is_undecided:
-                self.undecided.add(self._distributions[of_set])
-            self.max_absolute = max(self.max_absolute, judged.max_absolute)
-            self.max_relative = max(self.max_relative, judged.max_relative)
+                self.undecided.add(of_set)
+            state.max_absolute = max(state.max_absolute, judged.max_absolute)
+            state.max_relative = max(state.max_relative, judged.max_relative)
             self.decided_by_rounding += judged.rounded
             self.rounding_factor = max(self.rounding_factor, judged.factor)
 
@@ -392,7 +393,7 @@ class Samples:
 
     def _is_undecided(self, of_set: int) -> bool:
         """Whether a set with wrong outputs does not count. If it does, no other wrong sample is looked at again."""
-        if not self._is_wrong and self._decides_nothing(of_set):
+        if not self._is_wrong and self._ask_undecided(of_set):
             return True
         self._is_wrong = True
         return False
