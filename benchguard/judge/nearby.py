@@ -212,6 +212,12 @@ def shifted(buffers: Sequence[Buffer], arrays: Mapping[str, Any]) -> Iterator[di
         yield {**arrays, **{name: each for name, each in moved.items() if each is not None}}
 
 
+def largest_move(buffers: Sequence[Buffer]) -> float:
+    """How far shifted() moves a number at most, as a share of the number; 0 if it moves none."""
+    given = {each.dtype for each in buffers}
+    return max((ULPS * 2.0**-bits for dtype, (_, bits) in _FLOATS.items() if dtype in given), default=0.0)
+
+
 def _shifted(array: Array, pair: int, is_opposite: bool) -> Array | None:
     """None if no number moves."""
     integers, mantissa = _FLOATS[str(array.dtype)]

@@ -126,7 +126,7 @@ def test_rejected_outputs_do_not_count_where_the_check_rejects_the_answer_nearby
         has_own_check=True,
         own_verdict=True,
         tolerances={"y": Tolerance(1e-5, 1e-5)},
-        spec=SimpleNamespace(checked=[buffer]),
+        spec=SimpleNamespace(checked=[buffer], read=[]),
     )
     sets: Any = SimpleNamespace(
         check_unchanged=lambda _: None,

@@ -24,10 +24,12 @@ def is_undecided(
     factor: float = 1.0,
     dtype: DType = "float32",
     least: float = SHARE,
+    read: DType = "float32",
 ) -> bool:
     """Whether a set does not count in which this share of the elements is `moved` times as large nearby."""
     buffer = Buffer("y", dtype, (COUNT,), "output")
-    case: Any = SimpleNamespace(spec=SimpleNamespace(checked=[buffer]), tolerances={"y": tolerance})
+    spec = SimpleNamespace(checked=[buffer], read=[Buffer("x", read, (COUNT,))])
+    case: Any = SimpleNamespace(spec=spec, tolerances={"y": tolerance})
     expected = np.arange(1, COUNT + 1).astype(np.float64 if dtype == "float32" else dtype)
     answer = np.where(np.arange(COUNT) < share * COUNT, expected * moved, expected).astype(expected.dtype)
     answers = [{"y": expected}, {"y": answer}]
@@ -52,6 +54,13 @@ def test_answer_that_moves_as_far_as_the_inputs_counts(factor: float) -> None:
     exact = Tolerance(0.0, 0.0)
     assert not is_undecided(MOVED, tolerance=exact, factor=factor)
     assert is_undecided(1 + 2 * MOVES * (MOVED - 1), tolerance=exact, factor=factor)
+
+
+@pytest.mark.parametrize(("read", "is_found"), [("float32", False), ("float64", True)])
+def test_move_of_the_inputs_is_that_of_their_dtype(read: DType, is_found: bool) -> None:
+    """A sum in float64 of numbers in float32, which move farther than the tolerance of float64."""
+    exact = Tolerance(1e-10, 1e-9)
+    assert is_undecided(MOVED, tolerance=exact, dtype="float64", read=read) == is_found
 
 
 def test_narrowed_tolerance_is_not_taken() -> None:
