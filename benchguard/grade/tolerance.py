@@ -50,8 +50,8 @@ def tolerance_notes(checked: Checked) -> Iterator[str]:
         )
     if checked.undecided and not checked.wrong:
         yield (
-            f"wrong outputs for sets of other distributions do not count ({', '.join(checked.undecided)}): most of the "
-            "reference's own answer there is another one if the inputs move by a few roundings"
+            f"wrong outputs for sets of other distributions do not count ({', '.join(checked.undecided)}): the "
+            "reference's own answer is wrong there, too, if the inputs move by a few roundings"
         )
     if checked.refused_others:
         yield (
@@ -77,7 +77,7 @@ def tolerance_notes(checked: Checked) -> Iterator[str]:
 
 
 def _notes_of_unread(checked: Checked) -> Iterator[str]:
-    """Notes on kernels that could pass and read less than the inputs."""
+    """Notes on kernels that could pass without reading all inputs."""
     for name in checked.stored:
         yield (
             f"{name}: the answer to one input set passes for others, so a kernel that reads no input could pass; "
